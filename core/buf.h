@@ -1,0 +1,37 @@
+/*
+ * core/buf.h - a growing byte buffer and string builder. Failure is sticky: after an allocation
+ * failed every call is a no-op and `failed` is set, so that a render checks once, at its end.
+ *
+ * Called by: render, wire, agent, client. Threads: one owner at a time.
+ */
+#ifndef BBF_CORE_BUF_H
+#define BBF_CORE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bbf_buf {
+    char *data; /* owned; not NUL-terminated unless bbf_buf_cstr() was called; NULL when empty */
+    size_t len; /* bytes used */
+    size_t cap; /* bytes allocated */
+    bool failed;
+};
+
+#define BBF_BUF_INIT { NULL, 0, 0, false }
+
+/* Give the memory back; the buffer is empty and usable again. */
+void bbf_buf_free(struct bbf_buf *buf);
+/* Make room for `more` bytes and return where they go (not yet counted in len), or NULL. */
+char *bbf_buf_reserve(struct bbf_buf *buf, size_t more);
+void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len);
+void bbf_buf_str(struct bbf_buf *buf, const char *text);
+void bbf_buf_char(struct bbf_buf *buf, char c);
+void bbf_buf_printf(struct bbf_buf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void bbf_buf_vprintf(struct bbf_buf *buf, const char *format, va_list args);
+/* NUL-terminate without counting the NUL. Never NULL: "" when empty or failed. */
+const char *bbf_buf_cstr(struct bbf_buf *buf);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * core/option.h - the option table: name, type, range, default, whether it can change at run time,
+ * and its help line. The same table feeds -agentpath's parser, `=help`, `bbflow set`, `bbflow
+ * status` and the documents. An option stands here only once it works.
+ *
+ * Called by: agent entry, server (SET_PARAMS), client (--help). Threads: parse and set by one
+ * thread at a time (the caller locks); the agent copies what the hot path needs.
+ */
+#ifndef BBF_CORE_OPTION_H
+#define BBF_CORE_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/log.h"
+#include "core/pattern.h"
+
+enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
+
+/* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
+struct bbf_options {
+    struct bbf_patterns *include;      /* NULL: every application class (design 4) */
+    struct bbf_patterns *exclude;
+    struct bbf_patterns *constructors; /* trackConstructors */
+    bool direct_only;                  /* trackDirectOnly; live */
+    bool objects_everywhere;           /* objects=on: test every Object parameter */
+    uint64_t max_nodes;                /* 1..1048576, default 1000000; live */
+    uint64_t max_depth;                /* 1..10000, default 100; live */
+    uint64_t max_children;             /* 1..1000000, default 1000; live */
+    uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
+    uint64_t max_sites;                /* 64..65535, default 65535 */
+    uint64_t memory;                   /* bytes over all native memory, 4M..64G, default 256M; live */
+    char *socket;                      /* folder for the socket; default: design D9's three */
+    uint64_t max_clients;              /* 1..1000, default 16 */
+    char *file;                        /* report at exit, by extension; %p pid, %t time */
+    bool gc_exit;                      /* gc=exit: ask for a GC before the report at exit */
+    char *log;                         /* file for our own lines */
+    enum bbf_log_level log_level;      /* default error */
+    enum bbf_onerror onerror;          /* stop | warn */
+    char *dump;                        /* folder: classes before/after rewriting */
+    bool help;                         /* "help" was given */
+};
+
+struct bbf_option_error {
+    struct bbf_parse_error at; /* column within the whole option string */
+    char option[64];           /* the option's name as written */
+};
+
+void bbf_options_init(struct bbf_options *options); /* defaults */
+void bbf_options_free(struct bbf_options *options);
+
+/*
+ * Parse an agent option string, "key=value,key=value" (design 4: lists join with '+'; the Java
+ * tracker's ';' between keys and ',' inside a list are understood: a part without '=' after a
+ * list-valued option belongs to that list). NULL or "" is valid. A key without the value that it
+ * needs is an error that mentions jcmd, which cuts at '='.
+ * Errors: BBF_EINVAL (error filled: option, column, nearest name, range), BBF_ENOMEM.
+ * On an error `options` holds a mixture and is only good for bbf_options_free().
+ */
+int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_option_error *error);
+
+/* Which side effects a changed option asks of the agent. */
+enum bbf_option_effect {
+    BBF_EFFECT_NONE = 0,
+    BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
+    BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly */
+    BBF_EFFECT_LIMITS = 4
+};
+
+/*
+ * Change one option of a running tracker. *effect gets the bits above; *changed whether the value
+ * differs from before. Errors: BBF_ENOTFOUND (unknown name; error names the nearest), BBF_EREFUSED
+ * (only at start), BBF_EINVAL, BBF_ENOMEM: nothing is changed then. An empty value for a pattern
+ * list removes the list.
+ */
+int bbf_options_set(struct bbf_options *options, const char *name, const char *value,
+                    unsigned *effect, bool *changed, struct bbf_option_error *error);
+
+/* A deep copy, for set-all-or-nothing. BBF_ENOMEM. */
+int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from);
+
+/* The table, for help and status. */
+size_t bbf_options_count(void);
+const char *bbf_option_name(size_t i);
+const char *bbf_option_argument(size_t i); /* "PATTERNS", "N", "on|off", … */
+const char *bbf_option_default(size_t i);  /* as text, "" when none */
+const char *bbf_option_help(size_t i);     /* one line */
+bool bbf_option_is_live(size_t i);         /* `bbflow set` may change it */
+/* The value in force, in the form the parser reads. */
+void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf *out);
+/* The whole help text, 80 columns. */
+void bbf_options_help(struct bbf_buf *out);
+
+/* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL, BBF_ERANGE. */
+int bbf_parse_size(const char *text, uint64_t *bytes);
+int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
+
+#endif

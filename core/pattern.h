@@ -1,0 +1,43 @@
+/*
+ * core/pattern.h - the patterns of include=, exclude= and trackConstructors= (design 4).
+ *
+ * `com.app` means the package com.app and everything below it, or the class of that name and its
+ * inner classes; `com.app.*` means the same. Matching is on name boundaries: com.app never matches
+ * com.application. Lists join with '+'; ',' and ';' inside a list are the option table's business.
+ *
+ * Called by: core/option (parse), agent (match, at class load). Threads: parse by one, match by
+ * any; a parsed list never changes.
+ */
+#ifndef BBF_CORE_PATTERN_H
+#define BBF_CORE_PATTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bbf_patterns; /* opaque, immutable */
+
+/* What was wrong and where: `column` counts from 1 within the text given to the parser. */
+struct bbf_parse_error {
+    size_t column;
+    char text[240]; /* a sentence that names the thing and the remedy */
+};
+
+/*
+ * Parse "a.b+c.D+e.f.*". The caller owns *out and frees it with bbf_patterns_free().
+ * Errors: BBF_EINVAL (err filled), BBF_ENOMEM. An empty list or empty pattern is BBF_EINVAL.
+ */
+int bbf_patterns_parse(struct bbf_patterns **out, const char *text, size_t len,
+                       struct bbf_parse_error *err);
+void bbf_patterns_free(struct bbf_patterns *patterns); /* NULL is allowed */
+
+/*
+ * Length in characters of the longest pattern that matches the class, 0 when none does.
+ * `name` is the internal form (com/app/Main$Inner), `len` its length. NULL patterns match nothing.
+ */
+size_t bbf_patterns_match(const struct bbf_patterns *patterns, const char *name, size_t len);
+
+/* Number of patterns; the i-th in dotted form, without ".*" (borrowed, NUL-terminated). */
+size_t bbf_patterns_count(const struct bbf_patterns *patterns);
+const char *bbf_patterns_get(const struct bbf_patterns *patterns, size_t i);
+
+#endif

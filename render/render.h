@@ -1,0 +1,38 @@
+/*
+ * render/render.h - snapshot -> text; pure functions to a sink. The order of everything is
+ * deterministic: equal snapshots give equal bytes.
+ *
+ * Called by: client (all), agent (file= at exit, texts for stock clients). Threads: any; a snapshot
+ * is only read. Errors: BBF_ENOMEM; the sink's content is then unfinished.
+ */
+#ifndef BBF_RENDER_RENDER_H
+#define BBF_RENDER_RENDER_H
+
+#include "core/buf.h"
+#include "trie/snapshot.h"
+
+enum bbf_format { BBF_FORMAT_TREE, BBF_FORMAT_LLM, BBF_FORMAT_SUMMARY, BBF_FORMAT_JSON };
+
+struct bbf_render_options {
+    size_t max_leaves; /* tree: leaf lines shown; 0 = all */
+};
+
+int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bbf_format format,
+               const struct bbf_render_options *options);
+
+/* Format by the extension of a path (.json, .txt/.tree, .llm, .summary) or by name ("tree", …);
+ * BBF_ENOTFOUND otherwise. */
+int bbf_format_of_path(const char *path, enum bbf_format *format);
+int bbf_format_of_name(const char *name, enum bbf_format *format);
+/* "tree, llm, summary, json": for messages. */
+const char *bbf_format_names(void);
+
+/*
+ * Read a bbflow-snapshot/1 document. *out is owned by the caller. Unknown members are ignored (the
+ * format may grow). Errors: BBF_EFORMAT (why: where and what, for a person), BBF_EVERSION (another
+ * schema), BBF_ENOMEM.
+ */
+int bbf_snapshot_from_json(struct bbf_snapshot **out, const char *text, size_t len, char *why,
+                           size_t why_size);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * trie/snapshot.h - one picture of the tracker, detached from it: what every render reads, what
+ * the JSON document (bbflow-snapshot/1, design 4) carries to the client and back. The rows add up:
+ * each total is the plain sum of its column.
+ *
+ * Called by: the agent thread (makes it from the live trie), render (reads it), client (gets it
+ * from JSON). Threads: one owner at a time. Units: bytes, seconds, counts of lives.
+ */
+#ifndef BBF_TRIE_SNAPSHOT_H
+#define BBF_TRIE_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum bbf_site_kind {
+    BBF_SITE_ROOT,
+    BBF_SITE_ENTER,
+    BBF_SITE_RETURN,
+    BBF_SITE_DERIVE,
+    BBF_SITE_RELEASE
+};
+
+/* refCnt bucket of a node: 0 / 1-2 / 3-5 / 6+. */
+enum bbf_bucket { BBF_REF_0, BBF_REF_1_2, BBF_REF_3_5, BBF_REF_6 };
+
+enum bbf_memory { BBF_MEM_DIRECT, BBF_MEM_HEAP, BBF_MEM_COMPOSITE, BBF_MEM_UNKNOWN };
+
+enum bbf_verdict { BBF_VERDICT_LEAKED, BBF_VERDICT_AGED };
+
+struct bbf_snap_site {
+    uint32_t id;
+    char *class_name; /* fully qualified, dotted, inner with '$'; "" for ?raced and the like */
+    char *method;     /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
+    char *descriptor; /* "" where there is none */
+    enum bbf_site_kind kind;
+};
+
+/* Columns of a node row. `passed` = lives that reached this node (own ends plus all below); every
+ * other column counts only lives that stand or ended exactly here. */
+#define BBF_NODE_COLUMNS(XX)                                                                       \
+    XX(passed) XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked)                 \
+    XX(leaked_bytes) XX(held) XX(harmless) XX(unknown)
+
+struct bbf_snap_node {
+    uint32_t id;
+    int64_t parent;    /* id of the parent, -1 for a root */
+    uint32_t site;     /* index into sites, not the id */
+    uint8_t ref;       /* enum bbf_bucket */
+    bool loop;         /* a repeated run of steps returns to this node (design D6) */
+#define XX(name) uint64_t name##_;
+    BBF_NODE_COLUMNS(XX)
+#undef XX
+};
+
+struct bbf_snap_leak {
+    uint32_t node; /* index into nodes */
+    enum bbf_verdict verdict;
+    enum bbf_memory memory;
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t oldest_seconds; /* age of the oldest when it was found, or now for aged */
+};
+
+/* Totals of the JSON document, in its order. lives = released + live + leaked + held + harmless +
+ * unknown; aged and static are parts of live; undone are no lives. */
+#define BBF_TOTALS(XX)                                                                             \
+    XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
+    XX(unknown) XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps)             \
+    XX(dropped_steps) XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers)                \
+    XX(holders_unknown) XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)      \
+    XX(entry_only_methods) XX(internal_errors)
+
+struct bbf_snap_totals {
+#define XX(name) uint64_t name##_;
+    BBF_TOTALS(XX)
+#undef XX
+};
+
+struct bbf_snap_limit {
+    char *name; /* option's name: maxNodes, … */
+    uint64_t used, limit, hit; /* hit: how often it was reached */
+};
+
+struct bbf_snap_pair {
+    char *name;
+    char *value;
+};
+
+struct bbf_snapshot {
+    int64_t captured_at_ms; /* since 1970 */
+    struct {
+        int64_t pid;
+        char *main;    /* main class or jar, "" if unknown */
+        char *version; /* java.vm.version */
+        char **netty;  /* one per Netty seen: "4.1.140.Final io.netty" or its prefix */
+        size_t n_netty;
+        char **map_mode; /* ByteBuf classes without the hidden field, and why */
+        size_t n_map_mode;
+    } jvm;
+    struct bbf_snap_pair *settings; /* every option in force */
+    size_t n_settings;
+    struct bbf_snap_limit *limits;
+    size_t n_limits;
+    char **notes; /* sentences: what was not seen and why; the first lines of every render */
+    size_t n_notes;
+    struct bbf_snap_totals totals;
+    struct bbf_snap_site *sites;
+    size_t n_sites;
+    struct bbf_snap_node *nodes; /* a parent always precedes its children */
+    size_t n_nodes;
+    struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
+    size_t n_leaks;
+};
+
+struct bbf_snapshot *bbf_snapshot_new(void); /* empty, or NULL without memory */
+void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees all it points to */
+
+/*
+ * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
+ * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
+ * leaks. Called once by whoever filled the rows. Requires parents before children.
+ * Errors: BBF_EFORMAT when a parent does not precede its child or an index is out of range.
+ */
+int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
+
+#endif
