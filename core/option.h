@@ -55,9 +55,11 @@ void bbf_options_free(struct bbf_options *options);
  * Parse an agent option string, "key=value,key=value" (design 4: lists join with '+'; the Java
  * tracker's ';' between keys and ',' inside a list are understood: a part without '=' after a
  * list-valued option belongs to that list). NULL or "" is valid. A key without the value that it
- * needs is an error that mentions jcmd, which cuts at '='.
+ * needs is an error that mentions jcmd, which cuts at '='. A list given twice grows; of any other
+ * option the last value counts. Blanks around names and values do not count.
  * Errors: BBF_EINVAL (error filled: option, column, nearest name, range), BBF_ENOMEM.
- * On an error `options` holds a mixture and is only good for bbf_options_free().
+ * On an error `options` holds a mixture and is only good for bbf_options_free(), except `onerror`,
+ * which is then read wherever in the text it stands: it says what to do about the error (D11).
  */
 int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_option_error *error);
 

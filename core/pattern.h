@@ -28,11 +28,16 @@ struct bbf_parse_error {
  */
 int bbf_patterns_parse(struct bbf_patterns **out, const char *text, size_t len,
                        struct bbf_parse_error *err);
+/* The patterns of `a`, then those of `b`; either may be NULL (join(out, a, NULL) is a copy; both
+ * NULL gives NULL). Errors: BBF_ENOMEM. */
+int bbf_patterns_join(struct bbf_patterns **out, const struct bbf_patterns *a,
+                      const struct bbf_patterns *b);
 void bbf_patterns_free(struct bbf_patterns *patterns); /* NULL is allowed */
 
 /*
  * Length in characters of the longest pattern that matches the class, 0 when none does.
  * `name` is the internal form (com/app/Main$Inner), `len` its length. NULL patterns match nothing.
+ * A hidden or lambda class (com/app/Main$$Lambda/0x1f) counts as its host's inner class.
  */
 size_t bbf_patterns_match(const struct bbf_patterns *patterns, const char *name, size_t len);
 

@@ -1,0 +1,20 @@
+/*
+ * core/units.h - numbers as people write them. bbf_parse_size() and bbf_parse_duration(), which are
+ * made of these, are declared in core/option.h.
+ *
+ * Called by: core/option, client, agent (messages). Threads: any. Pure.
+ */
+#ifndef BBF_CORE_UNITS_H
+#define BBF_CORE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Read the decimal digits at *text and move *text behind them. Errors: BBF_EINVAL (no digit there),
+ * BBF_ERANGE (more than 64 bits; *text has moved). */
+int bbf_parse_digits(const char **text, uint64_t *value);
+
+/* Exactly, in the form bbf_parse_size() reads: "256M", "4095". Returns `to`. */
+const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size);
+
+#endif
