@@ -57,7 +57,7 @@ int bbf_log_open(const char *path)
 
 static const char *level_name(enum bbf_log_level level)
 {
-    static const char *const names[] = { "none", "error", "warn", "info", "debug" };
+    static const char *const names[] = {"none", "error", "warn", "info", "debug"};
     return (size_t)level < sizeof names / sizeof names[0] ? names[level] : "?";
 }
 

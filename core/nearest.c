@@ -47,9 +47,10 @@ const char *bbf_nearest(const char *text, size_t len, size_t count, const char *
     const char *best = NULL;
     size_t best_edits = len / 3 < 2 ? 2 : len / 3;
 
-    /* One or two letters are near to everything. */
-    if (len < 3)
-        best_edits = 1;
+    if (len > WORD_MAX)
+        return NULL;
+    if (len <= 3)
+        best_edits = 1; /* short words are near to everything */
     for (size_t i = 0; i < count; i++) {
         size_t edits = bbf_edit_distance(text, len, word(i), strlen(word(i)));
         if (edits < best_edits || (edits == best_edits && best == NULL)) {

@@ -14,7 +14,8 @@ size_t bbf_edit_distance(const char *a, size_t a_len, const char *b, size_t b_le
 
 /*
  * The nearest of `count` words, word(0) … word(count - 1), or NULL when none is near enough to be
- * a slip of the hand (more than a third of the letters, at least two edits). The first of equals.
+ * a slip of the hand (over a third of the letters, at least two; one in words of up to three). The
+ * first of equals.
  */
 const char *bbf_nearest(const char *text, size_t len, size_t count, const char *(*word)(size_t i));
 

@@ -31,13 +31,12 @@ struct option {
     const char *help;
 };
 
-static const struct choice gc_words[] = { { "off", false }, { "exit", true }, { NULL, 0 } };
-static const struct choice level_words[] = { { "none", BBF_LOG_NONE },   { "error", BBF_LOG_ERROR },
-                                             { "warn", BBF_LOG_WARN },   { "info", BBF_LOG_INFO },
-                                             { "debug", BBF_LOG_DEBUG }, { NULL, 0 } };
-static const struct choice onerror_words[] = { { "stop", BBF_ONERROR_STOP },
-                                               { "warn", BBF_ONERROR_WARN },
-                                               { NULL, 0 } };
+static const struct choice gc_words[] = {{"off", false}, {"exit", true}, {NULL, 0}};
+static const struct choice level_words[] = {{"none", BBF_LOG_NONE},   {"error", BBF_LOG_ERROR},
+                                            {"warn", BBF_LOG_WARN},   {"info", BBF_LOG_INFO},
+                                            {"debug", BBF_LOG_DEBUG}, {NULL, 0}};
+static const struct choice onerror_words[] = {
+    {"stop", BBF_ONERROR_STOP}, {"warn", BBF_ONERROR_WARN}, {NULL, 0}};
 
 /* clang-format off */
 #define FIELD(f) .offset = offsetof(struct bbf_options, f), \
@@ -201,7 +200,7 @@ static void store_text(struct bbf_options *options, const struct option *option,
 static int parse_boolean(const struct option *option, const char *value, uint64_t *number,
                          struct bbf_option_error *error, size_t column)
 {
-    static const char *const words[] = { "false", "true", "off", "on", "no", "yes", "0", "1" };
+    static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(value, words[i]) == 0) {
@@ -362,7 +361,7 @@ static struct span trim(const char *from, const char *to)
         from++;
     while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
         to--;
-    return (struct span){ from, (size_t)(to - from) };
+    return (struct span){from, (size_t)(to - from)};
 }
 
 static const char *part_end(const char *from)
@@ -430,7 +429,7 @@ static int parse_part(struct bbf_options *options, const char *start, const char
     }
     if (equals != NULL && option->type == PATTERNS)
         *cursor = end = list_end(equals + 1);
-    struct span value = equals != NULL ? trim(equals + 1, end) : (struct span){ end, 0 };
+    struct span value = equals != NULL ? trim(equals + 1, end) : (struct span){end, 0};
     if (value.len == 0)
         return complain(error, column,
                         "option '%s' needs a value: %s=%s (jcmd cuts an option string at its first "
@@ -531,8 +530,7 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
         return BBF_ENOTFOUND;
     }
     if (!option->live) {
-        (void)complain(error, 1, "option '%s' can only be given when the JVM starts",
-                       option->name);
+        (void)complain(error, 1, "option '%s' can only be given when the JVM starts", option->name);
         return BBF_EREFUSED;
     }
     struct bbf_buf before = BBF_BUF_INIT, after = BBF_BUF_INIT;

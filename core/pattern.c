@@ -206,8 +206,8 @@ int bbf_patterns_join(struct bbf_patterns **out, const struct bbf_patterns *a,
     *out = NULL;
     if (a == NULL && b == NULL)
         return BBF_OK;
-    struct bbf_patterns *list = patterns_new(bbf_patterns_count(a) + bbf_patterns_count(b),
-                                             text_bytes(a) + text_bytes(b));
+    struct bbf_patterns *list =
+        patterns_new(bbf_patterns_count(a) + bbf_patterns_count(b), text_bytes(a) + text_bytes(b));
     if (list == NULL)
         return BBF_ENOMEM;
     for (size_t i = 0; i < bbf_patterns_count(a); i++)

@@ -62,13 +62,13 @@ int bbf_parse_duration(const char *text, uint64_t *nanoseconds)
         const char *name;
         uint64_t nanoseconds;
     } units[] = {
-        { "ns", 1 },
-        { "us", UINT64_C(1000) },
-        { "ms", UINT64_C(1000000) },
-        { "s", UINT64_C(1000000000) },
-        { "m", UINT64_C(60) * 1000000000 },
-        { "h", UINT64_C(3600) * 1000000000 },
-        { "d", UINT64_C(86400) * 1000000000 },
+        {"ns", 1},
+        {"us", UINT64_C(1000)},
+        {"ms", UINT64_C(1000000)},
+        {"s", UINT64_C(1000000000)},
+        {"m", UINT64_C(60) * 1000000000},
+        {"h", UINT64_C(3600) * 1000000000},
+        {"d", UINT64_C(86400) * 1000000000},
     };
     uint64_t value = 0;
     int rc = bbf_parse_digits(&text, &value);
