@@ -29,7 +29,11 @@
     XX(STRUCTURE, "malformed fields, methods or attributes")                                       \
     XX(NOMEM, "out of memory")
 
-/* What became of a method that the caller wanted instrumented. */
+/*
+ * What became of a method that the caller wanted instrumented. A method in which the plan found no
+ * place (say, all returns are fluent) is not counted. A branch over 32 KiB in a method without
+ * entry calls is LEFT_SIZE.
+ */
 #define BBF_CF_METHOD_MAP(XX)                                                                      \
     XX(FULL, "full")                                                                               \
     XX(ENTRY_JUMP, "entry only: a branch over 32 KiB")                                             \
@@ -38,20 +42,21 @@
     XX(LEFT_CODE, "untouched: unknown or malformed code")                                          \
     XX(LEFT_FRAMES, "untouched: unknown or malformed StackMapTable")                               \
     XX(LEFT_TABLES, "untouched: malformed exception table or attributes")                          \
-    XX(LEFT_THIS, "exit left out: local 0 of a constructor is overwritten")                        \
-    XX(LEFT_POOL, "untouched: no room in the constant pool")
+    XX(LEFT_THIS, "exit left out: a local that it loads may be overwritten by then")               \
+    XX(LEFT_POOL, "untouched: no room in the constant pool")                                       \
+    XX(LEFT_PLAN, "untouched: the planned calls do not fit the method")
 
 enum bbf_cf_class_result {
 #define XX(name, text) BBF_CF_##name,
     BBF_CF_CLASS_MAP(XX)
 #undef XX
-    BBF_CF_CLASS_RESULTS
+        BBF_CF_CLASS_RESULTS
 };
 enum bbf_cf_method_result {
 #define XX(name, text) BBF_CF_METHOD_##name,
     BBF_CF_METHOD_MAP(XX)
 #undef XX
-    BBF_CF_METHOD_RESULTS
+        BBF_CF_METHOD_RESULTS
 };
 const char *bbf_cf_class_text(enum bbf_cf_class_result result);
 const char *bbf_cf_method_text(enum bbf_cf_method_result result);
@@ -64,16 +69,20 @@ struct bbf_cf_stats {
 
 /* What an inserted call pushes, in order. */
 enum bbf_cf_push {
-    BBF_CF_ALOAD,       /* value = local slot */
-    BBF_CF_ILOAD,       /* value = local slot */
-    BBF_CF_DUP,         /* the value about to be returned / just returned by an invoke */
-    BBF_CF_INT,         /* value = constant 0..65535+, as iconst/bipush/sipush/ldc_w */
-    BBF_CF_ARRAYLENGTH  /* value = local slot of an array that is not null here */
+    BBF_CF_ALOAD,      /* value = local slot */
+    BBF_CF_ILOAD,      /* value = local slot */
+    BBF_CF_DUP,        /* the value about to be returned / just returned by an invoke */
+    BBF_CF_INT,        /* value = constant 0..65535+, as iconst/bipush/sipush/ldc_w */
+    BBF_CF_ARRAYLENGTH /* value = local slot of an array that is not null here */
 };
 
 enum { BBF_CF_MAX_ARGS = 6 };
 
-/* One inserted `invokestatic target`, whose arguments are pushed first. */
+/*
+ * One inserted `invokestatic target`, whose arguments are pushed first. Locals must be parameters
+ * of a matching type (ILOAD: int and narrower), DUP comes before all other arguments and where a
+ * reference is on the stack (areturn, athrow, after a call that returns one); else LEFT_PLAN.
+ */
 struct bbf_cf_call {
     uint16_t target; /* index into bbf_cf_config.targets */
     uint8_t n_args;
@@ -103,8 +112,12 @@ struct bbf_cf_method {
     uint16_t access;
     const struct bbf_cf_code *code; /* opaque, for the two queries below */
 };
-/* Does any instruction of the method store to local `slot` (xstore, iinc, wide forms, the second
- * half of a long/double)? Malformed code: true. */
+/*
+ * May local `slot` no longer hold at an exit what it held at entry? An instruction stores to it
+ * (xstore, iinc, wide forms, the second half of a long/double), or it is a parameter that a
+ * StackMapTable frame does not keep as such (so that loading it could not be verified). Malformed
+ * code: true. Calls at exits that load such a local are left out (LEFT_THIS).
+ */
 bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
 
 enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
@@ -112,15 +125,15 @@ enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
 /* The plan of one method, zeroed before the planner is called. n_entry == n_exit == 0 and
  * after_call == false: the method is left alone. */
 struct bbf_cf_plan {
-    uint16_t n_entry; /* calls at pc 0; legal in <init> for parameters only */
+    uint16_t n_entry;          /* calls at pc 0; legal in <init> for parameters only */
     struct bbf_cf_call *entry; /* room for BBF_CF_MAX_ENTRY */
     uint8_t n_areturn;         /* before each areturn */
     struct bbf_cf_call areturn[BBF_CF_MAX_EXIT];
     bool areturn_unless_fluent; /* not at `aload this|param; areturn` nor `getfield; areturn` */
     uint8_t n_return;           /* before each (void) return; in <init> `this` may be loaded */
     struct bbf_cf_call vreturn[BBF_CF_MAX_EXIT];
-    bool after_call;            /* ask after_call() for each invoke of this method */
-    bool before_athrow_set;     /* before each athrow: one call */
+    bool after_call;        /* ask after_call() for each invoke of this method */
+    bool before_athrow_set; /* before each athrow: one call */
     struct bbf_cf_call before_athrow;
 };
 
