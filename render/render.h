@@ -3,7 +3,8 @@
  * deterministic: equal snapshots give equal bytes.
  *
  * Called by: client (all), agent (file= at exit, texts for stock clients). Threads: any; a snapshot
- * is only read. Errors: BBF_ENOMEM; the sink's content is then unfinished.
+ * is only read. Errors: BBF_ENOMEM, BBF_EFORMAT (a snapshot that bbf_snapshot_finish() would
+ * refuse), BBF_EINVAL (no such format); the sink's content is then unfinished.
  */
 #ifndef BBF_RENDER_RENDER_H
 #define BBF_RENDER_RENDER_H
@@ -14,9 +15,10 @@
 enum bbf_format { BBF_FORMAT_TREE, BBF_FORMAT_LLM, BBF_FORMAT_SUMMARY, BBF_FORMAT_JSON };
 
 struct bbf_render_options {
-    size_t max_leaves; /* tree: leaf lines shown; 0 = all */
+    size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
 };
 
+/* Append the document to `out`. `options` may be NULL: everything is shown. */
 int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bbf_format format,
                const struct bbf_render_options *options);
 

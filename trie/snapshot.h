@@ -31,7 +31,7 @@ enum bbf_verdict { BBF_VERDICT_LEAKED, BBF_VERDICT_AGED };
 struct bbf_snap_site {
     uint32_t id;
     char *class_name; /* fully qualified, dotted, inner with '$'; "" for ?raced and the like */
-    char *method;     /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
+    char *method; /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
     char *descriptor; /* "" where there is none */
     enum bbf_site_kind kind;
 };
@@ -39,22 +39,23 @@ struct bbf_snap_site {
 /* Columns of a node row. `passed` = lives that reached this node (own ends plus all below); every
  * other column counts only lives that stand or ended exactly here. */
 #define BBF_NODE_COLUMNS(XX)                                                                       \
-    XX(passed) XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked)                 \
-    XX(leaked_bytes) XX(held) XX(harmless) XX(unknown)
+    XX(passed)                                                                                     \
+    XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked) XX(leaked_bytes) XX(held)  \
+        XX(harmless) XX(unknown)
 
 struct bbf_snap_node {
     uint32_t id;
-    int64_t parent;    /* id of the parent, -1 for a root */
-    uint32_t site;     /* index into sites, not the id */
-    uint8_t ref;       /* enum bbf_bucket */
-    bool loop;         /* a repeated run of steps returns to this node (design D6) */
+    int64_t parent; /* id of the parent, -1 for a root */
+    uint32_t site;  /* index into sites, not the id */
+    uint8_t ref;    /* enum bbf_bucket */
+    bool loop;      /* a repeated run of steps returns to this node (design D6) */
 #define XX(name) uint64_t name##_;
     BBF_NODE_COLUMNS(XX)
 #undef XX
 };
 
 struct bbf_snap_leak {
-    uint32_t node; /* index into nodes */
+    uint32_t node; /* index into nodes, not the id */
     enum bbf_verdict verdict;
     enum bbf_memory memory;
     uint64_t count;
@@ -65,11 +66,12 @@ struct bbf_snap_leak {
 /* Totals of the JSON document, in its order. lives = released + live + leaked + held + harmless +
  * unknown; aged and static are parts of live; undone are no lives. */
 #define BBF_TOTALS(XX)                                                                             \
-    XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
-    XX(unknown) XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps)             \
-    XX(dropped_steps) XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers)                \
-    XX(holders_unknown) XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)      \
-    XX(entry_only_methods) XX(internal_errors)
+    XX(lives)                                                                                      \
+    XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless) XX(unknown)         \
+        XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps) XX(dropped_steps)   \
+            XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers) XX(holders_unknown)      \
+                XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)              \
+                    XX(entry_only_methods) XX(internal_errors)
 
 struct bbf_snap_totals {
 #define XX(name) uint64_t name##_;
@@ -78,7 +80,7 @@ struct bbf_snap_totals {
 };
 
 struct bbf_snap_limit {
-    char *name; /* option's name: maxNodes, … */
+    char *name;                /* option's name: maxNodes, … */
     uint64_t used, limit, hit; /* hit: how often it was reached */
 };
 
@@ -113,15 +115,51 @@ struct bbf_snapshot {
     size_t n_leaks;
 };
 
-struct bbf_snapshot *bbf_snapshot_new(void); /* empty, or NULL without memory */
+struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without memory */
 void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees all it points to */
 
 /*
  * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
  * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
- * leaks. Called once by whoever filled the rows. Requires parents before children.
- * Errors: BBF_EFORMAT when a parent does not precede its child or an index is out of range.
+ * leaks. Leaked or aged lives of a node that no leak row names get a row of their own, memory
+ * unknown: `leaks` then lists every node that lost a life. Called once by whoever filled the rows.
+ * Requires parents before children.
+ * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not
+ * precede its child), BBF_ENOMEM; the rows are then as they were.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
+
+/* Every index within its table, every enum within its range, no string NULL: 0 or BBF_EFORMAT. */
+int bbf_snapshot_check(const struct bbf_snapshot *snapshot);
+
+#define BBF_NO_PARENT UINT32_MAX
+
+/*
+ * The index of each node's parent into parents[n_nodes], BBF_NO_PARENT for roots.
+ * Errors: BBF_EFORMAT (two nodes with one id, a parent that does not precede its child, more nodes
+ * than an index can name; *bad, if not NULL, is the index of that node), BBF_ENOMEM.
+ */
+int bbf_snapshot_parents(const struct bbf_snapshot *snapshot, uint32_t *parents, size_t *bad);
+
+/*
+ * Ids to indexes, for rows (nodes, sites) that refer to each other by id. A plain array where the
+ * ids lie close together, as the tracker's do; sorted pairs where a document says otherwise.
+ */
+struct bbf_id_index {
+    uint32_t *direct; /* index + 1 by id - base, 0 = no such id; NULL: use pairs */
+    uint64_t *pairs;  /* id << 32 | index, ascending */
+    uint32_t base;
+    size_t count; /* of direct or of pairs */
+};
+
+/*
+ * Index `count` ids; the first at `ids`, each next `stride` bytes further.
+ * Errors: BBF_EFORMAT (an id twice; *bad is the index of the second), BBF_ENOMEM.
+ */
+int bbf_id_index_init(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                      size_t *bad);
+void bbf_id_index_free(struct bbf_id_index *index);
+/* false: no such id. */
+bool bbf_id_index_find(const struct bbf_id_index *index, uint64_t id, uint32_t *at);
 
 #endif

@@ -1,0 +1,17 @@
+/*
+ * render/json_names.h - the words of bbflow-snapshot/1 that stand for an enum, for writer and
+ * reader. docs/bbflow-snapshot-1.schema.json lists the same.
+ *
+ * Called by: render/ only. Each array is indexed by its enum.
+ */
+#ifndef BBF_RENDER_JSON_NAMES_H
+#define BBF_RENDER_JSON_NAMES_H
+
+#define BBF_JSON_SCHEMA "bbflow-snapshot/1"
+
+static const char *const bbf_json_site_kinds[] = {"root", "enter", "return", "derive", "release"};
+static const char *const bbf_json_refs[] = {"0", "1-2", "3-5", "6+"};
+static const char *const bbf_json_memories[] = {"direct", "heap", "composite", "unknown"};
+static const char *const bbf_json_verdicts[] = {"leaked", "aged"};
+
+#endif

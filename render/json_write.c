@@ -1,0 +1,262 @@
+/*
+ * The JSON document bbflow-snapshot/1 (design 4; docs/bbflow-snapshot-1.schema.json), written as it
+ * goes: a row a line, nothing is built in memory first. RFC 8259.
+ */
+#include "render/formats.h"
+
+#include "core/err.h"
+#include "render/json_names.h"
+#include "render/names.h"
+#include "render/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The time of day has four digits for a year: 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z
+ */
+#define OLDEST_MS (-INT64_C(62167219200000))
+#define NEWEST_MS INT64_C(253402300799999)
+
+static void add_number(struct bbf_buf *out, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    bbf_buf_add(out, digits + i, sizeof digits - i);
+}
+
+/* What has to be escaped is rare: whole runs of other bytes are copied. */
+static void add_string_part(struct bbf_buf *out, const char *text)
+{
+    const char *end = text + strlen(text);
+    const char *plain = text;
+
+    for (const char *p = text; p < end;) {
+        uint32_t code;
+        size_t len = bbf_utf8_next(p, end, &code);
+        bool invalid = code == 0xFFFD && len == 1;
+        if (invalid || code < 0x20 || code == '"' || code == '\\' || code == 0x7F) {
+            bbf_buf_add(out, plain, (size_t)(p - plain));
+            if (invalid)
+                bbf_buf_str(out, "\xEF\xBF\xBD");
+            else if (code == '"' || code == '\\')
+                bbf_buf_printf(out, "\\%c", (char)code);
+            else if (code == '\n')
+                bbf_buf_str(out, "\\n");
+            else if (code == '\t')
+                bbf_buf_str(out, "\\t");
+            else
+                bbf_buf_printf(out, "\\u%04" PRIx32, code);
+            plain = p + len;
+        }
+        p += len;
+    }
+    bbf_buf_add(out, plain, (size_t)(end - plain));
+}
+
+static void add_string(struct bbf_buf *out, const char *text)
+{
+    bbf_buf_char(out, '"');
+    add_string_part(out, text != NULL ? text : "");
+    bbf_buf_char(out, '"');
+}
+
+static void add_strings(struct bbf_buf *out, const char *name, char *const *strings, size_t count)
+{
+    bbf_buf_printf(out, "\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            bbf_buf_char(out, ',');
+        add_string(out, strings[i]);
+    }
+    bbf_buf_char(out, ']');
+}
+
+/* RFC 3339, UTC, milliseconds. */
+static void add_time(struct bbf_buf *out, int64_t ms)
+{
+    if (ms < OLDEST_MS)
+        ms = OLDEST_MS;
+    if (ms > NEWEST_MS)
+        ms = NEWEST_MS;
+    int64_t milliseconds = ms % 1000;
+    time_t seconds = (time_t)(ms / 1000);
+    if (milliseconds < 0) {
+        milliseconds += 1000;
+        seconds--;
+    }
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    bbf_buf_printf(out, "\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"", tm.tm_year + 1900, tm.tm_mon + 1,
+                   tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)milliseconds);
+}
+
+static void add_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_str(out, "{\"schema\":\"" BBF_JSON_SCHEMA "\",\n\"captured_at\":");
+    add_time(out, snapshot->captured_at_ms);
+    bbf_buf_printf(out, ",\n\"jvm\":{\"pid\":%" PRId64 ",\"main\":", snapshot->jvm.pid);
+    add_string(out, snapshot->jvm.main);
+    bbf_buf_str(out, ",\"version\":");
+    add_string(out, snapshot->jvm.version);
+    bbf_buf_char(out, ',');
+    add_strings(out, "netty", snapshot->jvm.netty, snapshot->jvm.n_netty);
+    bbf_buf_char(out, ',');
+    add_strings(out, "map_mode", snapshot->jvm.map_mode, snapshot->jvm.n_map_mode);
+    bbf_buf_str(out, "},\n\"settings\":{");
+    for (size_t i = 0; i < snapshot->n_settings; i++) {
+        bbf_buf_str(out, i > 0 ? "," : "");
+        add_string(out, snapshot->settings[i].name);
+        bbf_buf_char(out, ':');
+        add_string(out, snapshot->settings[i].value);
+    }
+    bbf_buf_str(out, "},\n\"limits\":{");
+    for (size_t i = 0; i < snapshot->n_limits; i++) {
+        const struct bbf_snap_limit *limit = &snapshot->limits[i];
+        bbf_buf_str(out, i > 0 ? "," : "");
+        add_string(out, limit->name);
+        bbf_buf_printf(out, ":{\"used\":%" PRIu64 ",\"limit\":%" PRIu64 ",\"hit\":%" PRIu64 "}",
+                       limit->used, limit->limit, limit->hit);
+    }
+    bbf_buf_str(out, "},\n");
+    add_strings(out, "notes", snapshot->notes, snapshot->n_notes);
+    bbf_buf_str(out, ",\n\"totals\":{");
+    const char *comma = "";
+#define XX(name)                                                                                   \
+    bbf_buf_printf(out, "%s\"" #name "\":%" PRIu64, comma, snapshot->totals.name##_);              \
+    comma = ",";
+    BBF_TOTALS(XX)
+#undef XX
+    bbf_buf_str(out, "},\n");
+}
+
+static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_str(out, "\"sites\":[");
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        const struct bbf_snap_site *site = &snapshot->sites[i];
+        bbf_buf_printf(out, "%s\n{\"id\":%" PRIu32 ",\"class\":", i > 0 ? "," : "", site->id);
+        add_string(out, site->class_name);
+        bbf_buf_str(out, ",\"method\":");
+        add_string(out, site->method);
+        bbf_buf_str(out, ",\"descriptor\":");
+        add_string(out, site->descriptor);
+        bbf_buf_printf(out, ",\"kind\":\"%s\"}", bbf_json_site_kinds[site->kind]);
+    }
+    bbf_buf_str(out, "],\n");
+}
+
+static void add_nodes(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_str(out, "\"nodes\":[");
+    for (size_t i = 0; i < snapshot->n_nodes && !out->failed; i++) {
+        const struct bbf_snap_node *node = &snapshot->nodes[i];
+        bbf_buf_str(out, i > 0 ? ",\n{\"id\":" : "\n{\"id\":");
+        add_number(out, node->id);
+        bbf_buf_str(out, ",\"parent\":");
+        if (node->parent < 0)
+            bbf_buf_str(out, "-1");
+        else
+            add_number(out, (uint64_t)node->parent);
+        bbf_buf_str(out, ",\"site\":");
+        add_number(out, snapshot->sites[node->site].id);
+        bbf_buf_str(out, ",\"ref\":\"");
+        bbf_buf_str(out, bbf_json_refs[node->ref]);
+        bbf_buf_char(out, '"');
+        if (node->loop)
+            bbf_buf_str(out, ",\"loop\":true");
+#define XX(name)                                                                                   \
+    bbf_buf_add(out, ",\"" #name "\":", sizeof ",\"" #name "\":" - 1);                             \
+    add_number(out, node->name##_);
+        BBF_NODE_COLUMNS(XX)
+#undef XX
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, "],\n");
+}
+
+/* `steps` has room for the longest path. */
+static void add_path(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                     const uint32_t *parents, const struct bbf_name *names, uint32_t *steps,
+                     uint32_t node)
+{
+    size_t count = 0;
+
+    for (uint32_t i = node; i != BBF_NO_PARENT; i = parents[i])
+        steps[count++] = snapshot->nodes[i].site;
+    while (count-- > 0) {
+        bbf_buf_add(out, names[steps[count]].text, names[steps[count]].len);
+        bbf_buf_str(out, count > 0 ? "," : "");
+    }
+}
+
+static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                      const uint32_t *parents, const struct bbf_name *names, uint32_t *steps)
+{
+    bbf_buf_str(out, "\"leaks\":[");
+    for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        bbf_buf_printf(out,
+                       "%s\n{\"node\":%" PRIu32 ",\"verdict\":\"%s\",\"memory\":\"%s\""
+                       ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"oldest_seconds\":%" PRIu64
+                       ",\"path\":[",
+                       i > 0 ? "," : "", snapshot->nodes[leak->node].id,
+                       bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
+                       leak->count, leak->bytes, leak->oldest_seconds);
+        add_path(out, snapshot, parents, names, steps, leak->node);
+        bbf_buf_str(out, "]}");
+    }
+    bbf_buf_str(out, "]}\n");
+}
+
+/* Each site's full name as a JSON string, once: paths repeat them. */
+static int quote_names(const struct bbf_snapshot *snapshot, struct bbf_buf *texts,
+                       struct bbf_name *names)
+{
+    struct bbf_buf name = BBF_BUF_INIT;
+
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        size_t start = texts->len;
+        name.len = 0;
+        bbf_site_full_name(&name, &snapshot->sites[i]);
+        add_string(texts, bbf_buf_cstr(&name));
+        names[i] = (struct bbf_name){NULL, (uint32_t)(texts->len - start), 0};
+    }
+    const char *text = bbf_buf_cstr(texts);
+    for (size_t i = 0; i < snapshot->n_sites; text += names[i++].len)
+        names[i].text = text;
+    bool failed = name.failed || texts->failed;
+    bbf_buf_free(&name);
+    return failed ? BBF_ENOMEM : 0;
+}
+
+int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    struct bbf_buf texts = BBF_BUF_INIT;
+    size_t n = snapshot->n_nodes;
+
+    uint32_t *parents = calloc(n + 1, sizeof *parents);
+    uint32_t *steps = calloc(n + 1, sizeof *steps);
+    struct bbf_name *names = calloc(snapshot->n_sites + 1, sizeof *names);
+    int err = parents == NULL || steps == NULL || names == NULL ? BBF_ENOMEM : 0;
+    if (err == 0)
+        err = bbf_snapshot_parents(snapshot, parents, NULL);
+    if (err == 0)
+        err = quote_names(snapshot, &texts, names);
+    if (err == 0) {
+        add_head(out, snapshot);
+        add_sites(out, snapshot);
+        add_nodes(out, snapshot);
+        add_leaks(out, snapshot, parents, names, steps);
+    }
+    bbf_buf_free(&texts);
+    free(names);
+    free(steps);
+    free(parents);
+    return err;
+}

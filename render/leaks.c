@@ -1,0 +1,118 @@
+#include "render/leaks.h"
+
+#include "core/err.h"
+#include "render/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct key {
+    uint32_t node, row;
+    uint8_t verdict, memory;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+int bbf_leak_index_init(struct bbf_leak_index *index, const struct bbf_snapshot *snapshot)
+{
+    size_t count = snapshot->n_leaks;
+
+    *index = (struct bbf_leak_index){snapshot, NULL};
+    if (count == 0)
+        return 0;
+    struct key *keys = calloc(count, sizeof *keys);
+    index->order = calloc(count, sizeof *index->order);
+    if (keys == NULL || index->order == NULL) {
+        free(keys);
+        bbf_leak_index_free(index);
+        return BBF_ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        keys[i] =
+            (struct key){leak->node, (uint32_t)i, (uint8_t)leak->verdict, (uint8_t)leak->memory};
+    }
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < count; i++)
+        index->order[i] = keys[i].row;
+    free(keys);
+    return 0;
+}
+
+void bbf_leak_index_free(struct bbf_leak_index *index)
+{
+    free(index->order);
+    index->order = NULL;
+}
+
+/* Place in order of the node's first row, or of the first row of a later node. */
+static size_t first_row(const struct bbf_leak_index *index, uint32_t node)
+{
+    size_t low = 0, high = index->order != NULL ? index->snapshot->n_leaks : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->snapshot->leaks[index->order[middle]].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_leak(struct bbf_buf *out, const char **glue, const struct bbf_snap_leak *leak)
+{
+    const char *word = "⚠️ LEAK";
+
+    if (leak->verdict == BBF_VERDICT_AGED)
+        word = "⏳ AGED";
+    else if (leak->memory == BBF_MEM_DIRECT)
+        word = "🚨 LEAK";
+    bbf_buf_printf(out, "%s%s %" PRIu64 " (", *glue, word, leak->count);
+    bbf_text_bytes(out, leak->bytes);
+    bbf_buf_printf(out, " %s)", bbf_memory_name(leak->memory));
+    *glue = ", ";
+}
+
+static void add_count(struct bbf_buf *out, const char **glue, const char *word, uint64_t count)
+{
+    if (count == 0)
+        return;
+    bbf_buf_printf(out, "%s%s %" PRIu64, *glue, word, count);
+    *glue = ", ";
+}
+
+void bbf_leak_marker(struct bbf_buf *out, const struct bbf_leak_index *index, uint32_t node)
+{
+    const struct bbf_snapshot *snapshot = index->snapshot;
+    const struct bbf_snap_node *row = &snapshot->nodes[node];
+    const char *glue = " ";
+
+    if (index->order != NULL && (row->leaked_ | row->aged_) != 0)
+        for (size_t i = first_row(index, node); i < snapshot->n_leaks; i++) {
+            const struct bbf_snap_leak *leak = &snapshot->leaks[index->order[i]];
+            if (leak->node != node)
+                break;
+            add_leak(out, &glue, leak);
+        }
+    if (row->live_ != 0) {
+        add_count(out, &glue, "live", row->live_);
+        bbf_buf_str(out, " (");
+        bbf_text_bytes(out, row->live_bytes_);
+        bbf_buf_char(out, ')');
+    }
+    add_count(out, &glue, "static", row->static_);
+    add_count(out, &glue, "held", row->held_);
+    add_count(out, &glue, "harmless", row->harmless_);
+    add_count(out, &glue, "unknown", row->unknown_);
+}

@@ -1,0 +1,26 @@
+/*
+ * render/leaks.h - what a node's line in the tree says of its lives: the leak rows of the node
+ * (bbf_snapshot_finish() sees to it that they name every lost life) and the other columns.
+ *
+ * Called by: render/ only. Threads: one owner. Errors: BBF_ENOMEM.
+ */
+#ifndef BBF_RENDER_LEAKS_H
+#define BBF_RENDER_LEAKS_H
+
+#include "core/buf.h"
+#include "trie/snapshot.h"
+
+struct bbf_leak_index {
+    const struct bbf_snapshot *snapshot;
+    uint32_t *order; /* leak rows by node, verdict, memory; NULL when there are none */
+};
+
+int bbf_leak_index_init(struct bbf_leak_index *index, const struct bbf_snapshot *snapshot);
+void bbf_leak_index_free(struct bbf_leak_index *index);
+
+/*
+ * What a node's line says behind its counts: " 🚨 LEAK 41 (10.2 KiB direct), held 1", or nothing.
+ */
+void bbf_leak_marker(struct bbf_buf *out, const struct bbf_leak_index *index, uint32_t node);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * render/names.h - how a step is called in the text renders: "Handler.process", simple class names
+ * as the seed has them. Where two classes of one snapshot share a simple name, both get as many
+ * packages in front as tell them apart ("a.Handler.process", "b.Handler.process"); where two
+ * methods of one class share a name, both get their parameters ("Handler.process(ByteBuf, int)").
+ * Made once per render, so that a line is a copy.
+ *
+ * Called by: render/ only. Threads: one owner. Errors: BBF_ENOMEM.
+ */
+#ifndef BBF_RENDER_NAMES_H
+#define BBF_RENDER_NAMES_H
+
+#include "core/buf.h"
+#include "trie/snapshot.h"
+
+struct bbf_name {
+    const char *text; /* safe for a terminal, not NUL-terminated */
+    uint32_t len;
+    uint32_t rank; /* order by text, then class, descriptor and id: no two sites share one */
+};
+
+struct bbf_names {
+    struct bbf_name *names; /* by index of the site */
+    struct bbf_buf texts;   /* what they point into */
+};
+
+/* `separator`: a byte that must not stand in a name ('\0': none), see bbf_text_safe(). */
+int bbf_names_init(struct bbf_names *names, const struct bbf_snapshot *snapshot, char separator);
+void bbf_names_free(struct bbf_names *names);
+
+/* The full name, without descriptor: "com.app.Handler.process", "?raced", "?first-seen a.B". Not
+ * made safe. */
+void bbf_site_full_name(struct bbf_buf *out, const struct bbf_snap_site *site);
+
+#endif

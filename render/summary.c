@@ -1,0 +1,176 @@
+/*
+ * The summary: a screen of numbers and the largest leaks, each with its totals and its path.
+ */
+#include "render/formats.h"
+
+#include "core/err.h"
+#include "render/names.h"
+#include "render/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Leaks listed, and steps of a path shown at each end: it has to stay one screen. */
+enum { LEAKS_SHOWN = 20, PATH_HEAD = 4, PATH_TAIL = 8 };
+
+struct summary {
+    struct bbf_buf *out;
+    const struct bbf_snapshot *snapshot;
+    struct bbf_names names;
+    uint32_t *parents;
+    uint32_t *steps;
+};
+
+/* Numbers that the totals do not have. */
+struct counts {
+    uint64_t roots, paths, leak_paths;
+    uint64_t critical, critical_bytes, moderate, moderate_bytes, aged_bytes;
+};
+
+static struct counts count(const struct bbf_snapshot *snapshot)
+{
+    struct counts c = {0};
+
+    for (size_t i = 0; i < snapshot->n_nodes; i++) {
+        const struct bbf_snap_node *node = &snapshot->nodes[i];
+        c.roots += node->parent == -1;
+        c.paths += (node->released_ | node->live_ | node->leaked_ | node->held_ | node->harmless_ |
+                    node->unknown_) != 0;
+        c.leak_paths += node->leaked_ != 0;
+    }
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        if (leak->verdict == BBF_VERDICT_AGED) {
+            c.aged_bytes += leak->bytes;
+        } else if (leak->memory == BBF_MEM_DIRECT) {
+            c.critical += leak->count;
+            c.critical_bytes += leak->bytes;
+        } else {
+            c.moderate += leak->count;
+            c.moderate_bytes += leak->bytes;
+        }
+    }
+    return c;
+}
+
+static void add_line(struct bbf_buf *out, const char *word, uint64_t number)
+{
+    bbf_buf_printf(out, "%s: %" PRIu64 "\n", word, number);
+}
+
+static void add_sized(struct bbf_buf *out, const char *word, uint64_t number, const char *what,
+                      uint64_t bytes)
+{
+    bbf_buf_printf(out, "%s: %" PRIu64 " (%s", word, number, what);
+    bbf_text_bytes(out, bytes);
+    bbf_buf_str(out, ")\n");
+}
+
+/* Verdicts and misuse that are 0 say nothing. */
+static void add_rest(struct bbf_buf *out, const struct bbf_snap_totals *t, const struct counts *c)
+{
+    const struct {
+        const char *word;
+        uint64_t number;
+    } rest[] = {{"Static", t->static_},     {"Held", t->held_},
+                {"Harmless", t->harmless_}, {"Unknown", t->unknown_},
+                {"Undone", t->undone_},     {"Used After Release", t->misuse_}};
+
+    if (t->aged_ != 0)
+        add_sized(out, "Aged", t->aged_, "", c->aged_bytes);
+    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
+        if (rest[i].number != 0)
+            add_line(out, rest[i].word, rest[i].number);
+}
+
+static void add_numbers(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    const struct bbf_snap_totals *t = &snapshot->totals;
+    const struct counts c = count(snapshot);
+
+    bbf_buf_str(out, "=== ByteBuf Flow Summary ===\n");
+    add_line(out, "Total Root Methods", c.roots);
+    add_line(out, "Total Traversals", t->lives_);
+    add_line(out, "Total Paths", c.paths);
+    add_line(out, "Released", t->released_);
+    add_sized(out, "Live", t->live_, "", t->live_bytes_);
+    add_rest(out, t, &c);
+    add_sized(out, "Leaked", t->leaked_, "", t->leaked_bytes_);
+    add_line(out, "Leak Paths", c.leak_paths);
+    if (t->leaked_ != 0) {
+        add_sized(out, "Critical Leaks", c.critical, "direct buffers, ", c.critical_bytes);
+        add_sized(out, "Moderate Leaks", c.moderate, "heap buffers and others, ", c.moderate_bytes);
+    }
+    bbf_buf_str(out, "Leak Percentage: ");
+    bbf_text_percent(out, t->leaked_, t->lives_);
+    bbf_buf_char(out, '\n');
+}
+
+static void add_path(const struct summary *s, uint32_t node)
+{
+    size_t length = 0;
+
+    for (uint32_t i = node; i != BBF_NO_PARENT; i = s->parents[i])
+        s->steps[length++] = i;
+    bbf_buf_str(s->out, "  ");
+    for (size_t i = 0; i < length; i++) {
+        bbf_buf_str(s->out, i > 0 ? " -> " : "");
+        if (i == PATH_HEAD && length > PATH_HEAD + PATH_TAIL + 1) {
+            bbf_buf_printf(s->out, "[%zu steps] -> ", length - PATH_HEAD - PATH_TAIL);
+            i = length - PATH_TAIL;
+        }
+        const struct bbf_snap_node *step = &s->snapshot->nodes[s->steps[length - 1 - i]];
+        bbf_buf_add(s->out, s->names.names[step->site].text, s->names.names[step->site].len);
+    }
+    bbf_buf_char(s->out, '\n');
+}
+
+static void add_leaks(const struct summary *s)
+{
+    struct bbf_buf *out = s->out;
+    size_t n = s->snapshot->n_leaks;
+
+    bbf_buf_str(out, "\n=== Leaks ===\n");
+    if (s->snapshot->totals.leaked_ == 0)
+        bbf_buf_str(out, "No leaks detected\n");
+    for (size_t i = 0; i < n && i < LEAKS_SHOWN; i++) {
+        const struct bbf_snap_leak *leak = &s->snapshot->leaks[i];
+        const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL LEAK" : "MODERATE LEAK";
+        bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
+                       leak->count);
+        bbf_text_bytes(out, leak->bytes);
+        bbf_buf_printf(out, " %s, oldest %" PRIu64 " s)", bbf_memory_name(leak->memory),
+                       leak->oldest_seconds);
+        if (leak->verdict == BBF_VERDICT_LEAKED) {
+            bbf_buf_str(out, ", ");
+            bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
+            bbf_buf_str(out, " of what came here");
+        }
+        bbf_buf_char(out, '\n');
+        add_path(s, leak->node);
+    }
+    if (n > LEAKS_SHOWN)
+        bbf_buf_printf(out, "(%zu more; tree, llm and json show every leak)\n", n - LEAKS_SHOWN);
+}
+
+int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    struct summary s = {.out = out, .snapshot = snapshot};
+    int err = bbf_names_init(&s.names, snapshot, '\0');
+
+    s.parents = calloc(snapshot->n_nodes + 1, sizeof *s.parents);
+    s.steps = calloc(snapshot->n_nodes + 1, sizeof *s.steps);
+    if (err == 0 && (s.parents == NULL || s.steps == NULL))
+        err = BBF_ENOMEM;
+    if (err == 0)
+        err = bbf_snapshot_parents(snapshot, s.parents, NULL);
+    if (err == 0) {
+        bbf_text_head(out, snapshot, "note: ");
+        add_numbers(out, snapshot);
+        add_leaks(&s);
+    }
+    free(s.steps);
+    free(s.parents);
+    bbf_names_free(&s.names);
+    return err;
+}

@@ -1,0 +1,197 @@
+/*
+ * The tree, for a person. The seed's lines (ROOT:, connectors, [ref=, count=], the word LEAK), on
+ * every node that lost lives, inner ones too.
+ */
+#include "render/formats.h"
+
+#include "core/err.h"
+#include "render/forest.h"
+#include "render/leaks.h"
+#include "render/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path may be 10,000 steps long. Lines deeper than this say how much deeper they are and show
+ * the last levels of their indentation only, else the indentation would grow with the square. */
+enum { WINDOW = 60 };
+
+static const char *const ref_text[] = {"0", "1", "3", "6"};
+
+struct tree {
+    struct bbf_buf *out;
+    const struct bbf_snapshot *snapshot;
+    struct bbf_names names;
+    struct bbf_forest forest;
+    struct bbf_leak_index leaks;
+    struct bbf_buf indent; /* "│   " or "    " for each level above the line */
+    uint32_t *starts;      /* where each level begins in indent */
+    uint32_t *at;          /* by run: where the walk stands in order */
+};
+
+static void add_number(struct bbf_buf *out, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    bbf_buf_add(out, digits + i, sizeof digits - i);
+}
+
+/* Lives that stand or ended exactly at this node. */
+static uint64_t own_count(const struct bbf_snap_node *node)
+{
+    return node->released_ + node->live_ + node->leaked_ + node->held_ + node->harmless_ +
+           node->unknown_;
+}
+
+static void add_node(struct tree *tree, uint32_t i)
+{
+    const struct bbf_snap_node *node = &tree->snapshot->nodes[i];
+    const struct bbf_name *name = &tree->names.names[node->site];
+    struct bbf_buf *out = tree->out;
+    bool root = node->parent == -1;
+
+    bbf_buf_add(out, name->text, name->len);
+    bbf_buf_str(out, " [");
+    /* A root is seen with one reference; where it was not, two roots may differ by it alone. */
+    if (!root || node->ref != BBF_REF_1_2) {
+        bbf_buf_str(out, "ref=");
+        bbf_buf_str(out, ref_text[node->ref]);
+        bbf_buf_str(out, ", ");
+    }
+    bbf_buf_str(out, "count=");
+    add_number(out, root ? node->passed_ : own_count(node));
+    bbf_buf_char(out, ']');
+    if (node->loop)
+        bbf_buf_str(out, " (loop)");
+    bbf_leak_marker(out, &tree->leaks, i);
+    uint32_t hidden = bbf_forest_hidden(&tree->forest, i);
+    if (hidden != 0)
+        bbf_buf_printf(out, " (+%" PRIu32 " not shown)", hidden);
+    bbf_buf_char(out, '\n');
+}
+
+static void add_indent(struct tree *tree, size_t depth, bool last)
+{
+    size_t from = 0;
+
+    if (depth > WINDOW) {
+        bbf_buf_printf(tree->out, "(+%zu) ", depth - WINDOW);
+        from = tree->starts[depth - WINDOW];
+    }
+    if (tree->indent.len > from)
+        bbf_buf_add(tree->out, tree->indent.data + from, tree->indent.len - from);
+    bbf_buf_str(tree->out, last ? "└── " : "├── ");
+}
+
+/*
+ * Walk without recursion. `run` is the node whose children are being shown, `depth` the levels of
+ * indentation: 0 for children of a root.
+ */
+static void add_nodes(struct tree *tree)
+{
+    const struct bbf_forest *forest = &tree->forest;
+    size_t roots = tree->snapshot->n_nodes, run = roots, depth = 0;
+
+    memcpy(tree->at, forest->first, (roots + 1) * sizeof *tree->at);
+    for (;;) {
+        if (tree->at[run] < forest->end[run]) {
+            uint32_t node = forest->order[tree->at[run]++];
+            bool last = tree->at[run] == forest->end[run];
+            if (run == roots) {
+                bbf_buf_str(tree->out, "ROOT: ");
+            } else {
+                add_indent(tree, depth, last);
+                tree->starts[depth++] = (uint32_t)tree->indent.len;
+                bbf_buf_str(&tree->indent, last ? "    " : "│   ");
+            }
+            add_node(tree, node);
+            run = node;
+        } else if (run == roots) {
+            return;
+        } else {
+            if (depth > 0)
+                tree->indent.len = tree->starts[--depth];
+            run = forest->parents[run] == BBF_NO_PARENT ? roots : forest->parents[run];
+        }
+    }
+}
+
+/* "1001 lives: 1000 released, 0 live, 1 leaked (256 B)": the parts that are 0 are left out, but for
+ * the three that everybody looks for. */
+static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
+{
+    const struct {
+        const char *word;
+        uint64_t count;
+    } rest[] = {{"aged", t->aged_},         {"static", t->static_},   {"held", t->held_},
+                {"harmless", t->harmless_}, {"unknown", t->unknown_}, {"misused", t->misuse_}};
+
+    bbf_buf_printf(out, "%" PRIu64 " %s: %" PRIu64 " released, %" PRIu64 " live", t->lives_,
+                   t->lives_ == 1 ? "life" : "lives", t->released_, t->live_);
+    if (t->live_ != 0) {
+        bbf_buf_str(out, " (");
+        bbf_text_bytes(out, t->live_bytes_);
+        bbf_buf_char(out, ')');
+    }
+    bbf_buf_printf(out, ", %" PRIu64 " leaked", t->leaked_);
+    if (t->leaked_ != 0) {
+        bbf_buf_str(out, " (");
+        bbf_text_bytes(out, t->leaked_bytes_);
+        bbf_buf_char(out, ')');
+    }
+    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
+        if (rest[i].count != 0)
+            bbf_buf_printf(out, ", %" PRIu64 " %s", rest[i].count, rest[i].word);
+    bbf_buf_char(out, '\n');
+}
+
+static int tree_init(struct tree *tree, size_t max_leaves)
+{
+    size_t n = tree->snapshot->n_nodes;
+    int err = bbf_names_init(&tree->names, tree->snapshot, '\0');
+
+    if (err == 0)
+        err = bbf_forest_init(&tree->forest, tree->snapshot, &tree->names);
+    if (err == 0)
+        err = bbf_leak_index_init(&tree->leaks, tree->snapshot);
+    if (err == 0 && max_leaves != 0)
+        err = bbf_forest_cut(&tree->forest, max_leaves);
+    if (err == 0) {
+        tree->starts = calloc(n + 1, sizeof *tree->starts);
+        tree->at = calloc(n + 1, sizeof *tree->at);
+        if (tree->starts == NULL || tree->at == NULL)
+            err = BBF_ENOMEM;
+    }
+    return err;
+}
+
+int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, size_t max_leaves)
+{
+    struct tree tree = {.out = out, .snapshot = snapshot, .indent = BBF_BUF_INIT};
+    int err = tree_init(&tree, max_leaves);
+
+    if (err == 0) {
+        bbf_text_head(out, snapshot, "note: ");
+        add_totals(out, &snapshot->totals);
+        add_nodes(&tree);
+        if (tree.forest.hidden_nodes != 0)
+            bbf_buf_printf(out,
+                           "(%zu of %zu leaf lines left out, %zu lines in all; no leak is among "
+                           "them: --all shows them)\n",
+                           tree.forest.hidden_leaves, tree.forest.leaves, tree.forest.hidden_nodes);
+        if (tree.indent.failed)
+            err = BBF_ENOMEM;
+    }
+    free(tree.at);
+    free(tree.starts);
+    bbf_buf_free(&tree.indent);
+    bbf_leak_index_free(&tree.leaks);
+    bbf_forest_free(&tree.forest);
+    bbf_names_free(&tree.names);
+    return err;
+}

@@ -1,0 +1,350 @@
+#include "trie/snapshot.h"
+
+#include "core/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bbf_snapshot *bbf_snapshot_new(void)
+{
+    return calloc(1, sizeof(struct bbf_snapshot));
+}
+
+static void free_strings(char **strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+void bbf_snapshot_free(struct bbf_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    free(snapshot->jvm.main);
+    free(snapshot->jvm.version);
+    free_strings(snapshot->jvm.netty, snapshot->jvm.n_netty);
+    free_strings(snapshot->jvm.map_mode, snapshot->jvm.n_map_mode);
+    for (size_t i = 0; i < snapshot->n_settings; i++) {
+        free(snapshot->settings[i].name);
+        free(snapshot->settings[i].value);
+    }
+    free(snapshot->settings);
+    for (size_t i = 0; i < snapshot->n_limits; i++)
+        free(snapshot->limits[i].name);
+    free(snapshot->limits);
+    free_strings(snapshot->notes, snapshot->n_notes);
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        free(snapshot->sites[i].class_name);
+        free(snapshot->sites[i].method);
+        free(snapshot->sites[i].descriptor);
+    }
+    free(snapshot->sites);
+    free(snapshot->nodes);
+    free(snapshot->leaks);
+    free(snapshot);
+}
+
+static uint32_t id_at(const uint32_t *ids, size_t i, size_t stride)
+{
+    return *(const uint32_t *)(const void *)((const char *)ids + i * stride);
+}
+
+static int fill_direct(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                       size_t *bad)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *slot = &index->direct[id_at(ids, i, stride) - index->base];
+        if (*slot != 0) {
+            *bad = i;
+            return BBF_EFORMAT;
+        }
+        *slot = (uint32_t)(i + 1);
+    }
+    return 0;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int fill_pairs(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                      size_t *bad)
+{
+    for (size_t i = 0; i < count; i++)
+        index->pairs[i] = (uint64_t)id_at(ids, i, stride) << 32 | (uint64_t)i;
+    qsort(index->pairs, count, sizeof *index->pairs, compare_pairs);
+    for (size_t i = 1; i < count; i++)
+        if (index->pairs[i] >> 32 == index->pairs[i - 1] >> 32) {
+            *bad = (size_t)(index->pairs[i] & UINT32_MAX);
+            return BBF_EFORMAT;
+        }
+    return 0;
+}
+
+int bbf_id_index_init(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                      size_t *bad)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    int err;
+
+    *index = (struct bbf_id_index){0};
+    if (count == 0)
+        return 0;
+    /* An index, and index + 1, must fit 32 bits. */
+    if (count >= UINT32_MAX) {
+        *bad = UINT32_MAX;
+        return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = id_at(ids, i, stride);
+        low = id < low ? id : low;
+        high = id > high ? id : high;
+    }
+    if ((uint64_t)high - low < 4 * (uint64_t)count) {
+        index->base = low;
+        index->count = (size_t)high - low + 1;
+        index->direct = calloc(index->count, sizeof *index->direct);
+        if (index->direct == NULL)
+            return BBF_ENOMEM;
+        err = fill_direct(index, ids, count, stride, bad);
+    } else {
+        index->count = count;
+        index->pairs = calloc(count, sizeof *index->pairs);
+        if (index->pairs == NULL)
+            return BBF_ENOMEM;
+        err = fill_pairs(index, ids, count, stride, bad);
+    }
+    if (err != 0)
+        bbf_id_index_free(index);
+    return err;
+}
+
+void bbf_id_index_free(struct bbf_id_index *index)
+{
+    free(index->direct);
+    free(index->pairs);
+    *index = (struct bbf_id_index){0};
+}
+
+bool bbf_id_index_find(const struct bbf_id_index *index, uint64_t id, uint32_t *at)
+{
+    if (id > UINT32_MAX)
+        return false;
+    if (index->direct != NULL) {
+        if (id < index->base || id - index->base >= index->count ||
+            index->direct[id - index->base] == 0)
+            return false;
+        *at = index->direct[id - index->base] - 1;
+        return true;
+    }
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->pairs[middle] >> 32 < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == index->count || index->pairs[low] >> 32 != id)
+        return false;
+    *at = (uint32_t)(index->pairs[low] & UINT32_MAX);
+    return true;
+}
+
+int bbf_snapshot_parents(const struct bbf_snapshot *snapshot, uint32_t *parents, size_t *bad)
+{
+    struct bbf_id_index index;
+    size_t ignored;
+
+    if (bad == NULL)
+        bad = &ignored;
+    if (snapshot->n_nodes == 0)
+        return 0;
+    int err = bbf_id_index_init(&index, &snapshot->nodes[0].id, snapshot->n_nodes,
+                                sizeof snapshot->nodes[0], bad);
+    if (err != 0)
+        return err;
+    for (size_t i = 0; i < snapshot->n_nodes && err == 0; i++) {
+        int64_t parent = snapshot->nodes[i].parent;
+        parents[i] = BBF_NO_PARENT;
+        if (parent == -1)
+            continue;
+        if (parent < 0 || !bbf_id_index_find(&index, (uint64_t)parent, &parents[i]) ||
+            parents[i] >= i) {
+            *bad = i;
+            err = BBF_EFORMAT;
+        }
+    }
+    bbf_id_index_free(&index);
+    return err;
+}
+
+/* Most bytes first, then most lives, then by node; the rest only makes the order total. */
+static int compare_leaks(const void *a, const void *b)
+{
+    const struct bbf_snap_leak *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+static bool strings_are_valid(char *const *strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strings[i] == NULL)
+            return false;
+    return true;
+}
+
+static bool head_is_valid(const struct bbf_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_settings; i++)
+        if (snapshot->settings[i].name == NULL || snapshot->settings[i].value == NULL)
+            return false;
+    for (size_t i = 0; i < snapshot->n_limits; i++)
+        if (snapshot->limits[i].name == NULL)
+            return false;
+    return strings_are_valid(snapshot->jvm.netty, snapshot->jvm.n_netty) &&
+           strings_are_valid(snapshot->jvm.map_mode, snapshot->jvm.n_map_mode) &&
+           strings_are_valid(snapshot->notes, snapshot->n_notes);
+}
+
+int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
+{
+    if (!head_is_valid(snapshot))
+        return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        const struct bbf_snap_site *site = &snapshot->sites[i];
+        if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL ||
+            (unsigned)site->kind > BBF_SITE_RELEASE)
+            return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        if (snapshot->nodes[i].site >= snapshot->n_sites || snapshot->nodes[i].ref > BBF_REF_6)
+            return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        if (leak->node >= snapshot->n_nodes || (unsigned)leak->verdict > BBF_VERDICT_AGED ||
+            (unsigned)leak->memory > BBF_MEM_UNKNOWN)
+            return BBF_EFORMAT;
+    }
+    return 0;
+}
+
+/* What a node's columns hold that no leak row names. */
+struct unlisted {
+    uint64_t leaked, leaked_bytes, aged;
+};
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static void find_unlisted(const struct bbf_snapshot *snapshot, struct unlisted *rest)
+{
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        rest[i] = (struct unlisted){snapshot->nodes[i].leaked_, snapshot->nodes[i].leaked_bytes_,
+                                    snapshot->nodes[i].aged_};
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        struct unlisted *of = &rest[leak->node];
+        if (leak->verdict == BBF_VERDICT_AGED) {
+            of->aged = less(of->aged, leak->count);
+        } else {
+            of->leaked = less(of->leaked, leak->count);
+            of->leaked_bytes = less(of->leaked_bytes, leak->bytes);
+        }
+    }
+}
+
+static int list_all_leaks(struct bbf_snapshot *snapshot)
+{
+    size_t more = 0;
+    struct unlisted *rest = calloc(snapshot->n_nodes + 1, sizeof *rest);
+
+    if (rest == NULL)
+        return BBF_ENOMEM;
+    find_unlisted(snapshot, rest);
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        more += (size_t)(rest[i].leaked != 0) + (size_t)(rest[i].aged != 0);
+    if (more != 0) {
+        struct bbf_snap_leak *leaks =
+            reallocarray(snapshot->leaks, snapshot->n_leaks + more, sizeof *leaks);
+        if (leaks == NULL) {
+            free(rest);
+            return BBF_ENOMEM;
+        }
+        snapshot->leaks = leaks;
+        for (size_t i = 0; i < snapshot->n_nodes; i++) {
+            if (rest[i].leaked != 0)
+                leaks[snapshot->n_leaks++] =
+                    (struct bbf_snap_leak){(uint32_t)i,    BBF_VERDICT_LEAKED,   BBF_MEM_UNKNOWN,
+                                           rest[i].leaked, rest[i].leaked_bytes, 0};
+            if (rest[i].aged != 0)
+                leaks[snapshot->n_leaks++] = (struct bbf_snap_leak){
+                    (uint32_t)i, BBF_VERDICT_AGED, BBF_MEM_UNKNOWN, rest[i].aged, 0, 0};
+        }
+    }
+    free(rest);
+    return 0;
+}
+
+static void sum_columns(struct bbf_snapshot *snapshot, const uint32_t *parents)
+{
+    struct bbf_snap_totals *totals = &snapshot->totals;
+
+    totals->lives_ = totals->released_ = totals->live_ = totals->aged_ = totals->static_ = 0;
+    totals->leaked_ = totals->held_ = totals->harmless_ = totals->unknown_ = 0;
+    totals->live_bytes_ = totals->leaked_bytes_ = 0;
+    for (size_t i = 0; i < snapshot->n_nodes; i++) {
+        struct bbf_snap_node *node = &snapshot->nodes[i];
+        node->passed_ = node->released_ + node->live_ + node->leaked_ + node->held_ +
+                        node->harmless_ + node->unknown_;
+        totals->lives_ += node->passed_;
+        totals->released_ += node->released_;
+        totals->live_ += node->live_;
+        totals->aged_ += node->aged_;
+        totals->static_ += node->static_;
+        totals->leaked_ += node->leaked_;
+        totals->held_ += node->held_;
+        totals->harmless_ += node->harmless_;
+        totals->unknown_ += node->unknown_;
+        totals->live_bytes_ += node->live_bytes_;
+        totals->leaked_bytes_ += node->leaked_bytes_;
+    }
+    /* Children come after their parents, so one walk backwards carries every sum to its root. */
+    for (size_t i = snapshot->n_nodes; i-- > 0;)
+        if (parents[i] != BBF_NO_PARENT)
+            snapshot->nodes[parents[i]].passed_ += snapshot->nodes[i].passed_;
+}
+
+int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
+{
+    int err = bbf_snapshot_check(snapshot);
+
+    if (err != 0)
+        return err;
+    uint32_t *parents = calloc(snapshot->n_nodes + 1, sizeof *parents);
+    if (parents == NULL)
+        return BBF_ENOMEM;
+    err = bbf_snapshot_parents(snapshot, parents, NULL);
+    if (err == 0)
+        err = list_all_leaks(snapshot);
+    if (err == 0) {
+        sum_columns(snapshot, parents);
+        if (snapshot->n_leaks > 1)
+            qsort(snapshot->leaks, snapshot->n_leaks, sizeof *snapshot->leaks, compare_leaks);
+    }
+    free(parents);
+    return err;
+}
