@@ -1,0 +1,436 @@
+"""The JVM cases, declared. A check asserts on run.json (a Snapshot), run.oracle, run.stdout."""
+
+import glob
+import os
+import re
+import time
+
+import special
+from harness import ROOT, Case
+from snapshot import same
+
+ALL_JDKS = (11, 17, 21, 25)
+NETTY_41 = "4.1.140.Final"
+NETTY_42 = "4.2.20.Final"
+POOLED_42 = ["-Dio.netty.allocator.type=pooled"]
+
+
+def sources(pattern):
+    return lambda: sorted(glob.glob(os.path.join(ROOT, pattern)))
+
+
+# name of the class folder, Netty to compile against, sources
+COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java"))]
+
+PROBE = "com.app.W"
+STEPS = "com.app.Steps."
+
+
+def outcomes(run):
+    """Totals equal what the program says of itself. Every probe's own buffers are all there are."""
+    for name in ("lives", "released", "leaked", "live"):
+        if name in run.oracle:
+            same(name, run.json.totals[name], run.oracle[name])
+
+
+def exact(run):
+    outcomes(run)
+    for name in ("raced_steps", "dropped_steps", "dropped_lives", "unknown", "harmless"):
+        same(name, run.json.totals[name], 0)
+
+
+def lost_at(run, paths):
+    """The leaked lives stand exactly on these paths: {(step, …): count}."""
+    exact(run)
+    same("leaks", run.json.leaked_at(), paths)
+
+
+def probe(name, *args, check=exact, **more):
+    return Case("probe/" + name, PROBE, *args, check=check, **more)
+
+
+# ---- issue 4, point 2: 1,001 cycles of a recycled buffer, the last one lost -------------------
+
+ROOT_OF = {"pooled": "io.netty.buffer.PooledByteBufAllocator.directBuffer",
+           "unpooled": "io.netty.buffer.UnpooledByteBufAllocator.directBuffer",
+           "adaptive": "io.netty.buffer.AdaptiveByteBufAllocator.directBuffer"}
+
+
+def cycles(allocator):
+    def check(run):
+        threads = run.oracle["leaked"]
+        root = ROOT_OF[allocator]
+        lost_at(run, {(root, "com.app.Cycles.last", STEPS + "step", STEPS + "leaky"): threads})
+        same("roots", run.json.roots(), {root: 1001 * threads})
+        same("bytes", run.json.memory(), {"direct": (threads, 256 * threads)})
+        same("good ones", run.json.passed(STEPS + "done"), 1000 * threads)
+    return check
+
+
+def cycle_cases():
+    for version, allocators in ((NETTY_41, ("pooled", "unpooled", "adaptive")),
+                                (NETTY_42, ("pooled", "unpooled", "adaptive"))):
+        short = version[:3]
+        for allocator in allocators:
+            for thread, count in (("main", 1), ("loop", 1), ("ftl", 1), ("ftl", 8), ("thread", 8)):
+                special_jdks = thread == "loop" and allocator == "pooled"
+                yield probe(f"cycles {short} {allocator} {thread} {count}", "cycles", allocator,
+                            thread, str(count), netty=version, check=cycles(allocator),
+                            jdk=ALL_JDKS if special_jdks else (17, 25),
+                            quick=thread == "loop" or (count == 8 and allocator == "pooled"))
+
+
+# ---- issue 4, point 1: the three real leaks ---------------------------------------------------
+
+LEAKS = {
+    # case: buggy, fixed, lives lost, a step that must be on every leak's path, its last step,
+    # memory, bytes each; Harness's own count of it after 40 runs
+    "http-memorydata-limit": (
+        "4.1.67.Final", "4.1.68.Final", 41,
+        r"io\.netty\.handler\.codec\.http\.multipart\.(MemoryAttribute|AbstractMemoryHttpData)"
+        r"\.addContent", "direct", 40, ("pooled_direct", 40)),
+    "tcp-dns-query": (
+        "4.1.119.Final", "4.1.120.Final", 41,
+        r"io\.netty\.handler\.codec\.dns\.TcpDnsQueryDecoder\.decode", "direct", 256,
+        ("pooled_direct", 40)),
+    "http-multipart-readline": (
+        "4.1.49.Final", "4.1.50.Final", 82,
+        r"io\.netty\.handler\.codec\.http\.multipart\.HttpPostMultipartRequestDecoder"
+        r"\.readLineStandard", "heap", 64, ("unpooled_heap_bytes", 5120)),
+}
+COMPILE += [("leak-" + name, buggy, lambda name=name: sources("tests/jvm/leaks/common/*.java")()
+             + sources(f"tests/jvm/leaks/{name}/*.java")())
+            for name, (buggy, *_) in LEAKS.items()]
+
+
+def real_leak(count, step, memory, size):
+    def check(run):
+        same("leaked", run.json.totals["leaked"], count)
+        for path in run.json.leaked_at():
+            assert any(re.fullmatch(step, name) for name in path), f"no {step} on {path}"
+        same("bytes", run.json.memory(), {memory: (count, count * size)})
+    return check
+
+
+def no_leak(run):
+    same("leaks", run.json.leaked_at(), {})
+    for name in ("leaked", "held", "aged"):
+        same(name, run.json.totals[name], 0)
+
+
+def leak_cases():
+    for name, (buggy, fixed, count, step, kind, size, (metric, lost)) in LEAKS.items():
+        for version in (buggy, fixed, NETTY_41, NETTY_42):
+            for level in ("DISABLED", "PARANOID"):
+                flags = ["-Xmx256m", f"-Dio.netty.leakDetection.level={level}",
+                         "-Dio.netty.leakDetection.targetRecords=4"]
+                flags += [f"-Dio.netty.allocator.{size_class}CacheSize=0"
+                          for size_class in ("tiny", "small", "normal")]
+                if version == NETTY_42:
+                    flags += POOLED_42
+                check = real_leak(count, step, kind, size) if version == buggy else no_leak
+                yield Case(f"leak/{name} {version} {level}", "Leak", netty=version, jvm=flags,
+                           agent="include=io.netty.handler", classes="leak-" + name, check=check,
+                           oracle={metric: lost if version == buggy else 0},
+                           quick=level == "DISABLED" and version in (buggy, fixed))
+
+
+# ---- facts/java-tracker.md §6 and issue 4 §3 --------------------------------------------------
+
+def two_of_default(run):
+    exact(run)
+    same("last steps", run.json.last_steps(), {STEPS + "leaky": 1})
+
+
+def holder(run):
+    heap = "io.netty.buffer.UnpooledByteBufAllocator.heapBuffer"
+    lost_at(run, {(heap, "com.app.Basics.boxed"): 2})
+    same("below the leak", run.json.passed(STEPS + "step"), 2)
+
+
+def many_leaks(run):
+    exact(run)
+    same("last steps", run.json.last_steps(), {STEPS + "leaky": 5000})
+
+
+def many_leaks_first_look(run):
+    first = run.snapshot()
+    same("leaked at the first look", first.totals["leaked"], 5000)
+
+
+def in_use(run):
+    exact(run)
+    same("live", run.json.totals["live"], 1)
+    same("live bytes", run.json.totals["live_bytes"], 512)
+    same("leaks", run.json.leaks, [])
+
+
+def one_flow(run):
+    exact(run)
+    same("roots", sum(run.json.roots().values()), 1)
+    same("number of roots", len(run.json.roots()), 1)
+    for step in ("step", "step2", "done"):
+        same(step, run.json.passed(STEPS + step), 1)
+
+
+def futures(run):
+    exact(run)
+    same("through a reference", run.json.passed("com.app.Basics.through"), 1)
+    same("lambda", sum(run.json.passed(n) for n in run.json.names() if "lambda$async" in n), 1)
+
+
+def slices(run):
+    for name in ("leaked", "live", "held", "unknown", "harmless"):
+        same(name, run.json.totals[name], 0)
+
+
+def slice_leak(run):
+    same("leaked", run.json.totals["leaked"], 1)
+    same("last steps", run.json.last_steps(), {STEPS + "leaky": 1})
+    same("direct lives", run.json.memory()["direct"][0], 1)
+
+
+SIGNATURES = {
+    "publicOne": 1, "protectedOne": 1, "packageOne": 1, "privateOne": 1, "staticOne": 1,
+    "referred": 1, "generic": 1, "varied": 1, "throwing": 1, "same": 1, "overloaded": 2, "nulls": 1,
+    "three": 3, "five": 5, "make": 25, "make_return": 25, "one": 20,
+}
+INNER_SIGNATURES = {
+    "$Impl.inInterface": 1, "$Face.inDefault": 1, "$Face.inStatic": 1, "$Base.inAbstractClass": 1,
+    "$Impl.overridden": 1, "$1.accept": 1,
+}
+
+
+def signatures(run):
+    exact(run)
+    for method, count in SIGNATURES.items():
+        same(method, run.json.passed("com.app.Signatures." + method), count)
+    for method, count in INNER_SIGNATURES.items():
+        same(method, run.json.passed("com.app.Signatures" + method), count)
+    lambdas = [n for n in run.json.names() if n.startswith("com.app.Signatures.lambda$run$")]
+    same("lambdas with a buffer", len(lambdas), 7)
+    for name in lambdas:
+        same(name, run.json.passed(name), 1)
+    same("bridges, access$", [n for n in run.json.names() if "access$" in n], [])
+
+
+def returns(run):
+    heap = "io.netty.buffer.UnpooledByteBufAllocator.heapBuffer"
+    own = "com.app.Signatures."
+    lost_at(run, {
+        (heap, own + "newOne", own + "newOne_return", own + "fresh", STEPS + "leaky"): 1,
+        (heap, own + "fluent", own + "through", STEPS + "step", own + "fluent"): 1,
+        (heap, own + "replace", own + "replace_return", own + "replaced", STEPS + "leaky"): 1,
+        (heap, own + "kept", own + "orNew", STEPS + "step2", own + "kept"): 1,
+        (heap, own + "recursion", own + "recurse", STEPS + "leaky"): 1,
+    })
+
+
+def objects(run):
+    exact(run)
+    read = "com.app.Objects$In.channelRead"
+    same("channelRead", run.json.passed(read), 10)
+    same("last steps", run.json.last_steps(), {read: 5})
+
+
+def holders(run):
+    exact(run)
+    same("takeHolder", run.json.passed("com.app.Objects.takeHolder"), 6)
+    same("last steps", run.json.last_steps(), {"com.app.Objects.takeHolder": 2})
+    same("holders_unknown", run.json.totals["holders_unknown"], 0)
+
+
+def constructors(tracked):
+    def check(run):
+        exact(run)
+        for name in ("<init>", "<init>_return"):
+            same(name, run.json.passed("com.app.Objects$Envelope." + name), 1 if tracked else 0)
+    return check
+
+
+def memory(run):
+    t = run.json.totals
+    same("lives", t["lives"], 5)
+    same("leaked", t["leaked"], 4)
+    same("harmless", t["harmless"], 1)
+    same("memory", run.json.memory(), {"heap": (2, 400), "direct": (2, 600)})
+
+
+def direct_only(run):
+    same("memory", run.json.memory(), {"direct": (2, 600)})
+    assert not any("heapBuffer" in r for r in run.json.roots()), run.json.roots()
+    assert not any(r.startswith("?first-seen") for r in run.json.roots()), run.json.roots()
+
+
+def node_limit(run):
+    outcomes(run)
+    limit = run.json.doc["limits"]["maxNodes"]
+    same("limit", limit["limit"], 100)
+    assert 0 < limit["used"] <= 100, limit
+    assert limit["hit"] > 0, limit
+    assert run.json.totals["dropped_steps"] > 0, run.json.totals
+
+
+def stall(run):
+    exact(run)
+    assert run.oracle["median_ns"] < 100_000, run.oracle
+
+
+def race(run):
+    outcomes(run)
+    same("leaks", run.json.leaks, [])
+
+
+def hashes(run):
+    exact(run)
+    assert run.oracle["collisions"] > 0, "no two identity hashes collided: nothing was tested"
+
+
+def excluded(run):
+    exact(run)
+    same("excluded", [n for n in run.json.names() if n.startswith(STEPS)], [])
+    assert run.json.passed("com.app.Cycles.cycle") == 1000, run.json.names()
+
+
+def nothing_included(run):
+    assert "com.nowhere" in run.json.notes(), f"no note on include=com.nowhere: {run.json.notes()!r}"
+    assert "com.app" in run.json.notes(), f"nearest packages not named: {run.json.notes()!r}"
+
+
+def no_netty(run):
+    same("lives", run.json.totals["lives"], 0)
+    assert "Netty" in run.json.notes(), f"no note that Netty was never loaded: {run.json.notes()!r}"
+
+
+def probe_cases():
+    yield probe("default 4.1", "default", check=two_of_default, quick=True)
+    yield probe("default 4.2", "default", netty=NETTY_42, check=two_of_default, quick=True)
+    yield probe("holder", "holder", check=holder, quick=True)
+    yield probe("manyleaks", "manyleaks", check=many_leaks, quick=True)
+    yield probe("manyleaks at exit without the program's own collections", "manyleaks",
+                agent="include=com.app,gc=exit", check=many_leaks)
+    for version in (NETTY_41, NETTY_42):
+        short = version[:3]
+        yield probe(f"slice {short}", "slice", netty=version, check=slices, quick=True)
+        yield probe(f"slice {short} paranoid", "slice", netty=version, check=slices,
+                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+        yield probe(f"sliceleak {short}", "sliceleak", netty=version, check=slice_leak)
+        yield probe(f"sigs {short}", "sigs", netty=version, check=signatures, quick=True)
+        yield probe(f"returns {short}", "returns", netty=version, check=returns, quick=True)
+        yield probe(f"thread {short}", "thread", netty=version, check=one_flow, quick=True)
+        yield probe(f"thread {short} paranoid", "thread", netty=version, check=one_flow,
+                    jvm=["-Dio.netty.leakDetection.level=PARANOID"], quick=True)
+        yield probe(f"race {short}", "race", netty=version, check=race, quick=True)
+    yield probe("inuse", "inuse", check=in_use, quick=True)
+    yield probe("async", "async", check=futures)
+    yield probe("limit", "limit", agent="include=com.app,maxNodes=100", check=node_limit,
+                quick=True)
+    yield probe("limit not reached", "limit", check=exact)
+    yield probe("stall", "stall", check=stall, quick=True)
+    yield probe("threads", "threads", "10", "2", check=exact, quick=True)
+    yield probe("hash 1000000", "hash", "1000000", jvm=["-Xmx600m"], check=hashes,
+                agent="include=com.app,maxLives=2000000,memory=1G")
+    yield probe("objects", "objects", check=objects, quick=True)
+    yield probe("holders", "holders", check=holders, quick=True)
+    yield probe("constructors off", "constructors", check=constructors(False))
+    yield probe("constructors on", "constructors", check=constructors(True),
+                agent="include=com.app,trackConstructors=com.app.Objects$Envelope")
+    yield probe("memory", "memory", check=memory, quick=True)
+    yield probe("memory direct only", "memory", agent="include=com.app,trackDirectOnly=true",
+                check=direct_only, quick=True)
+    yield probe("exclude", "cycles", "pooled", "main",
+                agent="include=com.app,exclude=com.app.Steps", check=excluded)
+    yield probe("java tracker's separators", "cycles", "pooled", "main",
+                agent="include=com.app.*,com.other;exclude=com.app.Steps", check=excluded)
+    yield probe("include nowhere", "default", agent="include=com.nowhere", check=nothing_included)
+    yield probe("include a name boundary", "default", agent="include=com.ap",
+                check=lambda run: same("steps", [n for n in run.json.names() if "com.app" in n], []))
+    yield Case("probe/no netty", "com.app.Hello", netty=None, check=no_netty)
+    for parent in ("platform", "app"):
+        yield Case(f"probe/isolated loader, parent {parent}", "com.app.Iso", parent, "@PATH@",
+                   "default", check=two_of_default, quick=parent == "app")
+    yield probe("exit code", "exit", "3", exit_code=3, check=None)
+    yield probe("uncaught exception", "throw", exit_code=1, check=None)
+
+
+# ---- a running JVM and the client -------------------------------------------------------------
+
+def tree_while_running(run):
+    text, _ = run.client("tree", "--gc", str(run.pid))
+    assert "LEAK" in text, text
+    assert re.search(r"Steps\.leaky \[ref=1, count=\d+\].*LEAK", text), text
+
+
+def every_verb(run):
+    pid = str(run.pid)
+    for verb, word in (("tree", "ROOT:"), ("summary", "Flow Summary"), ("llm", "METADATA"),
+                       ("dump", "bbflow-snapshot/1"), ("status", "include")):
+        for extra in ([], ["--gc"]) if verb != "status" else ([],):
+            text, _ = run.client(verb, *extra, pid)
+            assert word in text, f"bbflow {verb} {extra}: no {word!r} in {text[:300]!r}"
+    assert pid in run.client("list")[0]
+    run.client("tree", "com.app.W")
+    run.client("tree")
+
+
+def reset(run):
+    before = run.snapshot("--gc").totals
+    assert before["leaked"] > 0, before
+    run.client("reset", str(run.pid))
+    after = run.snapshot().totals
+    assert after["lives"] < before["lives"], (before, after)
+
+
+def set_direct_only(run):
+    pid = str(run.pid)
+
+    def roots():
+        return {k: v for k, v in run.snapshot().roots().items() if "heapBuffer" in k}
+    assert roots(), "no heap root before"
+    run.client("set", pid, "trackDirectOnly=true")
+    time.sleep(0.3)
+    first = roots()
+    time.sleep(0.5)
+    same("heap lives while trackDirectOnly=true", roots(), first)
+    run.client("set", pid, "trackDirectOnly=false")
+    time.sleep(0.5)
+    assert roots() != first, "heap lives did not come back"
+
+
+def set_include(run):
+    pid = str(run.pid)
+    assert "com.other.Other.touch" not in run.snapshot().names()
+    answer, _ = run.client("set", pid, "include=com.app+com.other")
+    time.sleep(0.5)
+    assert "com.other.Other.touch" in run.snapshot().names(), answer
+    run.client("set", pid, "include=com.other")
+    time.sleep(0.5)
+    run.client("reset", pid)
+    time.sleep(0.5)
+    picture = run.snapshot()
+    same("steps of com.app after the reset", picture.passed("com.app.Steps.step2"), 0)
+    assert picture.passed("com.other.Other.touch") > 0
+
+
+def set_refused(run):
+    pid = str(run.pid)
+    for setting, words in (("maxSites=100", "start"), ("nosuch=1", "nosuch"),
+                           ("trackDirectOnly=maybe", "maybe"), ("include=a..b", "a..b")):
+        done = run.client("set", pid, setting, code=5 if "maxSites" in setting else None)
+        assert words in done[0] + done[1], f"set {setting}: {done}"
+
+
+def live_cases():
+    def serve(name, live, **more):
+        return Case("live/" + name, PROBE, "serve", live=live, check=lambda run: None, **more)
+    yield serve("tree while running", tree_while_running, quick=True, jdk=ALL_JDKS)
+    yield serve("every verb", every_verb, quick=True)
+    yield serve("reset", reset, quick=True)
+    yield serve("set trackDirectOnly", set_direct_only, quick=True)
+    yield serve("set include", set_include, quick=True)
+    yield serve("set refused", set_refused)
+    yield Case("live/manyleaks at the first look", PROBE, "manyleaks", "wait", jdk=(17, 25),
+               live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
+
+
+CASES = [*probe_cases(), *cycle_cases(), *leak_cases(), *live_cases(), *special.cases()]

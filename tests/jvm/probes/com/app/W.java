@@ -1,0 +1,58 @@
+package com.app;
+
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The probes: one sub-command for each thing that a tracker gets wrong if it guesses. Each one
+ * knows what it did and says it on one line, "ORACLE name=value …", which tests/jvm/cases.py
+ * compares with what bbflow says. Usage: W COMMAND [ARGS…].
+ */
+public final class W {
+    interface Command {
+        void run(String[] args) throws Throwable;
+    }
+
+    private static final Map<String, Command> COMMANDS = new LinkedHashMap<>();
+
+    static {
+        COMMANDS.put("cycles", Cycles::run);
+        COMMANDS.put("default", Basics::twoOfDefault);
+        COMMANDS.put("holder", Basics::holder);
+        COMMANDS.put("manyleaks", Basics::manyLeaks);
+        COMMANDS.put("inuse", Basics::inUse);
+        COMMANDS.put("thread", Basics::thread);
+        COMMANDS.put("async", Basics::async);
+        COMMANDS.put("slice", Derived::correct);
+        COMMANDS.put("sliceleak", Derived::leaked);
+        COMMANDS.put("sigs", Signatures::run);
+        COMMANDS.put("returns", Signatures::returns);
+        COMMANDS.put("objects", Objects::run);
+        COMMANDS.put("holders", Objects::holders);
+        COMMANDS.put("constructors", Objects::constructors);
+        COMMANDS.put("memory", Objects::memory);
+        COMMANDS.put("limit", Load::limit);
+        COMMANDS.put("stall", Load::stall);
+        COMMANDS.put("threads", Load::threads);
+        COMMANDS.put("race", Load::race);
+        COMMANDS.put("hash", Load::hash);
+        COMMANDS.put("serve", Serve::run);
+        COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
+        COMMANDS.put("throw", args -> {
+            throw new IllegalStateException("on purpose");
+        });
+    }
+
+    private W() {
+    }
+
+    public static void main(String[] args) throws Throwable {
+        Command command = args.length > 0 ? COMMANDS.get(args[0]) : null;
+        if (command == null) {
+            System.err.println("usage: W " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
+            System.exit(2);
+        }
+        command.run(Arrays.copyOfRange(args, 1, args.length));
+    }
+}
