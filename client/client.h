@@ -1,0 +1,43 @@
+/*
+ * client/client.h - what the files of the bbflow command share: the request that main.c reads from
+ * the command line, the exit codes (design 4), and the way a failure is said.
+ *
+ * A verb is a function of a request that returns an exit code; results go to stdout, everything
+ * else to stderr, each message as "bbflow: THING, PLACE, REMEDY". Called by: main.c, verbs.c,
+ * target.c. Threads: one.
+ */
+#ifndef BBF_CLIENT_CLIENT_H
+#define BBF_CLIENT_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum bbf_exit {
+    BBF_EXIT_OK = 0,
+    BBF_EXIT_FAILED = 1,
+    BBF_EXIT_USAGE = 2,
+    BBF_EXIT_TARGET = 3, /* no or several targets */
+    BBF_EXIT_PERMISSION = 4,
+    BBF_EXIT_REFUSED = 5 /* the agent said no */
+};
+
+/* One command line, all strings borrowed from argv; NULL or 0 = not given. */
+struct bbf_request {
+    const char *verb;   /* "tree" */
+    const char *target; /* pid, main class or part of it, snapshot file */
+    char **params;      /* name=value, for set */
+    size_t n_params;
+    const char *output; /* -o */
+    const char *format; /* -f */
+    const char *socket; /* --socket: the folder of the agent's option socket= */
+    bool gc;
+    bool all;
+    bool nodes;
+};
+
+/* Print "bbflow: " and the message (may have several lines) to stderr; return `exit_code`. */
+int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The exit code that stands for a BBF_E… of a conversation with an agent. */
+int bbf_exit_of(int err);
+
+#endif

@@ -1,0 +1,317 @@
+#include "client/target.h"
+
+#include "client/proc.h"
+#include "core/err.h"
+#include "wire/conn.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char start_with[] =
+    "start it with -agentpath:/path/to/libbbflow.so=include=your.package";
+
+enum { ANSWER_MS = 2000 }; /* a socket that stays silent longer is not listed */
+
+/* ---- Agents ---------------------------------------------------------------------------------- */
+
+static void agents_add(void *ctx, pid_t pid, uid_t uid, const char *path)
+{
+    struct bbf_agents *agents = ctx;
+    struct bbf_agent agent = {.pid = pid, .uid = uid};
+
+    struct bbf_agent *items = realloc(agents->items, (agents->count + 1) * sizeof *agents->items);
+    if (items != NULL)
+        agents->items = items;
+    agent.main = bbf_proc_main(pid);
+    agent.path = strdup(path);
+    if (items == NULL || agent.main == NULL || agent.path == NULL) {
+        free(agent.main);
+        free(agent.path);
+        agents->failed = true;
+        return;
+    }
+    size_t at = agents->count++;
+    for (; at > 0 && items[at - 1].pid > pid; at--)
+        items[at] = items[at - 1];
+    items[at] = agent;
+}
+
+static void agents_in_user_folder(struct bbf_agents *agents, const char *folder, uid_t uid)
+{
+    DIR *dir = opendir(folder);
+    if (dir == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char path[4096], why[256];
+        char *rest;
+        long pid = strtol(entry->d_name, &rest, 10);
+        struct bbf_conn *conn;
+        if (pid <= 0 || strcmp(rest, ".sock") != 0)
+            continue;
+        int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (n < 0 || (size_t)n >= sizeof path)
+            continue;
+        if (bbf_conn_open_unix(&conn, path, ANSWER_MS, why, sizeof why) == BBF_OK) {
+            bbf_conn_close(conn);
+            agents_add(agents, (pid_t)pid, uid, path);
+        }
+    }
+    closedir(dir);
+}
+
+/* DIR/bbflow-UID of the own user; root looks at everybody's. */
+static void agents_below(struct bbf_agents *agents, const char *socket_dir)
+{
+    static const char prefix[] = "bbflow-";
+    DIR *dir = opendir(socket_dir);
+    if (dir == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char folder[4096];
+        char *rest;
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
+            continue;
+        const char *digits = entry->d_name + sizeof prefix - 1;
+        unsigned long uid = strtoul(digits, &rest, 10);
+        if (!isdigit((unsigned char)*digits) || *rest != '\0' ||
+            (geteuid() != 0 && uid != geteuid()))
+            continue;
+        int n = snprintf(folder, sizeof folder, "%s/%s", socket_dir, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof folder)
+            agents_in_user_folder(agents, folder, (uid_t)uid);
+    }
+    closedir(dir);
+}
+
+void bbf_agents_find(struct bbf_agents *agents, const char *socket_dir)
+{
+    *agents = (struct bbf_agents){NULL, 0, false};
+    if (socket_dir != NULL)
+        agents_below(agents, socket_dir);
+    else
+        bbf_conn_discover(agents, agents_add);
+}
+
+void bbf_agents_free(struct bbf_agents *agents)
+{
+    for (size_t i = 0; i < agents->count; i++) {
+        free(agents->items[i].main);
+        free(agents->items[i].path);
+    }
+    free(agents->items);
+    *agents = (struct bbf_agents){NULL, 0, false};
+}
+
+const char *bbf_agent_text(const struct bbf_agent *agent, char *to, size_t to_size)
+{
+    if (agent->main[0] != '\0')
+        snprintf(to, to_size, "JVM %ld (%s)", (long)agent->pid, agent->main);
+    else
+        snprintf(to, to_size, "JVM %ld", (long)agent->pid);
+    return to;
+}
+
+/* ---- JVMs without the agent ------------------------------------------------------------------ */
+
+struct jvm_search {
+    const struct bbf_agents *agents;
+    const char *part; /* of the main class; NULL: every JVM */
+    size_t found;
+};
+
+static bool is_agent(const struct bbf_agents *agents, pid_t pid)
+{
+    for (size_t i = 0; i < agents->count; i++) {
+        if (agents->items[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+static void print_jvm(void *ctx, pid_t pid)
+{
+    enum { SHOWN = 20 };
+    struct jvm_search *search = ctx;
+    enum bbf_proc_kind kind = bbf_proc_kind_of(pid, NULL);
+
+    if ((kind != BBF_PROC_JVM && kind != BBF_PROC_AGENT) || is_agent(search->agents, pid))
+        return;
+    char *name = bbf_proc_main(pid);
+    if (name != NULL && (search->part == NULL || strstr(name, search->part) != NULL)) {
+        if (search->found == 0)
+            fputs("Without the agent, or not answering:\n", stderr);
+        if (search->found < SHOWN)
+            fprintf(stderr, "  %ld  %s\n", (long)pid, name);
+        else if (search->found == SHOWN)
+            fputs("  ...\n", stderr);
+        search->found++;
+    }
+    free(name);
+}
+
+void bbf_print_jvms_without(const struct bbf_agents *agents)
+{
+    struct jvm_search search = {agents, NULL, 0};
+    bbf_proc_each(&search, print_jvm);
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
+
+bool bbf_target_is_file(const char *target)
+{
+    size_t len = strlen(target);
+    return strchr(target, '/') != NULL || (len > 5 && strcmp(target + len - 5, ".json") == 0);
+}
+
+static bool all_digits(const char *text)
+{
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static const char *user_name(uid_t uid, char *to, size_t to_size)
+{
+    const struct passwd *user = getpwuid(uid);
+    if (user != NULL)
+        snprintf(to, to_size, "%s", user->pw_name);
+    else
+        snprintf(to, to_size, "%lu", (unsigned long)uid);
+    return to;
+}
+
+/* `pid` is no agent that answers: what is it, then? */
+static int explain_pid(pid_t pid, const char *written, const struct bbf_request *request)
+{
+    char user[64];
+    uid_t owner = 0;
+    enum bbf_proc_kind kind = bbf_proc_kind_of(pid, &owner);
+
+    if (kind == BBF_PROC_NONE)
+        return bbf_fail(BBF_EXIT_TARGET,
+                        "there is no process %s; 'bbflow list' shows the JVMs with the agent",
+                        written);
+    if (kind == BBF_PROC_FORBIDDEN || (geteuid() != 0 && owner != geteuid()))
+        return bbf_fail(BBF_EXIT_PERMISSION,
+                        "process %ld belongs to user %s; only that user and root may ask its "
+                        "agent, so try: sudo -u %s bbflow %s %ld",
+                        (long)pid, user_name(owner, user, sizeof user), user, request->verb,
+                        (long)pid);
+    char *name = bbf_proc_main(pid);
+    const char *shown = name != NULL ? name : "";
+    int rc;
+    if (kind == BBF_PROC_OTHER)
+        rc = bbf_fail(BBF_EXIT_TARGET,
+                      "process %ld (%s) is no JVM; 'bbflow list' shows the JVMs with the agent",
+                      (long)pid, shown);
+    else if (kind == BBF_PROC_JVM)
+        rc = bbf_fail(BBF_EXIT_TARGET, "JVM %ld (%s) runs without the bbflow agent; %s", (long)pid,
+                      shown, start_with);
+    else
+        rc = bbf_fail(BBF_EXIT_TARGET,
+                      "JVM %ld (%s) has libbbflow.so loaded, but no socket of it was found%s%s; "
+                      "if it was started with socket=DIR give --socket DIR, else its stderr says "
+                      "why bbflow is off",
+                      (long)pid, shown, request->socket != NULL ? " below " : "",
+                      request->socket != NULL ? request->socket : "");
+    free(name);
+    return rc;
+}
+
+static const struct bbf_agent *choose_pid(const struct bbf_agents *agents,
+                                          const struct bbf_request *request, int *exit_code)
+{
+    errno = 0;
+    long pid = strtol(request->target, NULL, 10);
+    if (errno != 0 || pid != (pid_t)pid)
+        pid = 0; /* larger than any pid */
+    for (size_t i = 0; i < agents->count; i++) {
+        if (agents->items[i].pid == (pid_t)pid)
+            return &agents->items[i];
+    }
+    *exit_code = explain_pid((pid_t)pid, request->target, request);
+    return NULL;
+}
+
+/* How well `part` names the main class: 3 wholly, 2 its simple name, 1 a part of it, 0 not. */
+static int match_quality(const char *main, const char *part)
+{
+    const char *dot = strrchr(main, '.');
+    if (strcmp(main, part) == 0)
+        return 3;
+    if (dot != NULL && strcmp(dot + 1, part) == 0)
+        return 2;
+    return strstr(main, part) != NULL ? 1 : 0;
+}
+
+static void print_agents(const struct bbf_agents *agents, const char *part, int quality)
+{
+    for (size_t i = 0; i < agents->count; i++) {
+        const struct bbf_agent *agent = &agents->items[i];
+        if (part == NULL || match_quality(agent->main, part) == quality)
+            fprintf(stderr, "  %ld  %s\n", (long)agent->pid, agent->main);
+    }
+}
+
+/* The best quality counts: a JVM whose class is exactly "Main" is meant, not "com.Mainly". */
+static const struct bbf_agent *choose_name(const struct bbf_agents *agents, const char *part,
+                                           int *exit_code)
+{
+    const struct bbf_agent *best = NULL;
+    int best_quality = 0;
+    size_t equals = 0;
+
+    for (size_t i = 0; i < agents->count; i++) {
+        int quality = match_quality(agents->items[i].main, part);
+        if (quality > best_quality) {
+            best_quality = quality;
+            best = &agents->items[i];
+            equals = 0;
+        }
+        equals += quality > 0 && quality == best_quality;
+    }
+    if (equals == 1)
+        return best;
+    *exit_code = BBF_EXIT_TARGET;
+    if (equals > 1) {
+        bbf_fail(BBF_EXIT_TARGET, "%zu JVMs match '%s'; name one by its pid:", equals, part);
+        print_agents(agents, part, best_quality);
+        return NULL;
+    }
+    bbf_fail(BBF_EXIT_TARGET, "no JVM with the agent has '%s' in the name of its main class%s",
+             part,
+             agents->count > 0 ? "; there are:"
+                               : "; to give a JVM the agent, start it with\n"
+                                 "-agentpath:/path/to/libbbflow.so=include=your.package");
+    print_agents(agents, NULL, 0);
+    struct jvm_search search = {agents, part, 0};
+    bbf_proc_each(&search, print_jvm);
+    return NULL;
+}
+
+const struct bbf_agent *bbf_target_choose(const struct bbf_agents *agents,
+                                          const struct bbf_request *request, int *exit_code)
+{
+    if (request->target != NULL && all_digits(request->target))
+        return choose_pid(agents, request, exit_code);
+    if (request->target != NULL)
+        return choose_name(agents, request->target, exit_code);
+    if (agents->count == 1)
+        return &agents->items[0];
+    *exit_code = BBF_EXIT_TARGET;
+    if (agents->count > 1) {
+        bbf_fail(BBF_EXIT_TARGET,
+                 "%zu JVMs have the agent; name one by its pid or main class:", agents->count);
+        print_agents(agents, NULL, 0);
+    } else {
+        bbf_fail(BBF_EXIT_TARGET, "no JVM with the bbflow agent was found%s%s; %s",
+                 request->socket != NULL ? " below " : "",
+                 request->socket != NULL ? request->socket : "", start_with);
+        bbf_print_jvms_without(agents);
+    }
+    return NULL;
+}

@@ -1,0 +1,309 @@
+#include "client/verbs.h"
+
+#include "client/output.h"
+#include "client/target.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "render/render.h"
+#include "wire/conn.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAIT_MS = 60000,   /* for each answer: a report waits for a scan, --gc for a collection */
+    TREE_LEAVES = 100, /* what `tree` shows without --all */
+    WHY = 512
+};
+
+int bbf_fail(int exit_code, const char *format, ...)
+{
+    va_list args;
+    fflush(stdout); /* the message comes after what is already said */
+    fputs("bbflow: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return exit_code;
+}
+
+int bbf_exit_of(int err)
+{
+    switch (err) {
+    case BBF_OK:
+        return BBF_EXIT_OK;
+    case BBF_EREFUSED:
+        return BBF_EXIT_REFUSED;
+    case BBF_EPERMISSION:
+        return BBF_EXIT_PERMISSION;
+    case BBF_ENOTFOUND:
+        return BBF_EXIT_TARGET;
+    default:
+        return BBF_EXIT_FAILED;
+    }
+}
+
+int bbf_verb_list(const struct bbf_request *request)
+{
+    struct bbf_agents agents;
+    bbf_agents_find(&agents, request->socket);
+    for (size_t i = 0; i < agents.count; i++) {
+        const struct bbf_agent *agent = &agents.items[i];
+        printf("%ld  %s  %s\n", (long)agent->pid, agent->main[0] != '\0' ? agent->main : "?",
+               agent->path);
+    }
+    int rc = bbf_output_flush();
+    if (rc == BBF_EXIT_OK && agents.failed)
+        rc = bbf_fail(BBF_EXIT_FAILED, "out of memory: the list is not complete");
+    else if (rc == BBF_EXIT_OK && agents.count == 0) {
+        struct bbf_request nobody = *request;
+        nobody.target = NULL;
+        (void)bbf_target_choose(&agents, &nobody, &rc); /* says so */
+    }
+    bbf_agents_free(&agents);
+    return rc;
+}
+
+/* ---- One JVM --------------------------------------------------------------------------------- */
+
+/* Find the target's agent and connect. *who names it for messages. */
+static int connect_target(const struct bbf_request *request, struct bbf_conn **conn, char *who,
+                          size_t who_size)
+{
+    struct bbf_agents agents;
+    char why[WHY];
+    int exit_code = BBF_EXIT_OK;
+
+    if (request->target != NULL && bbf_target_is_file(request->target))
+        return bbf_fail(BBF_EXIT_USAGE, "'%s' asks a running JVM, and %s is a file; %s",
+                        request->verb, request->target,
+                        "name the JVM by its pid or main class ('bbflow list' shows them)");
+    bbf_agents_find(&agents, request->socket);
+    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+    if (agent != NULL) {
+        bbf_agent_text(agent, who, who_size);
+        int rc = bbf_conn_open_unix(conn, agent->path, WAIT_MS, why, sizeof why);
+        if (rc != BBF_OK)
+            exit_code = bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
+    }
+    bbf_agents_free(&agents);
+    return exit_code;
+}
+
+/* Ask the target for the document of `event`. */
+static int ask_target(const struct bbf_request *request, const char *event,
+                      struct bbf_buf *document, char *who, size_t who_size)
+{
+    struct bbf_conn *conn = NULL;
+    char name[64], why[WHY] = "";
+
+    int exit_code = connect_target(request, &conn, who, who_size);
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
+    snprintf(name, sizeof name, "%s%s", event, request->gc ? " gc" : "");
+    int rc = bbf_conn_event(conn, name, document, why, sizeof why);
+    bbf_conn_close(conn);
+    if (rc == BBF_OK && document->failed)
+        rc = BBF_ENOMEM;
+    if (rc == BBF_EREFUSED)
+        return bbf_fail(BBF_EXIT_REFUSED, "%s refused '%s': %s", who, name, why);
+    if (rc != BBF_OK)
+        return bbf_fail(bbf_exit_of(rc), "%s, asked for '%s': %s", who, name,
+                        why[0] != '\0' ? why : bbf_strerror(rc));
+    return BBF_EXIT_OK;
+}
+
+/* A text of the agent's, to stdout, with one newline at its end. */
+static int print_text(struct bbf_buf *text)
+{
+    if (text->len > 0 && text->data[text->len - 1] != '\n')
+        bbf_buf_char(text, '\n');
+    return bbf_output_write(NULL, text);
+}
+
+int bbf_verb_status(const struct bbf_request *request)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    char who[WHY];
+    int exit_code = ask_target(request, "status", &text, who, sizeof who);
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = print_text(&text);
+    bbf_buf_free(&text);
+    return exit_code;
+}
+
+int bbf_verb_reset(const struct bbf_request *request)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    char who[WHY];
+    int exit_code =
+        ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who, sizeof who);
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = print_text(&text);
+    bbf_buf_free(&text);
+    return exit_code;
+}
+
+/* name=value, cut in place at its first '='. */
+static int fill_param(struct bbf_entry *entry, char *param)
+{
+    char *equals = strchr(param, '=');
+    if (equals == NULL || equals == param)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "'%s' is no setting; write name=value, as trackDirectOnly=true "
+                        "('bbflow help options' lists them)",
+                        param);
+    *equals = '\0';
+    memset(entry, 0, sizeof *entry);
+    entry->key.s = param;
+    entry->key.len = (size_t)(equals - param);
+    entry->value.kind = BBF_VALUE_STRING;
+    entry->value.text.s = equals + 1;
+    entry->value.text.len = strlen(equals + 1);
+    return BBF_EXIT_OK;
+}
+
+int bbf_verb_set(const struct bbf_request *request)
+{
+    struct bbf_entry *entries;
+    struct bbf_buf answer = BBF_BUF_INIT;
+    struct bbf_conn *conn = NULL;
+    char who[WHY], why[WHY] = "";
+
+    if (request->n_params == 0)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "set needs name=value, as: bbflow set %s "
+                        "trackDirectOnly=true",
+                        request->target != NULL ? request->target : "PID");
+    entries = calloc(request->n_params, sizeof *entries);
+    if (entries == NULL)
+        return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
+    int exit_code = BBF_EXIT_OK;
+    for (size_t i = 0; i < request->n_params && exit_code == BBF_EXIT_OK; i++)
+        exit_code = fill_param(&entries[i], request->params[i]);
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = connect_target(request, &conn, who, sizeof who);
+    if (exit_code == BBF_EXIT_OK) {
+        int rc = bbf_conn_set(conn, entries, request->n_params, &answer, why, sizeof why);
+        bbf_conn_close(conn);
+        if (rc == BBF_OK)
+            exit_code = print_text(&answer);
+        else
+            exit_code = bbf_fail(bbf_exit_of(rc), "%s%s: %s", who,
+                                 rc == BBF_EREFUSED ? " refused, nothing was changed" : "",
+                                 answer.len > 0   ? bbf_buf_cstr(&answer)
+                                 : why[0] != '\0' ? why
+                                                  : bbf_strerror(rc));
+    }
+    bbf_buf_free(&answer);
+    free(entries);
+    return exit_code;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static int read_file(const char *path, struct bbf_buf *document)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return bbf_fail(errno == ENOENT   ? BBF_EXIT_TARGET
+                        : errno == EACCES ? BBF_EXIT_PERMISSION
+                                          : BBF_EXIT_FAILED,
+                        "cannot read %s: %s", path, strerror(errno));
+    enum { CHUNK = 1 << 16 };
+    size_t got = 0;
+    do {
+        char *to = bbf_buf_reserve(document, CHUNK);
+        got = to == NULL ? 0 : fread(to, 1, CHUNK, file);
+        document->len += got;
+    } while (got > 0);
+    int cause = ferror(file) ? errno : 0; /* a folder opens, but does not read */
+    fclose(file);
+    if (cause != 0)
+        return bbf_fail(BBF_EXIT_FAILED, "cannot read %s: %s", path, strerror(cause));
+    if (document->failed)
+        return bbf_fail(BBF_EXIT_FAILED, "%s: %s", path, bbf_strerror(BBF_ENOMEM));
+    return BBF_EXIT_OK;
+}
+
+/* A snapshot ends with its closing brace: if it does not, the rest is missing. */
+static bool is_cut_off(const struct bbf_buf *document)
+{
+    size_t len = document->len;
+    while (len > 0 && strchr(" \t\r\n", document->data[len - 1]) != NULL)
+        len--;
+    size_t start = 0;
+    while (start < len && strchr(" \t\r\n", document->data[start]) != NULL)
+        start++;
+    return start < len && document->data[start] == '{' && document->data[len - 1] != '}';
+}
+
+static int parse_snapshot(const char *from, bool file, const struct bbf_buf *document,
+                          struct bbf_snapshot **snapshot)
+{
+    char why[WHY] = "";
+    int rc = bbf_snapshot_from_json(snapshot, document->data != NULL ? document->data : "",
+                                    document->len, why, sizeof why);
+    if (rc == BBF_OK)
+        return BBF_EXIT_OK;
+    if (why[0] == '\0')
+        snprintf(why, sizeof why, "%s", bbf_strerror(rc));
+    if (!file)
+        return bbf_fail(BBF_EXIT_FAILED, "%s sent a snapshot that cannot be read: %s", from, why);
+    if (rc == BBF_EVERSION)
+        return bbf_fail(BBF_EXIT_FAILED,
+                        "%s: %s; this bbflow is version %s, the snapshot was written by another",
+                        from, why, BBF_VERSION);
+    if (rc == BBF_EFORMAT && document->len == 0)
+        return bbf_fail(BBF_EXIT_FAILED, "%s is empty; 'bbflow dump PID -o %s' writes a snapshot",
+                        from, from);
+    if (rc == BBF_EFORMAT && is_cut_off(document))
+        return bbf_fail(BBF_EXIT_FAILED,
+                        "%s is cut off after %zu bytes: %s; copy or write the snapshot again", from,
+                        document->len, why);
+    return bbf_fail(BBF_EXIT_FAILED,
+                    "%s is no bbflow snapshot: %s; 'bbflow dump PID -o FILE.json' and the agent's "
+                    "option file=FILE.json write one",
+                    from, why);
+}
+
+int bbf_verb_read(const struct bbf_request *request)
+{
+    struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
+    struct bbf_snapshot *snapshot = NULL;
+    enum bbf_format format;
+    char who[WHY];
+
+    int exit_code = bbf_output_format(request, &format);
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
+    bool file = request->target != NULL && bbf_target_is_file(request->target);
+    if (file && request->gc)
+        return bbf_fail(BBF_EXIT_USAGE, "--gc asks a running JVM, and %s is a file; leave --gc out",
+                        request->target);
+    if (file) {
+        snprintf(who, sizeof who, "%s", request->target);
+        exit_code = read_file(request->target, &document);
+    } else {
+        exit_code = ask_target(request, "json", &document, who, sizeof who);
+    }
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = parse_snapshot(who, file, &document, &snapshot);
+    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON) {
+        /* As it came: a newer agent may say more than we know. */
+        exit_code = bbf_output_write(request->output, &document);
+    } else if (exit_code == BBF_EXIT_OK) {
+        struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};
+        int rc = bbf_render(&text, snapshot, format, &options);
+        exit_code = rc == BBF_OK ? bbf_output_write(request->output, &text)
+                                 : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));
+    }
+    bbf_snapshot_free(snapshot);
+    bbf_buf_free(&document);
+    bbf_buf_free(&text);
+    return exit_code;
+}

@@ -1,0 +1,21 @@
+/*
+ * client/verbs.h - what each command of bbflow does. Each returns an exit code (client.h) and has
+ * said why when it is not 0.
+ *
+ * Called by: main.c's table. Threads: one.
+ */
+#ifndef BBF_CLIENT_VERBS_H
+#define BBF_CLIENT_VERBS_H
+
+#include "client/client.h"
+
+/* One line per JVM with the agent: pid, main class, socket. */
+int bbf_verb_list(const struct bbf_request *request);
+/* tree, summary, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE. */
+int bbf_verb_read(const struct bbf_request *request);
+/* The agent's own account of itself, as text. */
+int bbf_verb_status(const struct bbf_request *request);
+int bbf_verb_set(const struct bbf_request *request);
+int bbf_verb_reset(const struct bbf_request *request);
+
+#endif
