@@ -4,8 +4,11 @@
  * Source: facts/btrace-wire.md 3 (frame = 0x03, type, self-delimiting payload, big-endian).
  *
  * Called by: wire/server.c, wire/conn.c, tests, fuzz. Threads: any, no shared state.
- * Ownership: a decoded command owns everything it points to; bbf_command_free() gives it back.
- * Strings are length + bytes and may be null, as on the wire.
+ * Ownership: a decoded command owns everything it points to, in one block; bbf_command_free() gives
+ * it back. A command that a caller fills in for encoding borrows what it points to (`block` NULL),
+ * so literals are fine; bbf_command_free() then only empties it.
+ * Strings are length + bytes and may be null, as on the wire. Decoded ones are valid UTF-8: what
+ * was not is U+FFFD now, as in Java; they may hold NUL bytes.
  */
 #ifndef BBF_WIRE_COMMAND_H
 #define BBF_WIRE_COMMAND_H
@@ -94,27 +97,39 @@ struct bbf_command {
     size_t n_list;
     struct bbf_row *rows;      /* GRID */
     size_t n_rows;
+    void *block; /* decoder's: all that the pointers above point to; NULL in a caller's command */
 };
 
 /* Bounds of a decoder; every one answered with BBF_ELIMIT. */
 struct bbf_wire_limits {
     size_t frame;   /* bytes of one whole frame */
     size_t string;  /* bytes of one string (code and inflated messages: frame) */
-    size_t entries; /* of a list, map, row, grid */
+    size_t entries; /* of a list, map, row; rows of a grid; cells of a whole grid */
 };
 extern const struct bbf_wire_limits bbf_wire_server_limits; /* facts 3.4: 32 MiB, 64 KiB, 10,000 */
 extern const struct bbf_wire_limits bbf_wire_client_limits; /* what an agent may send us */
 
 /*
  * Decode the frame at the start of `in`. BBF_OK: *used bytes belong to it and *out is filled.
- * BBF_EMORE: the frame is not complete yet (*out empty). BBF_EFORMAT, BBF_EVERSION, BBF_ELIMIT,
- * BBF_ENOMEM: the connection is to be closed; `why` (may be NULL) says what, for a log.
+ * BBF_EMORE: the frame is not complete yet (*out empty; *used = the length below which trying again
+ * is in vain). BBF_EFORMAT, BBF_EVERSION, BBF_ELIMIT, BBF_ENOMEM: the connection is to be closed;
+ * `why` (may be NULL) says what, for a log. Nothing is allocated before the frame is complete.
  */
 int bbf_command_decode(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                        const struct bbf_wire_limits *limits, const char **why);
 
-/* Append the frame. MESSAGE is deflated iff its UTF-8 length exceeds `deflate_over`
- * (BBF_DEFLATE_OVER for peers, SIZE_MAX never). BBF_ENOMEM, BBF_EINVAL. */
+/* The same checks without building anything (and without inflating), for frames that nobody wants:
+ * *used as above. */
+int bbf_command_skip(const uint8_t *in, size_t len, size_t *used,
+                     const struct bbf_wire_limits *limits, const char **why);
+
+/*
+ * Append the frame. MESSAGE is deflated iff its UTF-8 length exceeds `deflate_over`
+ * (BBF_DEFLATE_OVER for peers, SIZE_MAX never). A null MESSAGE goes out as "".
+ * Errors: BBF_ENOMEM; BBF_EINVAL (a value of a kind that the command has no tag for, a string over
+ * BBF_WIRE_STRING_MAX, more than INT32_MAX entries): nothing is appended then.
+ */
+#define BBF_WIRE_STRING_MAX ((size_t)100 << 20) /* what Java peers accept (facts 3.1) */
 enum { BBF_DEFLATE_OVER = 1024 };
 int bbf_command_encode(struct bbf_buf *out, const struct bbf_command *command, size_t deflate_over);
 

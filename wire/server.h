@@ -28,26 +28,36 @@ struct bbf_server_config {
     /* EVENT name ("json", "tree gc", …). Emit with bbf_reply_*; an unknown event is answered with
      * a MESSAGE that names the known ones and STATUS(0, failed). */
     void (*event)(void *ctx, const char *name, struct bbf_reply *reply);
-    /* SET_PARAMS with at least one key that is not a stock client's. All or nothing: return 0 and a
-     * MESSAGE text in *answer, or BBF_E… with an error text in *answer. */
+    /* SET_PARAMS with at least one key that is not a stock client's; the stock keys are left out, a
+     * key is never null and holds no NUL byte. All or nothing: return 0 and a MESSAGE text in
+     * *answer, or BBF_E… with an error text in *answer. */
     int (*set)(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer);
+    /* For tests and special cases; 0 takes the value in brackets. */
+    unsigned handshake_ms; /* until RECONNECT, between two commands (5,000) */
+    unsigned stall_ms;     /* without any progress of a waiting answer (30,000) */
+    size_t queue_bytes;    /* answers that wait for one client; more drops it (256 MiB) */
 };
 
 /*
- * Bind, listen, start the thread. Errors: BBF_EIO / BBF_EPERMISSION (why filled: path and cause).
- * A stale socket of a dead process of that pid is replaced.
+ * Bind, listen, start the thread. Errors: BBF_EIO / BBF_EPERMISSION (why filled: path and cause),
+ * BBF_ENOMEM, BBF_EINVAL (no probe_id, max_clients 0).
+ * A stale socket of a dead process of that pid is replaced; one that answers is left alone. The
+ * strings of the config are copied.
  */
 int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *config, char *why,
                      size_t why_size);
 /* Stop the thread, close all, unlink the socket, free. Bounded: waits at most `timeout_ms` for a
  * callback that is under way, then leaves the thread (and its memory) behind and returns. */
 void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms);
-/* In a forked child: close every fd of the server, unlink nothing. */
+/* In a forked child: close every fd of the server, unlink nothing. Only close(2) is called, so it
+ * is good for pthread_atfork. bbf_server_stop() in that child then does nothing. */
 void bbf_server_forget(struct bbf_server *server);
 const char *bbf_server_path(const struct bbf_server *server);
-/* Connections served, refused, dropped for malformed input: for status. */
+/* Connections served, refused (too many, another user), dropped for malformed input; commands
+ * obeyed; connections dropped because they did not read. For status. Any thread. */
 struct bbf_server_stats {
     uint64_t accepted, refused, malformed, commands;
+    uint64_t dropped;
 };
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats);
 
@@ -57,5 +67,7 @@ void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
 void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
 /* ERROR(class "bbflow", message, stack) followed by STATUS(0, failed). */
 void bbf_reply_error(struct bbf_reply *reply, const char *message);
+/* STATUS(0, ok | failed): the end of an answer that was a MESSAGE, such as "unknown event". */
+void bbf_reply_status(struct bbf_reply *reply, bool ok);
 
 #endif

@@ -1,0 +1,132 @@
+/*
+ * tests/unit/wire_peer.h - a client made of bare bytes, and a server with a small application
+ * behind it, for the tests of wire/server.h and wire/conn.h. Everything static: each test program
+ * has its own copy and its own folder for sockets.
+ */
+#ifndef BBF_TESTS_WIRE_PEER_H
+#define BBF_TESTS_WIRE_PEER_H
+
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/err.h"
+#include "wire/server.h"
+
+#define PROBE "123e4567-e89b-12d3-a456-426614174000"
+
+/* The folder that holds bbflow-UID/. */
+static char peer_base[64];
+
+static int make_base(void **state)
+{
+    (void)state;
+    strcpy(peer_base, "/tmp/bbflow-test-XXXXXX");
+    return mkdtemp(peer_base) == NULL ? -1 : 0;
+}
+
+static int remove_base(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", peer_base);
+    return system(command);
+}
+
+static inline int64_t peer_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int raw_connect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_true(strlen(path) < sizeof address.sun_path);
+    strcpy(address.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void raw_send(int fd, const void *data, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        ssize_t n = send(fd, (const char *)data + at, len - at, MSG_NOSIGNAL);
+        assert_true(n > 0);
+        at += (size_t)n;
+    }
+}
+
+/* Everything until the server closes, or until `enough` bytes have come, or 10 s. */
+static inline size_t raw_receive(int fd, void *to, size_t enough)
+{
+    size_t len = 0;
+
+    while (len < enough) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, 10000) != 1)
+            fail_msg("the server is silent after %zu of %zu bytes", len, enough);
+        ssize_t n = recv(fd, (char *)to + len, enough - len, 0);
+        if (n < 0 && errno == ECONNRESET)
+            n = 0;
+        assert_true(n >= 0);
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    return len;
+}
+
+/* Does the server close within `ms`? Whatever it sends is thrown away. */
+static inline bool raw_closes(int fd, int ms)
+{
+    char waste[4096];
+    int64_t until = peer_now_ms() + ms;
+
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int64_t left = until - peer_now_ms();
+        if (left < 0 || poll(&p, 1, (int)left) != 1)
+            return false;
+        if (recv(fd, waste, sizeof waste, 0) <= 0)
+            return true;
+    }
+}
+
+static inline struct bbf_server *start(struct bbf_server_config config)
+{
+    struct bbf_server *server;
+    char why[512] = "";
+
+    config.socket_dir = peer_base;
+    config.pid = getpid();
+    if (config.max_clients == 0)
+        config.max_clients = 4;
+    config.probe_id = PROBE;
+    int err = bbf_server_start(&server, &config, why, sizeof why);
+    if (err != BBF_OK)
+        fail_msg("server: %d %s", err, why);
+    return server;
+}
+
+#endif

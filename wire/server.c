@@ -1,0 +1,458 @@
+#include "wire/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/err.h"
+#include "wire/session.h"
+#include "wire/sockdir.h"
+
+enum {
+    HANDSHAKE_MS = 5000, /* facts 2.2: the limit of every read of the handshake loop */
+    STALL_MS = 30000,
+    QUEUE_BYTES = 256 * 1024 * 1024,
+    BACKLOG = 64,
+    STACK_BYTES = 1024 * 1024, /* callbacks render, and attach to a JVM */
+    ACCEPT_PAUSE_MS = 100      /* after a failed accept (no fds left): not to spin */
+};
+
+struct bbf_server {
+    struct bbf_service service;
+    struct bbf_session *sessions; /* max_clients slots, never moved */
+    struct pollfd *polls;         /* wake, listen, then one per open session */
+    struct bbf_session **open;    /* [i] belongs to polls[2 + i] */
+    size_t n_open;
+    atomic_int listen_fd, wake_fd;
+    int64_t accept_after;
+    char path[BBF_SOCKET_PATH];
+    dev_t dev; /* of the socket we made, so that we never unlink another's */
+    ino_t ino;
+    pthread_t thread;
+    atomic_bool stop;
+    bool forgotten; /* we are a forked child: no thread, nothing to unlink */
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool done; /* under mutex */
+};
+
+static void close_atomic(atomic_int *fd)
+{
+    int old = atomic_exchange(fd, -1);
+
+    if (old >= 0)
+        close(old);
+}
+
+/* Same user or root: the kernel says who connected (design D9). */
+static bool peer_allowed(int fd)
+{
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0)
+        return false;
+    return peer.uid == 0 || peer.uid == geteuid();
+}
+
+static struct bbf_session *free_slot(struct bbf_server *server)
+{
+    for (size_t i = 0; i < server->service.config.max_clients; i++) {
+        if (atomic_load(&server->sessions[i].fd) < 0)
+            return &server->sessions[i];
+    }
+    return NULL;
+}
+
+static void accept_all(struct bbf_server *server)
+{
+    for (;;) {
+        int fd = accept4(atomic_load(&server->listen_fd), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK)
+                server->accept_after = bbf_now_ms() + ACCEPT_PAUSE_MS;
+            return;
+        }
+        struct bbf_session *session = peer_allowed(fd) ? free_slot(server) : NULL;
+        if (session == NULL) {
+            atomic_fetch_add_explicit(&server->service.refused, 1, memory_order_relaxed);
+            close(fd);
+            continue;
+        }
+        bbf_session_open(&server->service, session, fd);
+    }
+}
+
+/* Fill the poll set with what is open (poll refuses more entries than the process may have fds);
+ * returns the time-out. */
+static int prepare(struct bbf_server *server, int64_t now)
+{
+    int64_t due = INT64_MAX;
+    bool pause = now < server->accept_after;
+
+    server->polls[0] = (struct pollfd){.fd = atomic_load(&server->wake_fd), .events = POLLIN};
+    server->polls[1] =
+        (struct pollfd){.fd = pause ? -1 : atomic_load(&server->listen_fd), .events = POLLIN};
+    if (pause)
+        due = server->accept_after;
+    server->n_open = 0;
+    for (size_t i = 0; i < server->service.config.max_clients; i++) {
+        struct bbf_session *session = &server->sessions[i];
+        int fd = atomic_load(&session->fd);
+        if (fd < 0)
+            continue;
+        int64_t session_due = bbf_session_due(&server->service, session);
+        if (session_due < due)
+            due = session_due;
+        server->polls[2 + server->n_open] =
+            (struct pollfd){.fd = fd, .events = bbf_session_events(session)};
+        server->open[server->n_open++] = session;
+    }
+    if (due == INT64_MAX)
+        return -1;
+    return due <= now ? 0 : due - now > 60000 ? 60000 : (int)(due - now);
+}
+
+static void serve_once(struct bbf_server *server)
+{
+    int timeout = prepare(server, bbf_now_ms());
+    int ready = poll(server->polls, (nfds_t)(2 + server->n_open), timeout);
+    /* Taken before the callbacks: the time that one client's callback takes is not held against
+     * the others, whose input is looked at before their time is. */
+    int64_t now = bbf_now_ms();
+
+    if (ready < 0) { /* out of memory: try again, but do not spin */
+        nanosleep(&(struct timespec){.tv_nsec = ACCEPT_PAUSE_MS * 1000000L}, NULL);
+        return;
+    }
+    for (size_t i = 0; i < server->n_open && !atomic_load(&server->stop); i++) {
+        if (server->polls[2 + i].revents != 0)
+            bbf_session_work(&server->service, server->open[i], server->polls[2 + i].revents);
+    }
+    for (size_t i = 0; i < server->n_open; i++) {
+        if (atomic_load(&server->open[i]->fd) >= 0)
+            bbf_session_expire(&server->service, server->open[i], now);
+    }
+    if (server->polls[1].revents != 0 && !atomic_load(&server->stop))
+        accept_all(server);
+}
+
+static void *serve(void *arg)
+{
+    struct bbf_server *server = arg;
+
+    while (!atomic_load(&server->stop))
+        serve_once(server);
+    for (size_t i = 0; i < server->service.config.max_clients; i++)
+        bbf_session_close(&server->sessions[i]);
+    close_atomic(&server->listen_fd);
+    pthread_mutex_lock(&server->mutex);
+    server->done = true;
+    pthread_cond_signal(&server->ended);
+    pthread_mutex_unlock(&server->mutex);
+    return NULL;
+}
+
+/* A socket that a dead process of our pid left there goes; anything else stays. */
+static int clear_stale(const char *path, char *why, size_t why_size)
+{
+    struct stat st;
+    struct ucred peer;
+
+    if (lstat(path, &st) != 0)
+        return BBF_OK;
+    if (!S_ISSOCK(st.st_mode)) {
+        snprintf(why, why_size, "%s: stands in the way and is no socket", path);
+        return BBF_EIO;
+    }
+    int err = bbf_socket_probe(path, &peer);
+    if (err != BBF_ECLOSED && err != BBF_ENOTFOUND) {
+        snprintf(why, why_size, "%s: another process answers there (pid namespaces that share it?)",
+                 path);
+        return BBF_EIO;
+    }
+    if (unlink(path) != 0 && errno != ENOENT) {
+        snprintf(why, why_size, "%s: stale, and cannot be removed: %s", path, strerror(errno));
+        return BBF_EIO;
+    }
+    return BBF_OK;
+}
+
+static int bind_failed(const char *path, char *why, size_t why_size)
+{
+    int err = errno == EACCES || errno == EPERM || errno == EROFS ? BBF_EPERMISSION : BBF_EIO;
+
+    snprintf(why, why_size, "%s: %s", path, strerror(errno));
+    return err;
+}
+
+static int listen_in(struct bbf_server *server, const char *base, char *why, size_t why_size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    int err = bbf_sockdir_make(base, server->service.config.pid, server->path, why, why_size);
+
+    if (err == BBF_OK)
+        err = clear_stale(server->path, why, why_size);
+    if (err != BBF_OK)
+        return err;
+    memcpy(address.sun_path, server->path, sizeof address.sun_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return bind_failed(server->path, why, why_size);
+    /* On Linux the socket's own mode is what bind gives the file, less the umask, which is the
+     * application's and not ours to change. */
+    if (fchmod(fd, 0600) != 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(fd, BACKLOG) != 0 || lstat(server->path, &st) != 0) {
+        err = bind_failed(server->path, why, why_size);
+        close(fd);
+        return err;
+    }
+    server->dev = st.st_dev;
+    server->ino = st.st_ino;
+    atomic_store(&server->listen_fd, fd);
+    return BBF_OK;
+}
+
+/* The first usable of the three; `why` collects why each was not. */
+static int listen_somewhere(struct bbf_server *server, char *why, size_t why_size)
+{
+    const char *base = server->service.config.socket_dir;
+    char reason[BBF_SOCKDIR_PATH + 128];
+    int worst = BBF_EIO;
+    size_t used = 0;
+
+    if (base != NULL) {
+        int err = listen_in(server, base, why, why_size);
+        return err == BBF_OK || err == BBF_EPERMISSION ? err : BBF_EIO;
+    }
+    if (why_size > 0)
+        why[0] = '\0';
+    for (unsigned i = 0; (base = bbf_sockdir_base(i)) != NULL; i++) {
+        if (base[0] == '\0')
+            continue;
+        int err = listen_in(server, base, reason, sizeof reason);
+        if (err == BBF_OK)
+            return BBF_OK;
+        if (err == BBF_EPERMISSION)
+            worst = err;
+        if (used < why_size) {
+            int n = snprintf(why + used, why_size - used, "%s%s", used > 0 ? "; " : "", reason);
+            used += n < 0 ? 0 : (size_t)n;
+        }
+    }
+    return worst;
+}
+
+static int copy_config(struct bbf_service *service, const struct bbf_server_config *config)
+{
+    struct bbf_server_config *own = &service->config;
+
+    *own = *config;
+    own->socket_dir = NULL;
+    own->probe_id = strdup(config->probe_id);
+    if (config->socket_dir != NULL)
+        own->socket_dir = strdup(config->socket_dir);
+    if (own->handshake_ms == 0)
+        own->handshake_ms = HANDSHAKE_MS;
+    if (own->stall_ms == 0)
+        own->stall_ms = STALL_MS;
+    if (own->queue_bytes == 0)
+        own->queue_bytes = QUEUE_BYTES;
+    return own->probe_id == NULL || (config->socket_dir != NULL && own->socket_dir == NULL)
+               ? BBF_ENOMEM
+               : BBF_OK;
+}
+
+static void server_free(struct bbf_server *server)
+{
+    close_atomic(&server->listen_fd);
+    close_atomic(&server->wake_fd);
+    for (size_t i = 0; server->sessions != NULL && i < server->service.config.max_clients; i++)
+        bbf_session_close(&server->sessions[i]);
+    pthread_cond_destroy(&server->ended);
+    pthread_mutex_destroy(&server->mutex);
+    free(server->sessions);
+    free(server->polls);
+    free(server->open);
+    free((void *)(uintptr_t)server->service.config.probe_id);
+    free((void *)(uintptr_t)server->service.config.socket_dir);
+    free(server);
+}
+
+static int server_new(struct bbf_server **out, const struct bbf_server_config *config)
+{
+    struct bbf_server *server = calloc(1, sizeof *server);
+    pthread_condattr_t attr;
+
+    if (server == NULL)
+        return BBF_ENOMEM;
+    atomic_init(&server->listen_fd, -1);
+    atomic_init(&server->wake_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    pthread_mutex_init(&server->mutex, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->ended, &attr);
+    pthread_condattr_destroy(&attr);
+    int err = copy_config(&server->service, config);
+    server->sessions = calloc(config->max_clients, sizeof *server->sessions);
+    server->polls = calloc(config->max_clients + 2, sizeof *server->polls);
+    server->open = calloc(config->max_clients, sizeof(struct bbf_session *));
+    if (server->sessions == NULL || server->polls == NULL || server->open == NULL)
+        err = BBF_ENOMEM;
+    for (size_t i = 0; server->sessions != NULL && i < config->max_clients; i++)
+        atomic_init(&server->sessions[i].fd, -1);
+    if (err == BBF_OK && atomic_load(&server->wake_fd) < 0)
+        err = BBF_EIO;
+    if (err != BBF_OK) {
+        server_free(server);
+        return err;
+    }
+    *out = server;
+    return BBF_OK;
+}
+
+/* With every signal blocked: the JVM's and the application's signals are not for this thread. */
+static int start_thread(struct bbf_server *server)
+{
+    pthread_attr_t attr;
+    sigset_t all, old;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int error = pthread_create(&server->thread, &attr, serve, server);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    if (error == 0)
+        pthread_setname_np(server->thread, "bbflow-server");
+    return error;
+}
+
+static void unlink_own(const struct bbf_server *server)
+{
+    struct stat st;
+
+    if (lstat(server->path, &st) == 0 && st.st_dev == server->dev && st.st_ino == server->ino)
+        unlink(server->path);
+}
+
+int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *config, char *why,
+                     size_t why_size)
+{
+    struct bbf_server *server;
+
+    *out = NULL;
+    if (why_size > 0)
+        why[0] = '\0';
+    if (config->probe_id == NULL || config->max_clients == 0 || config->event == NULL) {
+        snprintf(why, why_size, "a server needs a probe's id, an event callback and a client");
+        return BBF_EINVAL;
+    }
+    int err = server_new(&server, config);
+    if (err != BBF_OK) {
+        snprintf(why, why_size, "no server: %s", bbf_strerror(err));
+        return err;
+    }
+    err = listen_somewhere(server, why, why_size);
+    if (err != BBF_OK) {
+        server_free(server);
+        return err;
+    }
+    int error = start_thread(server);
+    if (error != 0) {
+        snprintf(why, why_size, "%s: no thread to serve it: %s", server->path, strerror(error));
+        unlink_own(server);
+        server_free(server);
+        return BBF_EIO;
+    }
+    *out = server;
+    return BBF_OK;
+}
+
+static void wake(struct bbf_server *server)
+{
+    uint64_t one = 1;
+
+    /* Cannot fail but by a full counter, and then the thread is awake. */
+    if (write(atomic_load(&server->wake_fd), &one, sizeof one) < 0)
+        return;
+}
+
+static bool wait_for_end(struct bbf_server *server, unsigned timeout_ms)
+{
+    struct timespec until;
+    int error = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&server->mutex);
+    while (!server->done && error == 0)
+        error = pthread_cond_timedwait(&server->ended, &server->mutex, &until);
+    bool done = server->done;
+    pthread_mutex_unlock(&server->mutex);
+    return done;
+}
+
+void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms)
+{
+    if (server == NULL || server->forgotten)
+        return;
+    atomic_store(&server->stop, true);
+    unlink_own(server);
+    wake(server);
+    if (wait_for_end(server, timeout_ms)) {
+        pthread_join(server->thread, NULL);
+        server_free(server);
+    } else {
+        /* It is inside a callback, with this memory in its hands. Nobody is to queue up. */
+        shutdown(atomic_load(&server->listen_fd), SHUT_RDWR);
+        pthread_detach(server->thread);
+    }
+}
+
+void bbf_server_forget(struct bbf_server *server)
+{
+    if (server == NULL)
+        return;
+    server->forgotten = true;
+    close_atomic(&server->listen_fd);
+    close_atomic(&server->wake_fd);
+    for (size_t i = 0; i < server->service.config.max_clients; i++)
+        close_atomic(&server->sessions[i].fd);
+}
+
+const char *bbf_server_path(const struct bbf_server *server)
+{
+    return server->path;
+}
+
+void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats)
+{
+    const struct bbf_service *service = &server->service;
+
+    *stats = (struct bbf_server_stats){
+        .accepted = atomic_load_explicit(&service->accepted, memory_order_relaxed),
+        .refused = atomic_load_explicit(&service->refused, memory_order_relaxed),
+        .malformed = atomic_load_explicit(&service->malformed, memory_order_relaxed),
+        .commands = atomic_load_explicit(&service->commands, memory_order_relaxed),
+        .dropped = atomic_load_explicit(&service->dropped, memory_order_relaxed),
+    };
+}

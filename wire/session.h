@@ -1,0 +1,83 @@
+/*
+ * wire/session.h - one connection of the command server: its bytes in and out, its time limits, and
+ * what is said on it. Private to the server.
+ *
+ *   NEGOTIATE --BTR2--> HANDSHAKE --RECONNECT--> BOUND --DISCONNECT, EXIT, refusal--> LINGER
+ *
+ * LINGER: the answer is still being sent, then our side is shut and whatever the client sends is
+ * thrown away, until it closes or a second has passed. (A close with unread input would take the
+ * answer away from the client; a stock client sends EXIT after its DISCONNECT, facts 5.)
+ *
+ * Invariants: only the server's thread touches a session; `fd` alone is read by
+ * bbf_server_forget(). Output over HIGH_WATER stops the reading of commands, so that a client's
+ * unread answers are bounded by one command's answer.
+ *
+ * Called by: wire/server.c; wire/reply.c and wire/converse.c share it. Units: milliseconds of
+ * CLOCK_MONOTONIC.
+ */
+#ifndef BBF_WIRE_SESSION_H
+#define BBF_WIRE_SESSION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/sendq.h"
+#include "wire/server.h"
+
+enum bbf_session_state { BBF_NEGOTIATE, BBF_HANDSHAKE, BBF_BOUND, BBF_LINGER };
+
+/* What all sessions of a server share. */
+struct bbf_service {
+    struct bbf_server_config config; /* strings owned by the server, defaults filled in */
+    atomic_uint_fast64_t accepted, refused, malformed, commands, dropped;
+};
+
+struct bbf_session {
+    atomic_int fd; /* -1: free */
+    enum bbf_session_state state;
+    bool broken; /* to be closed without more words */
+    bool eof;    /* the client will send no more */
+    bool shut;   /* we will send no more */
+    struct bbf_buf in;
+    size_t need; /* bytes at the start of `in` below which decoding is in vain */
+    struct bbf_sendq out;
+    int64_t deadline; /* of the state; INT64_MAX: none */
+    int64_t moved;    /* when the output last moved, or began to wait */
+};
+
+/* One callback's output. */
+struct bbf_reply {
+    struct bbf_service *service;
+    struct bbf_session *session;
+};
+
+int64_t bbf_now_ms(void);
+
+void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd);
+void bbf_session_close(struct bbf_session *session);
+/* What to poll for. */
+short bbf_session_events(const struct bbf_session *session);
+/* Read, obey, write, as far as it goes without waiting. Closes the session when it is over. */
+void bbf_session_work(struct bbf_service *service, struct bbf_session *session, short revents);
+/* When bbf_session_expire() may have to do something. */
+int64_t bbf_session_due(const struct bbf_service *service, const struct bbf_session *session);
+/* Close it if its time is up at `now`. */
+void bbf_session_expire(struct bbf_service *service, struct bbf_session *session, int64_t now);
+/* Say no more than what waits, then end. */
+void bbf_session_linger(struct bbf_session *session);
+
+/* Obey one command (wire/converse.c). */
+void bbf_session_obey(struct bbf_service *service, struct bbf_session *session,
+                      struct bbf_command *command);
+/* Is the content of such a command looked at? Others are only skipped over. */
+bool bbf_session_reads(enum bbf_command_type type);
+
+/* Queue a frame (wire/reply.c); a session that takes too much becomes broken. */
+void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
+                      const struct bbf_command *command);
+/* ERROR alone. */
+void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
+                       const char *message);
+
+#endif
