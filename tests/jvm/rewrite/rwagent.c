@@ -227,8 +227,8 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass rede
     (void)redefined;
     (void)loader;
     (void)domain;
-    if (name != NULL && (strcmp(name, SHIM) == 0 ||
-                         strncmp(name, agent.only, strlen(agent.only)) != 0))
+    if (name != NULL &&
+        (strcmp(name, SHIM) == 0 || strncmp(name, agent.only, strlen(agent.only)) != 0))
         return;
     if (agent.all) {
         struct bbf_cf_stats stats;
@@ -352,9 +352,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved);
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     jvmtiCapabilities capabilities = {0};
-    jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = on_class_file_load,
-                                     .VMInit = on_vm_init,
-                                     .VMDeath = on_vm_death};
+    jvmtiEventCallbacks callbacks = {
+        .ClassFileLoadHook = on_class_file_load, .VMInit = on_vm_init, .VMDeath = on_vm_death};
     char copy[1024];
 
     (void)reserved;
