@@ -3,6 +3,7 @@
 #include "client/proc.h"
 #include "core/err.h"
 #include "wire/conn.h"
+#include "wire/sockdir.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -15,8 +16,6 @@
 
 static const char start_with[] =
     "start it with -agentpath:/path/to/libbbflow.so=include=your.package";
-
-enum { ANSWER_MS = 2000 }; /* a socket that stays silent longer is not listed */
 
 /* ---- Agents ---------------------------------------------------------------------------------- */
 
@@ -44,23 +43,27 @@ static void agents_add(void *ctx, pid_t pid, uid_t uid, const char *path)
 
 static void agents_in_user_folder(struct bbf_agents *agents, const char *folder, uid_t uid)
 {
+    char why[BBF_SOCKDIR_PATH + 128];
+    /* Anybody can make a folder that looks like ours: it must be its user's, closed to others. */
+    if (bbf_sockdir_check(folder, uid, why, sizeof why) != BBF_OK) {
+        (void)bbf_fail(BBF_EXIT_FAILED, "left out: %s", why);
+        return;
+    }
     DIR *dir = opendir(folder);
     if (dir == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        char path[4096], why[256];
+        char path[BBF_SOCKDIR_PATH];
         char *rest;
+        struct ucred peer;
         long pid = strtol(entry->d_name, &rest, 10);
-        struct bbf_conn *conn;
         if (pid <= 0 || strcmp(rest, ".sock") != 0)
             continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (n < 0 || (size_t)n >= sizeof path)
+        if (n < 0 || (size_t)n >= sizeof path || bbf_socket_probe(path, &peer) != BBF_OK)
             continue;
-        if (bbf_conn_open_unix(&conn, path, ANSWER_MS, why, sizeof why) == BBF_OK) {
-            bbf_conn_close(conn);
-            agents_add(agents, (pid_t)pid, uid, path);
-        }
+        /* The name says the pid as the JVM sees it; the kernel says it as we see it. */
+        agents_add(agents, peer.pid > 0 ? peer.pid : (pid_t)pid, uid, path);
     }
     closedir(dir);
 }
@@ -73,14 +76,14 @@ static void agents_below(struct bbf_agents *agents, const char *socket_dir)
     if (dir == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        char folder[4096];
+        char folder[BBF_SOCKDIR_PATH];
         char *rest;
-        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0)
-            continue;
         const char *digits = entry->d_name + sizeof prefix - 1;
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) != 0 ||
+            !isdigit((unsigned char)*digits))
+            continue;
         unsigned long uid = strtoul(digits, &rest, 10);
-        if (!isdigit((unsigned char)*digits) || *rest != '\0' ||
-            (geteuid() != 0 && uid != geteuid()))
+        if (*rest != '\0' || (geteuid() != 0 && uid != geteuid()))
             continue;
         int n = snprintf(folder, sizeof folder, "%s/%s", socket_dir, entry->d_name);
         if (n > 0 && (size_t)n < sizeof folder)
@@ -285,7 +288,7 @@ static const struct bbf_agent *choose_name(const struct bbf_agents *agents, cons
     bbf_fail(BBF_EXIT_TARGET, "no JVM with the agent has '%s' in the name of its main class%s",
              part,
              agents->count > 0 ? "; there are:"
-                               : "; to give a JVM the agent, start it with\n"
+                               : "; to give it the agent, start it anew with\n"
                                  "-agentpath:/path/to/libbbflow.so=include=your.package");
     print_agents(agents, NULL, 0);
     struct jvm_search search = {agents, part, 0};

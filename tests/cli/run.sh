@@ -1,0 +1,294 @@
+#!/usr/bin/env bash
+# tests/cli/run.sh BBFLOW FAKE_AGENT - the bbflow command from outside: every verb and every bad
+# input against a fake agent (the real server, no JVM); exit code, stdout and stderr of each.
+set -u -o pipefail
+
+bbflow=$1
+fake=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+golden=$here/../golden/render
+work=$(mktemp -d /tmp/bbf-cli-XXXXXX)
+chmod 755 "$work"
+sockets=$work/sockets
+passed=0
+failed=0
+pids=()
+one='' two='' broken='' bare='' mute='' usual='' # set by start
+mkdir "$sockets" "$work/empty" "$work/run"
+chmod 700 "$work/run"
+export XDG_RUNTIME_DIR=$work/run
+start_hint="start it with -agentpath:/path/to/libbbflow.so=include=your.package"
+
+finish() {
+    for pid in "${pids[@]}"; do
+        kill "$pid" 2>/dev/null
+    done
+    wait
+    rm -rf "$work"
+}
+trap finish EXIT
+
+# start NAME ARGV0 [ARG…]: a fake agent with that command line; its pid goes to the variable NAME.
+start() {
+    local name=$1 argv0=$2
+    shift 2
+    local ready=$work/ready.$name
+    mkfifo "$ready"
+    (exec -a "$argv0" "$fake" "$@" >"$ready") &
+    local pid=$!
+    pids+=("$pid")
+    local line=
+    read -r -t 20 line <"$ready"
+    if [[ $line != ready ]]; then
+        echo "FAILED fake agent $name did not start"
+        exit 1
+    fi
+    printf -v "$name" '%s' "$pid"
+}
+
+# check NAME EXIT_CODE STDOUT STDERR ARG… : the two texts are glob patterns for the whole output.
+check() {
+    local name=$1 want_code=$2 want_out=$3 want_err=$4 code=0 out err
+    shift 4
+    "$bbflow" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    out=$(<"$work/out")
+    err=$(<"$work/err")
+    # shellcheck disable=SC2053 # patterns are meant
+    if [[ $code == "$want_code" && $out == $want_out && $err == $want_err ]]; then
+        passed=$((passed + 1))
+        return
+    fi
+    failed=$((failed + 1))
+    printf 'FAILED %s: bbflow %s\n  exit %s, expected %s\n  stdout: %s\n  expected: %s\n' \
+        "$name" "$*" "$code" "$want_code" "$out" "$want_out"
+    printf '  stderr: %s\n  expected: %s\n' "$err" "$want_err"
+}
+
+# same NAME FILE FILE
+same() {
+    if cmp -s "$2" "$3"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED %s: %s and %s differ\n' "$1" "$2" "$3"
+        diff "$2" "$3" | head -5
+    fi
+}
+
+# A snapshot whose one root has $1 leaves, each with one released life.
+wide_snapshot() {
+    awk -v n="$1" 'BEGIN {
+        print "{\"schema\":\"bbflow-snapshot/1\",\"captured_at\":\"2026-11-21T20:04:37.123Z\","
+        print "\"jvm\":{\"pid\":1,\"main\":\"com.app.Wide\",\"version\":\"17\",\"netty\":[],\"map_mode\":[]},"
+        print "\"settings\":{},\"limits\":{},\"notes\":[],\"totals\":{\"lives\":" n ",\"released\":" n "},"
+        print "\"sites\":[{\"id\":0,\"class\":\"a.Alloc\",\"method\":\"directBuffer\",\"descriptor\":\"\",\"kind\":\"root\"}"
+        for (i = 1; i <= n; i++)
+            print ",{\"id\":" i ",\"class\":\"a.C" i "\",\"method\":\"m\",\"descriptor\":\"\",\"kind\":\"enter\"}"
+        zero = "\"live\":0,\"live_bytes\":0,\"aged\":0,\"static\":0,\"leaked\":0,\"leaked_bytes\":0,\"held\":0,\"harmless\":0,\"unknown\":0}"
+        print "],\"nodes\":[{\"id\":0,\"parent\":-1,\"site\":0,\"ref\":\"1-2\",\"passed\":" n ",\"released\":0," zero
+        for (i = 1; i <= n; i++)
+            print ",{\"id\":" i ",\"parent\":0,\"site\":" i ",\"ref\":\"1-2\",\"passed\":1,\"released\":1," zero
+        print "],\"leaks\":[]}"
+    }'
+}
+
+# ---- Without any JVM ------------------------------------------------------------------------------
+
+check version 0 'bbflow [0-9]*.[0-9]*.[0-9]*' '' --version
+check help 0 'bbflow follows*list *tree *status *Exit codes:*' '' help
+check help-flag 0 'bbflow follows*' '' --help
+check help-verb 0 'bbflow tree \[TARGET\] \[FLAG ...\]*--gc*--all*' '' help tree
+check verb-help 0 'bbflow set \[TARGET\] name=value ...*' '' set --help
+check help-options 0 'Options,*include=PATTERNS*' '' help options
+check help-unknown 2 '' "bbflow: there is no command 'teer'; did you mean 'tree'?" help teer
+check no-verb 2 '' 'bbflow follows*'
+check unknown-verb 2 '' "bbflow: there is no command 'stauts'; did you mean 'status'?" stauts
+check alien-verb 2 '' "bbflow: there is no command 'frobnicate'; 'bbflow help' lists them" frobnicate
+check pid-first 2 '' 'bbflow: the command comes first, as: bbflow tree 4711' 4711
+check unknown-flag 2 '' "bbflow: there is no flag '--al'; did you mean '--all'?" tree --al
+check alien-flag 2 '' "bbflow: there is no flag '-q'; 'bbflow help tree' lists them" tree -q
+check wrong-flag 2 '' "bbflow: 'status' does not take --all; 'bbflow help status' lists its flags" \
+    status --all
+check flag-value 2 '' 'bbflow: --gc takes no value' tree --gc=yes
+check flag-no-value 2 '' 'bbflow: --output needs a value: --output FILE' tree 1 -o
+check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tree a b
+check list-target 2 '' "bbflow: 'list' takes no target; leave 'x' out" list x
+check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
+check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes tree, llm, summary, json" \
+    tree "$golden/basic.json" -f xml
+check bad-extension 2 '' "bbflow: the extension '.jfr' of out.jfr names no format; say it with -f: *" \
+    dump "$golden/basic.json" -o out.jfr
+
+check none 3 '' "bbflow: no JVM with the bbflow agent was found below $work/empty; $start_hint*" \
+    tree --socket "$work/empty"
+check list-none 3 '' "bbflow: no JVM with the bbflow agent was found below $work/empty; *" \
+    list --socket "$work/empty"
+check no-pid 3 '' \
+    "bbflow: there is no process 999999999; 'bbflow list' shows the JVMs with the agent" tree 999999999
+check huge-pid 3 '' 'bbflow: there is no process 99999999999999999999; *' tree 99999999999999999999
+check no-jvm 3 '' "bbflow: process $$ (bash) is no JVM; *" status $$
+check name-none 3 '' "bbflow: no JVM with the agent has 'com.nobody' in the name of its main class; *" \
+    tree com.nobody --socket "$work/empty"
+
+# ---- Files -----------------------------------------------------------------------------------------
+
+for format in tree llm summary json; do
+    "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
+    same "file-$format" "$work/by-name" "$golden/interior.$format"
+done
+for verb in tree llm summary; do
+    "$bbflow" $verb "$golden/basic.json" >"$work/by-verb" 2>&1
+    same "verb-$verb" "$work/by-verb" "$golden/basic.$verb"
+done
+check to-file 0 '' '' tree "$golden/basic.json" -o "$work/x.llm"
+same extension "$work/x.llm" "$golden/basic.llm"
+check format-beats-extension 0 '' '' tree "$golden/basic.json" -o "$work/x.llm" -f summary
+same extension-overruled "$work/x.llm" "$golden/basic.summary"
+check output-glued 0 '' '' dump "$golden/basic.json" "-o$work/noextension"
+same no-extension "$work/noextension" "$golden/basic.json"
+check output-stdout 0 '{"schema":*' '' dump "$golden/basic.json" -o -
+check unwritable 1 '' "bbflow: cannot write $work/none/x.json: No such file or directory" \
+    dump "$golden/basic.json" -o "$work/none/x.json"
+check full-disk 1 '' 'bbflow: cannot write all of /dev/full: No space left on device' \
+    dump "$golden/basic.json" -o /dev/full
+code=0
+"$bbflow" dump "$golden/basic.json" >/dev/full 2>"$work/err" || code=$?
+[[ $code == 1 && $(<"$work/err") == "bbflow: cannot write to stdout: No space left on device" ]]
+same full-stdout <(echo $?) <(echo 0)
+
+wide_snapshot 150 >"$work/wide.json"
+check wide 0 '*' '' tree "$work/wide.json"
+same wide-cut <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 100)
+grep -q '50.*--all' "$work/out"
+same wide-says-so <(echo $?) <(echo 0)
+check wide-all 0 '*' '' tree "$work/wide.json" --all
+same wide-whole <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 150)
+
+check no-file 3 '' "bbflow: cannot read $work/gone.json: No such file or directory" \
+    tree "$work/gone.json"
+check folder 1 '' "bbflow: cannot read $work/: Is a directory" tree "$work/"
+echo 'Hello, this is no JSON' >"$work/text.json"
+check no-json 1 '' "bbflow: $work/text.json is no bbflow snapshot: *; 'bbflow dump PID -o FILE.json' and*" \
+    tree "$work/text.json"
+echo '{"name":"x","list":[1,2]}' >"$work/other.json"
+check other-json 1 '' "bbflow: $work/other.json is no bbflow snapshot: *schema*" tree "$work/other.json"
+: >"$work/zero.json"
+check empty-file 1 '' "bbflow: $work/zero.json is empty; 'bbflow dump PID -o $work/zero.json' writes*" \
+    tree "$work/zero.json"
+head -c 1500 "$golden/interior.json" >"$work/cut.json"
+check cut-file 1 '' "bbflow: $work/cut.json is cut off after 1500 bytes: *; copy or write the*" \
+    tree "$work/cut.json"
+sed 's,bbflow-snapshot/1,bbflow-snapshot/9,' "$golden/basic.json" >"$work/next.json"
+check other-version 1 '' "bbflow: $work/next.json: *snapshot/9*written by another" tree "$work/next.json"
+check status-file 2 '' "bbflow: 'status' asks a running JVM, and x.json is a file; *" status x.json
+check set-file 2 '' "bbflow: 'set' asks a running JVM, and x.json is a file; *" set x.json a=b
+check gc-file 2 '' 'bbflow: --gc asks a running JVM, and x.json is a file; leave --gc out' tree x.json --gc
+
+# ---- One JVM ---------------------------------------------------------------------------------------
+
+export FAKE_JSON=$golden/basic.json FAKE_SOCKETS=$sockets FAKE_LOG=$work/events
+start one /opt/jdk/bin/java -Xmx64m -cp /a:/b -Dx=y com.example.shop.Main --port 8080
+
+check list 0 "$one  com.example.shop.Main  $sockets/bbflow-*/$one.sock" '' list --socket "$sockets"
+for verb in tree llm summary; do
+    check "jvm-$verb" 0 '*' '' $verb "$one" --socket "$sockets"
+    same "jvm-$verb-text" "$work/out" "$golden/basic.$verb"
+done
+check jvm-dump 0 '*' '' dump --socket "$sockets"
+same jvm-dump-text "$work/out" "$golden/basic.json"
+check jvm-gc 0 '*' '' tree --gc --socket "$sockets"
+check by-class 0 '*' '' summary com.example.shop.Main --socket "$sockets"
+check by-part 0 '*' '' summary shop --socket "$sockets"
+check status 0 'fake answer to status' '' status "$one" --socket "$sockets"
+check status-gc 0 'fake answer to status gc' '' status --gc --socket "$sockets"
+check reset 0 'fake answer to reset' '' reset "$one" --socket "$sockets"
+check reset-nodes 0 'fake answer to reset nodes' '' reset --nodes --socket "$sockets"
+same events "$work/events" <(printf '%s\n' json json json json 'json gc' json json status \
+    'status gc' reset 'reset nodes')
+
+check set 0 'trackDirectOnly=true' '' set "$one" trackDirectOnly=true --socket "$sockets"
+check set-again 0 'trackDirectOnly=true (no change)' '' set trackDirectOnly=true --socket "$sockets"
+check set-two 0 $'include=com.a+com.b\nmaxNodes=5' '' \
+    set shop include=com.a+com.b maxNodes=5 --socket "$sockets"
+check set-empty 0 'include=' '' set include= --socket "$sockets"
+check set-nothing 2 '' "bbflow: set needs name=value, as: bbflow set $one trackDirectOnly=true" set "$one"
+check set-no-value 2 '' "bbflow: 'trackDirectOnly' is no setting; write name=value, *" \
+    set "$one" trackDirectOnly --socket "$sockets"
+check set-unknown 5 '' "bbflow: JVM $one (com.example.shop.Main) refused, nothing was changed: unknown option 'maxNode'; did you mean 'maxNodes'?" \
+    set "$one" maxNode=5 --socket "$sockets"
+check set-bad-value 5 '' "bbflow: JVM $one *: option 'maxNodes': 0 is out of range; it takes 1 to 1048576" \
+    set "$one" maxNodes=0 --socket "$sockets"
+check set-at-start 5 '' "bbflow: JVM $one *: option 'socket' can only be given when the JVM starts" \
+    set "$one" socket=/tmp --socket "$sockets"
+check set-all-or-nothing 5 '' '*nothing was changed*' set maxNodes=7 memory=1K --socket "$sockets"
+check set-nothing-changed 0 'maxNodes=5 (no change)' '' set maxNodes=5 --socket "$sockets"
+
+# ---- Several, and those without an answer ----------------------------------------------------------
+
+start two java -jar /srv/apps/shop-worker.jar
+export FAKE_JSON=$work/gone.json
+start broken /usr/bin/java -m mod/com.example.shop.MainBatch
+check list-several 0 "*$one  com.example.shop.Main  *" '' list --socket "$sockets"
+grep -q "^$two  shop-worker.jar  " "$work/out" && grep -q "^$broken  com.example.shop.MainBatch  " "$work/out"
+same list-several-lines <(echo $? "$(wc -l <"$work/out")") <(echo 0 3)
+check several 3 '' "bbflow: 3 JVMs have the agent; name one by its pid or main class:*$one  com.example.shop.Main*" \
+    tree --socket "$sockets"
+check two-match 3 '' "bbflow: 3 JVMs match 'shop'; name one by its pid:*$two  shop-worker.jar*" \
+    status shop --socket "$sockets"
+check exact-beats-part 0 'fake answer to status' '' status Main --socket "$sockets"
+check by-jar 0 'fake answer to status' '' status shop-worker --socket "$sockets"
+check no-match 3 '' "bbflow: no JVM with the agent has 'zzz' in the name of its main class; there are:*$one  com.*" \
+    tree zzz --socket "$sockets"
+check refused 5 '' "bbflow: JVM $broken (com.example.shop.MainBatch) refused 'json': tracking is off: 3 internal errors" \
+    tree "$broken" --socket "$sockets"
+cp "$work/text.json" "$work/gone.json"
+check bad-document 1 '' "bbflow: JVM $broken (com.example.shop.MainBatch) sent a snapshot that cannot be read: *" \
+    tree "$broken" --socket "$sockets"
+
+touch "$work/libjvm.so" "$work/libbbflow.so"
+echo x | tee "$work/libjvm.so" >"$work/libbbflow.so"
+export FAKE_MUTE=1
+FAKE_MAP=$work/libjvm.so start bare java -cp x com.example.Bare
+FAKE_MAP=$work/libjvm.so:$work/libbbflow.so start mute java com.example.Mute
+unset FAKE_MUTE
+check no-agent 3 '' "bbflow: JVM $bare (com.example.Bare) runs without the bbflow agent; $start_hint" tree "$bare"
+check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if it was started with socket=DIR give --socket DIR, *" \
+    tree "$mute"
+check name-without-agent 3 '' "*no JVM with the agent has 'com.example.Bare'*Without the agent*$bare  com.example.Bare*" \
+    tree com.example.Bare --socket "$sockets"
+
+# The usual place: without --socket the agent is found by its pid.
+unset FAKE_SOCKETS
+export FAKE_JSON=$golden/basic.json
+start usual java com.example.Usual
+check usual-place 0 '*' '' llm "$usual"
+same usual-place-text "$work/out" "$golden/basic.llm"
+check usual-list 0 "*$usual  com.example.Usual  $work/run/bbflow-*/$usual.sock*" '' list
+
+# A killed JVM: its socket stays behind, nobody answers.
+kill -9 "$usual"
+wait "$usual" 2>/dev/null
+check dead 3 '' "bbflow: there is no process $usual; *" tree "$usual"
+
+# Another user's JVM.
+if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
+    cp "$bbflow" "$work/bbflow"
+    own=$bbflow
+    bbflow=$work/as-nobody
+    printf '#!/bin/sh\nexec env ASAN_OPTIONS=detect_leaks=0 XDG_RUNTIME_DIR= setpriv --reuid=65534 --regid=65534 --clear-groups %q "$@"\n' \
+        "$work/bbflow" >"$bbflow"
+    chmod 755 "$bbflow"
+    check other-user 4 '' "bbflow: process $one belongs to user root; only that user and root may ask its agent, so try: sudo -u root bbflow tree $one" \
+        tree "$one"
+    check other-user-folder 3 '' 'bbflow: no JVM with the bbflow agent was found below *' \
+        tree --socket "$sockets"
+    cp "$golden/basic.json" "$work/secret.json"
+    chmod 600 "$work/secret.json"
+    check unreadable 4 '' "bbflow: cannot read $work/secret.json: Permission denied" tree "$work/secret.json"
+    bbflow=$own
+elif [[ $(id -u) != 0 ]]; then
+    check other-user 4 '' 'bbflow: process 1 belongs to user root; *' tree 1
+fi
+
+echo "$passed passed, $failed failed"
+[[ $failed == 0 ]]
