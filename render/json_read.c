@@ -668,7 +668,7 @@ static int compare_sums(struct reader *r, const struct bbf_snap_totals *said,
 #undef XX
     if (leaks != s->n_leaks)
         return fail_at(r, NOWHERE,
-                       "leaks: lives that nodes count as leaked or aged are not listed");
+                       "leaks: does not list each leaked or aged life of the nodes once");
     return 0;
 }
 

@@ -132,7 +132,9 @@ static void add_leaks(const struct summary *s)
 
     bbf_buf_str(out, "\n=== Leaks ===\n");
     if (s->snapshot->totals.leaked_ == 0)
-        bbf_buf_str(out, "No leaks detected\n");
+        bbf_buf_str(out, s->snapshot->totals.lives_ != 0
+                             ? "No leaks detected\n"
+                             : "No leaks detected: no buffer was followed\n");
     for (size_t i = 0; i < n && i < LEAKS_SHOWN; i++) {
         const struct bbf_snap_leak *leak = &s->snapshot->leaks[i];
         const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL LEAK" : "MODERATE LEAK";

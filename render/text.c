@@ -191,10 +191,10 @@ size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
             continue;
         bbf_buf_printf(out, "%slimit ", prefix);
         bbf_text_safe(out, limit->name, '\0');
-        bbf_buf_printf(out,
-                       " reached %" PRIu64 " times (used %" PRIu64 " of %" PRIu64
-                       "): bbflow set raises it\n",
-                       limit->hit, limit->used, limit->limit);
+        bbf_buf_printf(out, " reached %" PRIu64 " %s (used %" PRIu64 " of %" PRIu64 "): option ",
+                       limit->hit, limit->hit == 1 ? "time" : "times", limit->used, limit->limit);
+        bbf_text_safe(out, limit->name, '\0');
+        bbf_buf_str(out, " raises it\n");
         count++;
     }
     return count;

@@ -121,21 +121,26 @@ static void add_nodes(struct tree *tree)
     }
 }
 
-/* "1001 lives: 1000 released, 0 live, 1 leaked (256 B)": the parts that are 0 are left out, but for
- * the three that everybody looks for. */
+/* ", 12 word" for what is not 0. */
+static void add_part(struct bbf_buf *out, const char *glue, uint64_t count, const char *word)
+{
+    if (count != 0)
+        bbf_buf_printf(out, "%s%" PRIu64 " %s", glue, count, word);
+}
+
+/*
+ * "1001 lives: 1000 released, 0 live, 1 leaked (256 B)": the parts of the partition. Those that are
+ * 0 are left out, but for the three that everybody looks for.
+ */
 static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
 {
-    const struct {
-        const char *word;
-        uint64_t count;
-    } rest[] = {{"aged", t->aged_},         {"static", t->static_},   {"held", t->held_},
-                {"harmless", t->harmless_}, {"unknown", t->unknown_}, {"misused", t->misuse_}};
-
     bbf_buf_printf(out, "%" PRIu64 " %s: %" PRIu64 " released, %" PRIu64 " live", t->lives_,
                    t->lives_ == 1 ? "life" : "lives", t->released_, t->live_);
     if (t->live_ != 0) {
         bbf_buf_str(out, " (");
         bbf_text_bytes(out, t->live_bytes_);
+        add_part(out, "; of these ", t->aged_, "aged");
+        add_part(out, t->aged_ != 0 ? ", " : "; of these ", t->static_, "static");
         bbf_buf_char(out, ')');
     }
     bbf_buf_printf(out, ", %" PRIu64 " leaked", t->leaked_);
@@ -144,9 +149,10 @@ static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
         bbf_text_bytes(out, t->leaked_bytes_);
         bbf_buf_char(out, ')');
     }
-    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
-        if (rest[i].count != 0)
-            bbf_buf_printf(out, ", %" PRIu64 " %s", rest[i].count, rest[i].word);
+    add_part(out, ", ", t->held_, "held");
+    add_part(out, ", ", t->harmless_, "harmless");
+    add_part(out, ", ", t->unknown_, "unknown");
+    add_part(out, "; ", t->misuse_, t->misuse_ == 1 ? "use after release" : "uses after release");
     bbf_buf_char(out, '\n');
 }
 

@@ -240,6 +240,40 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
     return 0;
 }
 
+static int compare_leak_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_leak *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+/* Rows of no lives go; rows of one node, verdict and memory become one. */
+static void merge_leaks(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_leak *leaks = snapshot->leaks;
+    size_t kept = 0;
+
+    if (snapshot->n_leaks > 1)
+        qsort(leaks, snapshot->n_leaks, sizeof *leaks, compare_leak_keys);
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        if (leaks[i].count == 0)
+            continue;
+        if (kept > 0 && compare_leak_keys(&leaks[kept - 1], &leaks[i]) == 0) {
+            struct bbf_snap_leak *to = &leaks[kept - 1];
+            to->count += leaks[i].count;
+            to->bytes += leaks[i].bytes;
+            if (leaks[i].oldest_seconds > to->oldest_seconds)
+                to->oldest_seconds = leaks[i].oldest_seconds;
+        } else {
+            leaks[kept++] = leaks[i];
+        }
+    }
+    snapshot->n_leaks = kept;
+}
+
 /* What a node's columns hold that no leak row names. */
 struct unlisted {
     uint64_t leaked, leaked_bytes, aged;
@@ -341,6 +375,7 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
     if (err == 0)
         err = list_all_leaks(snapshot);
     if (err == 0) {
+        merge_leaks(snapshot);
         sum_columns(snapshot, parents);
         if (snapshot->n_leaks > 1)
             qsort(snapshot->leaks, snapshot->n_leaks, sizeof *snapshot->leaks, compare_leaks);

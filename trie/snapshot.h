@@ -40,8 +40,9 @@ struct bbf_snap_site {
  * other column counts only lives that stand or ended exactly here. */
 #define BBF_NODE_COLUMNS(XX)                                                                       \
     XX(passed)                                                                                     \
-    XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked) XX(leaked_bytes) XX(held)  \
-        XX(harmless) XX(unknown)
+    XX(released)                                                                                   \
+    XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked) XX(leaked_bytes) XX(held) XX(harmless)  \
+        XX(unknown)
 
 struct bbf_snap_node {
     uint32_t id;
@@ -67,8 +68,9 @@ struct bbf_snap_leak {
  * unknown; aged and static are parts of live; undone are no lives. */
 #define BBF_TOTALS(XX)                                                                             \
     XX(lives)                                                                                      \
-    XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless) XX(unknown)         \
-        XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps) XX(dropped_steps)   \
+    XX(released)                                                                                   \
+    XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless) XX(unknown) XX(undone)           \
+        XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps) XX(dropped_steps)              \
             XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers) XX(holders_unknown)      \
                 XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)              \
                     XX(entry_only_methods) XX(internal_errors)
@@ -121,9 +123,9 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees
 /*
  * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
  * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
- * leaks. Leaked or aged lives of a node that no leak row names get a row of their own, memory
- * unknown: `leaks` then lists every node that lost a life. Called once by whoever filled the rows.
- * Requires parents before children.
+ * leaks. Leak rows of one node, verdict and memory become one, rows of no lives go; leaked or aged
+ * lives of a node that no row names get one, memory unknown: `leaks` then lists every node that
+ * lost a life. Called once by whoever filled the rows. Requires parents before children.
  * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not
  * precede its child), BBF_ENOMEM; the rows are then as they were.
  */

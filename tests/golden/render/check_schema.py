@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Every golden JSON document against docs/bbflow-snapshot-1.schema.json, and the schema itself:
+a document without any one of its members, with a member that the schema does not describe, or with
+a value of another type must be refused, else the schema says less than it seems to.
+
+usage: check_schema.py SCHEMA DOCUMENT...
+"""
+import copy
+import json
+import os
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    # Another Python first in PATH does not see Debian's package.
+    if not sys.executable.startswith("/usr/bin/") and os.access("/usr/bin/python3", os.X_OK):
+        os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
+    sys.exit("check_schema: python3-jsonschema is missing: scripts/install installs it")
+
+OPTIONAL = {"loop"}
+
+
+def closed(schema):
+    """The schema with no room for members that it does not describe."""
+    if isinstance(schema, dict):
+        schema = {key: closed(value) for key, value in schema.items()}
+        if "properties" in schema:
+            schema["additionalProperties"] = False
+    elif isinstance(schema, list):
+        schema = [closed(value) for value in schema]
+    return schema
+
+
+def members(value, path=()):
+    """The path of each member of each object; of an array, only the last row is looked into."""
+    if isinstance(value, dict):
+        for name, below in value.items():
+            yield path + (name,)
+            yield from members(below, path + (name,))
+    elif isinstance(value, list) and value:
+        yield from members(value[-1], path + (len(value) - 1,))
+
+
+def parent_of(document, path):
+    for step in path[:-1]:
+        document = document[step]
+    return document
+
+
+def is_free(path):
+    """Members whose names are data: options."""
+    return path[0] in ("settings", "limits") and len(path) == 2
+
+
+def changed(document, path, change):
+    document = copy.deepcopy(document)
+    change(parent_of(document, path), path[-1])
+    return document
+
+
+def remove(parent, name):
+    del parent[name]
+
+
+def rename(parent, name):
+    parent[name + "_"] = parent[name]
+
+
+def retype(parent, name):
+    parent[name] = {} if not isinstance(parent[name], dict) else 0
+
+
+def mutants(document):
+    for path in members(document):
+        if not is_free(path):
+            if path[-1] not in OPTIONAL:
+                yield "without", path, changed(document, path, remove)
+            yield "with an undescribed twin of", path, changed(document, path, rename)
+        yield "with another type for", path, changed(document, path, retype)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    strict = jsonschema.Draft202012Validator(closed(schema))
+    failures = refused = 0
+    for name in sys.argv[2:]:
+        with open(name, encoding="utf-8") as file:
+            document = json.load(file)
+        for error in strict.iter_errors(document):
+            print(f"{name}: {'/'.join(map(str, error.absolute_path))}: {error.message}")
+            failures += 1
+        for what, path, mutant in mutants(document):
+            # A reader must live with more members than it knows: there only the strict form says no.
+            judge = strict if what.startswith("with an undescribed") else validator
+            if judge.is_valid(mutant):
+                print(f"{name}: {what} {'/'.join(map(str, path))}: the schema does not see it")
+                failures += 1
+            refused += 1
+    print(f"{len(sys.argv) - 2} documents valid, {refused} changed ones refused" if failures == 0
+          else f"{failures} failures")
+    sys.exit(1 if failures or len(sys.argv) < 3 else 0)
+
+
+main()

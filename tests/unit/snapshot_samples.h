@@ -1,0 +1,337 @@
+/*
+ * tests/unit/snapshot_samples.h - snapshots made by hand, for the tests of trie/snapshot and
+ * render/. Each sample shows one thing; tests/golden/render/ has what each format makes of it.
+ *
+ * Called by: test_snapshot.c, test_render_*.c, fuzz_snapshot.c. A sample is owned by the caller
+ * (bbf_snapshot_free). Without memory the program ends.
+ */
+#ifndef BBF_TESTS_UNIT_SNAPSHOT_SAMPLES_H
+#define BBF_TESTS_UNIT_SNAPSHOT_SAMPLES_H
+
+#include "trie/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTEBUF "Lio/netty/buffer/ByteBuf;"
+
+static inline void *sample_memory(void *memory)
+{
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+static inline char *sample_text(const char *text)
+{
+    return sample_memory(strdup(text));
+}
+
+/* Room for one more: doubles whenever the count is a power of two. */
+static inline void *sample_grow(void *table, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0)
+        return table;
+    return sample_memory(reallocarray(table, count == 0 ? 1 : count * 2, size));
+}
+
+static inline void sample_string(char ***strings, size_t *count, const char *text)
+{
+    *strings = sample_grow(*strings, *count, sizeof **strings);
+    (*strings)[(*count)++] = sample_text(text);
+}
+
+static inline void sample_setting(struct bbf_snapshot *s, const char *name, const char *value)
+{
+    s->settings = sample_grow(s->settings, s->n_settings, sizeof *s->settings);
+    s->settings[s->n_settings++] = (struct bbf_snap_pair){sample_text(name), sample_text(value)};
+}
+
+static inline void sample_limit(struct bbf_snapshot *s, const char *name, uint64_t used,
+                                uint64_t limit, uint64_t hit)
+{
+    s->limits = sample_grow(s->limits, s->n_limits, sizeof *s->limits);
+    s->limits[s->n_limits++] = (struct bbf_snap_limit){sample_text(name), used, limit, hit};
+}
+
+static inline struct bbf_snapshot *sample_new(void)
+{
+    struct bbf_snapshot *s = sample_memory(bbf_snapshot_new());
+    s->captured_at_ms = INT64_C(1795291477123); /* 2026-11-21T20:04:37.123Z */
+    s->jvm.pid = 4711;
+    s->jvm.main = sample_text("com.app.Main");
+    s->jvm.version = sample_text("17.0.15+6-Debian-1deb12u1");
+    sample_string(&s->jvm.netty, &s->jvm.n_netty, "4.1.140.Final io.netty");
+    sample_setting(s, "include", "com.app");
+    sample_limit(s, "maxNodes", 12, 1000000, 0);
+    return s;
+}
+
+/* Ids are not indexes, so that a mix-up shows: 7, 10, 13, … for sites, 101, 102, … for nodes. */
+static inline uint32_t sample_site(struct bbf_snapshot *s, const char *class_name,
+                                   const char *method, const char *descriptor,
+                                   enum bbf_site_kind kind)
+{
+    s->sites = sample_grow(s->sites, s->n_sites, sizeof *s->sites);
+    s->sites[s->n_sites] =
+        (struct bbf_snap_site){(uint32_t)(7 + 3 * s->n_sites), sample_text(class_name),
+                               sample_text(method), sample_text(descriptor), kind};
+    return (uint32_t)s->n_sites++;
+}
+
+/* Site and node in one go: most sites stand in one place only. `parent` is an index, -1 a root. */
+static inline int64_t sample_node(struct bbf_snapshot *s, int64_t parent, uint32_t site,
+                                  enum bbf_bucket ref)
+{
+    s->nodes = sample_grow(s->nodes, s->n_nodes, sizeof *s->nodes);
+    s->nodes[s->n_nodes] =
+        (struct bbf_snap_node){.id = (uint32_t)(101 + s->n_nodes),
+                               .parent = parent < 0 ? -1 : (int64_t)s->nodes[parent].id,
+                               .site = site,
+                               .ref = (uint8_t)ref};
+    return (int64_t)s->n_nodes++;
+}
+
+static inline int64_t sample_step(struct bbf_snapshot *s, int64_t parent, const char *class_name,
+                                  const char *method)
+{
+    uint32_t site = sample_site(s, class_name, method, "(" BYTEBUF ")V",
+                                parent < 0 ? BBF_SITE_ROOT : BBF_SITE_ENTER);
+    return sample_node(s, parent, site, BBF_REF_1_2);
+}
+
+static inline void sample_release(struct bbf_snapshot *s, int64_t parent, const char *class_name,
+                                  uint64_t count)
+{
+    uint32_t site = sample_site(s, class_name, "release", "", BBF_SITE_RELEASE);
+    int64_t node = sample_node(s, parent, site, BBF_REF_0);
+    s->nodes[node].released_ = count;
+}
+
+static inline void sample_leak(struct bbf_snapshot *s, int64_t node, enum bbf_verdict verdict,
+                               enum bbf_memory memory, uint64_t count, uint64_t bytes,
+                               uint64_t seconds)
+{
+    s->leaks = sample_grow(s->leaks, s->n_leaks, sizeof *s->leaks);
+    s->leaks[s->n_leaks++] =
+        (struct bbf_snap_leak){(uint32_t)node, verdict, memory, count, bytes, seconds};
+    if (verdict == BBF_VERDICT_AGED) {
+        s->nodes[node].aged_ += count;
+        s->nodes[node].live_ += count;
+        s->nodes[node].live_bytes_ += bytes;
+    } else {
+        s->nodes[node].leaked_ += count;
+        s->nodes[node].leaked_bytes_ += bytes;
+    }
+}
+
+/* The seed's example: two roots, a clean path, a direct and a heap leak. */
+static inline struct bbf_snapshot *sample_basic(void)
+{
+    static const char app[] = "com.app.DirectBufferLeakApp";
+    struct bbf_snapshot *s = sample_new();
+    int64_t direct = sample_step(s, -1, "io.netty.buffer.UnpooledByteBufAllocator", "directBuffer");
+    int64_t clean = sample_step(s, direct, app, "processAndRelease");
+    clean = sample_step(s, clean, app, "cleanupProperly");
+    sample_release(s, clean, "io.netty.buffer.UnpooledDirectByteBuf", 1);
+    int64_t lost = sample_step(s, direct, app, "processDirectBuffer");
+    lost = sample_step(s, lost, app, "forgetToReleaseDirect");
+    sample_leak(s, lost, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 256, 12);
+    int64_t heap = sample_step(s, -1, "io.netty.buffer.UnpooledByteBufAllocator", "heapBuffer");
+    lost = sample_step(s, heap, app, "processHeapBuffer");
+    lost = sample_step(s, lost, app, "forgetToReleaseHeap");
+    sample_leak(s, lost, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 1024, 7);
+    return s;
+}
+
+/* Leaks at a root and at an inner node, of two kinds of memory: upstream shows none of them. */
+static inline struct bbf_snapshot *sample_interior(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    int64_t step = sample_step(s, root, "com.app.Holder", "keep");
+    int64_t next = sample_step(s, step, "com.app.W", "step");
+    sample_release(s, next, "io.netty.buffer.PooledUnsafeDirectByteBuf", 1000);
+    sample_leak(s, step, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 41, 41 * 256, 90);
+    sample_leak(s, step, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 100, 3);
+    sample_leak(s, root, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 3, UINT64_C(3) << 20, 4);
+    s->nodes[next].live_ = 2;
+    s->nodes[next].live_bytes_ = 512;
+    return s;
+}
+
+/* Classes that share a simple name, methods that share a name, and both at once. */
+static inline struct bbf_snapshot *sample_packages(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "heapBuffer");
+    static const char *const classes[] = {"com.app.in.Handler", "com.app.out.Handler",
+                                          "org.lib.out.Handler", "Handler", "com.app.in.Handler$1"};
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        int64_t node = sample_step(s, root, classes[i], "process");
+        sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, i + 1, 64, 1);
+    }
+    static const char *const overloads[] = {"(" BYTEBUF ")V", "(" BYTEBUF "I[[J)V",
+                                            "(Lcom/a/T;" BYTEBUF ")V", "(Lcom/b/T;" BYTEBUF ")V"};
+    for (size_t i = 0; i < sizeof overloads / sizeof overloads[0]; i++) {
+        uint32_t site = sample_site(s, "com.app.Codec", "encode", overloads[i], BBF_SITE_ENTER);
+        int64_t node = sample_node(s, root, site, BBF_REF_1_2);
+        sample_release(s, node, "io.netty.buffer.PooledUnsafeHeapByteBuf", 1);
+    }
+    return s;
+}
+
+enum { SAMPLE_DEPTH = 10000 };
+
+/* A path of 10,000 steps, a leak at its end and one in the middle, a second branch far down. */
+static inline struct bbf_snapshot *sample_deep(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    char method[32];
+    int64_t node = -1;
+
+    for (int depth = 0; depth < SAMPLE_DEPTH; depth++) {
+        snprintf(method, sizeof method, "step%d", depth);
+        node = sample_step(s, node, "com.app.Deep", method);
+        if (depth == SAMPLE_DEPTH / 2)
+            sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 10, 1);
+    }
+    sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 5, 50, 1);
+    sample_release(s, SAMPLE_DEPTH - 3, "io.netty.buffer.UnpooledHeapByteBuf", 1);
+    return s;
+}
+
+/* Nothing followed, and every reason that there can be. */
+static inline struct bbf_snapshot *sample_empty(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    struct bbf_snap_totals *t = &s->totals;
+
+    sample_string(&s->notes, &s->n_notes,
+                  "include=com.ap matched no class; nearest loaded packages: com.app, com.api, "
+                  "com.acme");
+    sample_string(&s->notes, &s->n_notes, "Netty was never loaded");
+    sample_string(&s->jvm.map_mode, &s->jvm.n_map_mode,
+                  "io.netty.buffer.ByteBuf: loaded before the agent");
+    sample_limit(s, "maxDepth", 100, 100, 17);
+    t->undone_ = 1;
+    t->sampled_ = 2;
+    t->raced_steps_ = 1;
+    t->dropped_steps_ = 4;
+    t->dropped_lives_ = 5;
+    t->untracked_classes_ = 1;
+    t->untracked_buffers_ = 7;
+    t->holders_unknown_ = 8;
+    t->no_weakref_ = 9;
+    t->misuse_ = 10;
+    t->untouched_classes_ = 11;
+    t->untouched_methods_ = 12;
+    t->entry_only_methods_ = 13;
+    t->internal_errors_ = 14;
+    return s;
+}
+
+/* Names as a class file may have them, and what a terminal or a format would make of them. */
+static inline struct bbf_snapshot *sample_escapes(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    sample_string(&s->notes, &s->n_notes, "quote \" backslash \\ newline \n tab \t bell \a end");
+    sample_setting(s, "file", "/tmp/\"x\"-\xC3\xA9.json");
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    int64_t node = sample_step(s, root, "com.app.\xC3\x89t\xC3\xA9", "l\x1B[31mred");
+    node = sample_step(s, node, "com.app.Bad\xFF\xC0\xAF\xED\xA0\x80UTF8", "a|b\ny\\\"z");
+    node = sample_step(s, node, "com.app.Right\xE2\x80\xAELeft", "\xF0\x9F\x9A\xA8");
+    sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, UINT64_C(1) << 40, 1);
+    return s;
+}
+
+/* Nodes that a repeated run of steps returns to, buckets of references, roots without a class. */
+static inline struct bbf_snapshot *sample_loops(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.CompositeByteBuf", "?first-seen");
+    uint32_t add =
+        sample_site(s, "com.app.Cumulator", "cumulate", "(" BYTEBUF ")V", BBF_SITE_ENTER);
+    int64_t loop = sample_node(s, root, add, BBF_REF_1_2);
+    s->nodes[loop].loop = true;
+    int64_t three = sample_node(s, loop, add, BBF_REF_3_5);
+    int64_t six = sample_node(s, three, add, BBF_REF_6);
+    sample_release(s, six, "io.netty.buffer.CompositeByteBuf", 12);
+    int64_t raced =
+        sample_node(s, -1, sample_site(s, "", "?raced", "", BBF_SITE_ROOT), BBF_REF_1_2);
+    s->nodes[raced].released_ = 3;
+    int64_t again = sample_node(s, -1, s->nodes[root].site, BBF_REF_3_5);
+    s->nodes[again].live_ = 1;
+    s->nodes[again].live_bytes_ = 2048;
+    s->totals.raced_steps_ = 3;
+    return s;
+}
+
+/* Every verdict on one node, every kind of memory, and lives that no leak row names. */
+static inline struct bbf_snapshot *sample_verdicts(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    int64_t all = sample_step(s, root, "com.app.Pipeline", "handle");
+    sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 100, 10);
+    sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 200, 20);
+    sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_COMPOSITE, 3, 300, 30);
+    sample_leak(s, all, BBF_VERDICT_AGED, BBF_MEM_DIRECT, 4, 400, 4000);
+    struct bbf_snap_node *node = &s->nodes[all];
+    node->leaked_ += 5; /* no row: finish() makes one */
+    node->leaked_bytes_ += 500;
+    node->aged_ += 6;
+    node->live_ += 8;
+    node->live_bytes_ += 8000;
+    node->static_ = 7;
+    node->held_ = 9;
+    node->harmless_ = 10;
+    node->unknown_ = 11;
+    node->released_ = 12;
+    s->totals.undone_ = 13;
+    s->totals.misuse_ = 14;
+    return s;
+}
+
+/* 300 leaf lines: 295 clean ones, 3 that lose a life, one that aged, an inner leak. */
+static inline struct bbf_snapshot *sample_wide(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    uint32_t release = sample_site(s, "io.netty.buffer.PooledUnsafeDirectByteBuf", "release", "",
+                                   BBF_SITE_RELEASE);
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    char method[32];
+
+    for (unsigned i = 0; i < 300; i++) {
+        snprintf(method, sizeof method, "path%03u", i);
+        int64_t node = sample_step(s, root, "com.app.Wide", method);
+        if (i % 100 == 99) {
+            sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 16, 1);
+        } else if (i == 250) {
+            sample_leak(s, node, BBF_VERDICT_AGED, BBF_MEM_DIRECT, 1, 16, 700);
+        } else {
+            if (i == 251)
+                sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 16, 1);
+            node = sample_node(s, node, release, BBF_REF_0);
+            s->nodes[node].released_ = 1000 - i;
+        }
+    }
+    return s;
+}
+
+static const struct {
+    const char *name;
+    struct bbf_snapshot *(*make)(void);
+    bool golden; /* has files for each format; the others are looked at line by line */
+} samples[] = {
+    {"basic", sample_basic, true},       {"interior", sample_interior, true},
+    {"packages", sample_packages, true}, {"deep", sample_deep, false},
+    {"empty", sample_empty, true},       {"escapes", sample_escapes, true},
+    {"loops", sample_loops, true},       {"verdicts", sample_verdicts, true},
+    {"wide", sample_wide, false},
+};
+
+enum { N_SAMPLES = sizeof samples / sizeof samples[0] };
+
+#endif
