@@ -198,6 +198,11 @@ static int explain_pid(pid_t pid, const char *written, const struct bbf_request 
         return bbf_fail(BBF_EXIT_TARGET,
                         "there is no process %s; 'bbflow list' shows the JVMs with the agent",
                         written);
+    if (kind == BBF_PROC_FORBIDDEN && (geteuid() == 0 || owner == geteuid()))
+        return bbf_fail(BBF_EXIT_PERMISSION,
+                        "no agent answers for process %ld, and it may not be looked into to say "
+                        "why; in a container, give this one the capability SYS_PTRACE",
+                        (long)pid);
     if (kind == BBF_PROC_FORBIDDEN || (geteuid() != 0 && owner != geteuid()))
         return bbf_fail(BBF_EXIT_PERMISSION,
                         "process %ld belongs to user %s; only that user and root may ask its "

@@ -130,6 +130,20 @@ check no-jvm 3 '' "bbflow: process $$ (bash) is no JVM; *" status $$
 check name-none 3 '' "bbflow: no JVM with the agent has 'com.nobody' in the name of its main class; *" \
     tree com.nobody --socket "$work/empty"
 
+# The manual names every command, flag and option; its defaults are the table's.
+manual=$(sed 's/\\f[BIR]//g; s/\\&//g; s/\\-/-/g; s/^\.[A-Z]* //; s/"//g' "$here/../../docs/man/bbflow.1")
+missing=()
+while read -r name; do
+    grep -q -- "^[* ]* ${name}=" <<<"$manual" || missing+=("$name")
+done < <("$bbflow" help options | sed -n 's/^[* ] \([a-zA-Z]*\)=.*/\1/p')
+while read -r default; do
+    grep -qi -- "default $default\.\( \|$\)" <<<"$manual" || missing+=("default $default")
+done < <("$bbflow" help options | tr '\n' ' ' | tr -s ' ' | grep -o '(default [^)]*)' | sed 's/(default //; s/)//')
+while read -r word; do
+    grep -qw -- "$word" <<<"$manual" || missing+=("$word")
+done < <("$bbflow" help | sed -n 's/^  \([a-z]*\)  .*/\1/p; s/.*\(--[a-z]*\) .*/\1/p')
+same manual <(echo "missing:" "${missing[@]}") <(echo "missing:")
+
 # ---- Files -----------------------------------------------------------------------------------------
 
 for format in tree llm summary json; do
@@ -266,8 +280,10 @@ same usual-place-text "$work/out" "$golden/basic.llm"
 check usual-list 0 "*$usual  com.example.Usual  $work/run/bbflow-*/$usual.sock*" '' list
 
 # A killed JVM: its socket stays behind, nobody answers.
-kill -9 "$usual"
-wait "$usual" 2>/dev/null
+{
+    kill -9 "$usual"
+    wait "$usual"
+} 2>/dev/null
 check dead 3 '' "bbflow: there is no process $usual; *" tree "$usual"
 
 # Another user's JVM.
