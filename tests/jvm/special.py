@@ -1,5 +1,6 @@
 """JVM tests that compare several runs or walk a table of bad input."""
 
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import subprocess
 import time
 
 from harness import AGENT, CLIENT, ROOT, Special, agent_lines, class_path
-from snapshot import Snapshot, same
+from snapshot import PARTITION, Snapshot, same
 
 NETTY = "4.1.140.Final"
 
@@ -328,7 +329,38 @@ def readme_table(bench):
     assert len(rows) >= 18, f"only {len(rows)} options in README"
 
 
+def checks_go_red(bench):
+    """Snapshot.check itself: a good document passes, one with any number wrong does not."""
+    with open(os.path.join(ROOT, "tests/golden/render/basic.json"), encoding="utf-8") as file:
+        good = file.read()
+    Snapshot(good).check()
+    doc = json.loads(good)
+    wrong = [("totals", name) for name in (*PARTITION, "lives", "leaked_bytes", "live_bytes")]
+    wrong += [(kind, i, name) for kind, names in (("nodes", ("passed", "leaked", "released")),
+                                                  ("leaks", ("count", "bytes")))
+              for i in range(len(doc[kind])) for name in names]
+    wrong.append(("totals", "internal_errors"))
+    for where in wrong:
+        bad = json.loads(good)
+        place = bad
+        for key in where[:-1]:
+            place = place[key]
+        place[where[-1]] += 1
+        try:
+            Snapshot(json.dumps(bad)).check()
+        except AssertionError:
+            continue
+        raise AssertionError(f"{where} + 1 was not noticed")
+    doc["leaks"][0]["path"].pop()
+    try:
+        Snapshot(json.dumps(doc)).check()
+    except AssertionError:
+        return
+    raise AssertionError("a shortened path was not noticed")
+
+
 def cases():
+    yield Special("special/checks go red", checks_go_red, jdk=(17,), quick=True)
     yield Special("special/bad options", bad_options, jdk=(17, 25), quick=True)
     yield Special("special/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
                   jdk=(17,))
