@@ -42,7 +42,9 @@ struct bbf_server {
     bool forgotten; /* we are a forked child: no thread, nothing to unlink */
     pthread_mutex_t mutex;
     pthread_cond_t ended;
-    bool done; /* under mutex */
+    /* under mutex */
+    bool done;
+    bool abandoned; /* stop() went away: the thread frees the server */
 };
 
 static void close_atomic(atomic_int *fd)
@@ -146,22 +148,6 @@ static void serve_once(struct bbf_server *server)
     }
     if (server->polls[1].revents != 0 && !atomic_load(&server->stop))
         accept_all(server);
-}
-
-static void *serve(void *arg)
-{
-    struct bbf_server *server = arg;
-
-    while (!atomic_load(&server->stop))
-        serve_once(server);
-    for (size_t i = 0; i < server->service.config.max_clients; i++)
-        bbf_session_close(&server->sessions[i]);
-    close_atomic(&server->listen_fd);
-    pthread_mutex_lock(&server->mutex);
-    server->done = true;
-    pthread_cond_signal(&server->ended);
-    pthread_mutex_unlock(&server->mutex);
-    return NULL;
 }
 
 /* A socket that a dead process of our pid left there goes; anything else stays. */
@@ -323,6 +309,25 @@ static int server_new(struct bbf_server **out, const struct bbf_server_config *c
     return BBF_OK;
 }
 
+static void *serve(void *arg)
+{
+    struct bbf_server *server = arg;
+
+    while (!atomic_load(&server->stop))
+        serve_once(server);
+    for (size_t i = 0; i < server->service.config.max_clients; i++)
+        bbf_session_close(&server->sessions[i]);
+    close_atomic(&server->listen_fd);
+    pthread_mutex_lock(&server->mutex);
+    server->done = true;
+    bool abandoned = server->abandoned;
+    pthread_cond_signal(&server->ended);
+    pthread_mutex_unlock(&server->mutex);
+    if (abandoned)
+        server_free(server);
+    return NULL;
+}
+
 /* With every signal blocked: the JVM's and the application's signals are not for this thread. */
 static int start_thread(struct bbf_server *server)
 {
@@ -391,6 +396,7 @@ static void wake(struct bbf_server *server)
         return;
 }
 
+/* True: the thread has ended. False: it is left behind, and frees the server when it ends. */
 static bool wait_for_end(struct bbf_server *server, unsigned timeout_ms)
 {
     struct timespec until;
@@ -407,6 +413,12 @@ static bool wait_for_end(struct bbf_server *server, unsigned timeout_ms)
     while (!server->done && error == 0)
         error = pthread_cond_timedwait(&server->ended, &server->mutex, &until);
     bool done = server->done;
+    if (!done) {
+        /* It is inside a callback, with this memory in its hands. Nobody is to queue up. */
+        server->abandoned = true;
+        shutdown(atomic_load(&server->listen_fd), SHUT_RDWR);
+        pthread_detach(server->thread);
+    }
     pthread_mutex_unlock(&server->mutex);
     return done;
 }
@@ -421,10 +433,6 @@ void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms)
     if (wait_for_end(server, timeout_ms)) {
         pthread_join(server->thread, NULL);
         server_free(server);
-    } else {
-        /* It is inside a callback, with this memory in its hands. Nobody is to queue up. */
-        shutdown(atomic_load(&server->listen_fd), SHUT_RDWR);
-        pthread_detach(server->thread);
     }
 }
 

@@ -47,7 +47,8 @@ struct bbf_server_config {
 int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *config, char *why,
                      size_t why_size);
 /* Stop the thread, close all, unlink the socket, free. Bounded: waits at most `timeout_ms` for a
- * callback that is under way, then leaves the thread (and its memory) behind and returns. */
+ * callback that is under way, then leaves the thread (and its memory) behind and returns; the
+ * thread frees them if the callback ever returns, and calls no other. NULL is allowed. */
 void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms);
 /* In a forked child: close every fd of the server, unlink nothing. Only close(2) is called, so it
  * is good for pthread_atfork. bbf_server_stop() in that child then does nothing. */

@@ -112,19 +112,14 @@ static void receive(struct bbf_session *session)
         session->in.len += (size_t)n;
 }
 
-static void malformed(struct bbf_service *service, struct bbf_session *session)
-{
-    atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
-    session->broken = true;
-}
-
 /* The first four bytes. Anything but BTR2 is sent away at its first wrong byte. */
 static bool negotiate(struct bbf_service *service, struct bbf_session *session, size_t *pos)
 {
     size_t n = session->in.len < sizeof magic ? session->in.len : sizeof magic;
 
     if (n > 0 && memcmp(session->in.data, magic, n) != 0) {
-        malformed(service, session);
+        atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
+        session->broken = true;
         return false;
     }
     if (n < sizeof magic)
@@ -162,7 +157,9 @@ static bool next_frame(struct bbf_service *service, struct bbf_session *session,
     }
     session->need = 0;
     if (err != BBF_OK) {
-        malformed(service, session);
+        /* There is no way back into the stream; what was answered so far still goes out. */
+        atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
+        bbf_session_linger(session);
         return false;
     }
     *pos += used;

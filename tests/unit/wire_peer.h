@@ -29,14 +29,14 @@
 /* The folder that holds bbflow-UID/. */
 static char peer_base[64];
 
-static int make_base(void **state)
+static inline int make_base(void **state)
 {
     (void)state;
     strcpy(peer_base, "/tmp/bbflow-test-XXXXXX");
     return mkdtemp(peer_base) == NULL ? -1 : 0;
 }
 
-static int remove_base(void **state)
+static inline int remove_base(void **state)
 {
     char command[128];
 
@@ -53,7 +53,7 @@ static inline int64_t peer_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static int raw_connect(const char *path)
+static inline int raw_connect(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -68,7 +68,7 @@ static int raw_connect(const char *path)
     return fd;
 }
 
-static void raw_send(int fd, const void *data, size_t len)
+static inline void raw_send(int fd, const void *data, size_t len)
 {
     for (size_t at = 0; at < len;) {
         ssize_t n = send(fd, (const char *)data + at, len - at, MSG_NOSIGNAL);
@@ -113,16 +113,64 @@ static inline bool raw_closes(int fd, int ms)
     }
 }
 
+/*
+ * The application: "hello" is a line, "text N" N bytes of lines, "doc N" a document of N bytes,
+ * "slow N" answers after N ms, "fail" is an ERROR, anything else is unknown.
+ */
+static inline void app_event(void *ctx, const char *name, struct bbf_reply *reply)
+{
+    unsigned n;
+
+    (void)ctx;
+    if (strcmp(name, "hello") == 0) {
+        bbf_reply_text(reply, "hello\n", 6);
+    } else if (strcmp(name, "fail") == 0) {
+        bbf_reply_error(reply, "it did not work");
+    } else if (sscanf(name, "slow %u", &n) == 1) {
+        nanosleep(&(struct timespec){n / 1000, (long)(n % 1000) * 1000000}, NULL);
+        bbf_reply_text(reply, "at last\n", 8);
+    } else if (sscanf(name, "text %u", &n) == 1 || sscanf(name, "doc %u", &n) == 1) {
+        char *text = malloc(n > 0 ? n : 1);
+        assert_non_null(text);
+        for (unsigned i = 0; i < n; i++)
+            text[i] = i % 61 == 60 ? '\n' : (char)('a' + i % 26);
+        (name[0] == 't' ? bbf_reply_text : bbf_reply_document)(reply, text, n);
+        free(text);
+    } else {
+        bbf_reply_text(reply, "known: hello, text, doc, slow, fail\n", 36);
+        bbf_reply_status(reply, false);
+    }
+}
+
+/* "bad" is refused; all else is repeated as the answer. */
+static inline int app_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)
+{
+    (void)ctx;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(params[i].key.s, "bad") == 0) {
+            bbf_buf_free(answer);
+            bbf_buf_str(answer, "bad: no such option");
+            return BBF_EINVAL;
+        }
+        bbf_buf_printf(answer, "%s=%s\n", params[i].key.s,
+                       params[i].value.kind == BBF_VALUE_STRING ? params[i].value.text.s : "?");
+    }
+    return 0;
+}
+
 static inline struct bbf_server *start(struct bbf_server_config config)
 {
+    static pid_t pid = 1000; /* one name a server: a failed test leaves its server running */
     struct bbf_server *server;
     char why[512] = "";
 
     config.socket_dir = peer_base;
-    config.pid = getpid();
+    config.pid = pid++;
     if (config.max_clients == 0)
         config.max_clients = 4;
     config.probe_id = PROBE;
+    config.event = app_event;
+    config.set = app_set;
     int err = bbf_server_start(&server, &config, why, sizeof why);
     if (err != BBF_OK)
         fail_msg("server: %d %s", err, why);
