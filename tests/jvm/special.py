@@ -202,6 +202,23 @@ def sockets_go(bench):
     same("sockets after the end", os.listdir(folder), [])
 
 
+def stale_sockets(bench):
+    """kill -9 leaves a socket; the next `bbflow list` removes it and does not list it."""
+    process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
+                                class_path("probes", NETTY), "com.app.W", "serve"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
+                               stderr=subprocess.DEVNULL, text=True)
+    same("first line", process.stdout.readline(), "READY\n")
+    process.kill()
+    process.wait(30)
+    process.stdin.close()
+    left = os.path.join(bench.sockets, f"bbflow-{os.getuid()}", f"{process.pid}.sock")
+    assert os.path.exists(left), "kill -9 left no socket: nothing was tested"
+    done = bench.run([CLIENT, "list"])
+    assert str(process.pid) not in done.stdout, done.stdout
+    assert not os.path.exists(left), "the stale socket is still there"
+
+
 def client_targets(bench):
     """Targets that are none: the code and the words that name thing, place and remedy."""
     def ask(*args):
@@ -372,6 +389,7 @@ def cases():
     yield Special("special/Xcheck jni", check_jni, quick=True)
     yield Special("special/any folder", any_folder, jdk=(17,))
     yield Special("special/sockets go", sockets_go, quick=True)
+    yield Special("special/stale sockets", stale_sockets, jdk=(17,))
     yield Special("special/client targets", client_targets, jdk=(17,), quick=True)
     yield Special("special/two targets", two_targets, jdk=(17,))
     yield Special("special/other user", other_user, jdk=(17,))
