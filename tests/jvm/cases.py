@@ -248,6 +248,13 @@ def constructors(tracked):
     return check
 
 
+def forgotten_requests(run):
+    """The aggregated request is a composite that owns what was read; losing it loses those too."""
+    same("composite leaks", run.json.memory().get("composite", (0, 0))[0], 3)
+    forget = "com.app.Http$Echo.forget"
+    same("leaks at forget", run.json.last_steps().get(forget), 3)
+
+
 def memory(run):
     t = run.json.totals
     same("lives", t["lives"], 5)
@@ -349,6 +356,14 @@ def probe_cases():
     yield probe("memory", "memory", check=memory, quick=True)
     yield probe("memory direct only", "memory", agent="include=com.app,trackDirectOnly=true",
                 check=direct_only, quick=True)
+    for version in (NETTY_41, NETTY_42):
+        for include in ("com.app", "com.app+io.netty"):
+            yield probe(f"http {version[:3]} {include}", "http", "400", netty=version,
+                        agent="include=" + include, check=no_leak,
+                        quick=include == "com.app" and version == NETTY_41)
+        yield probe(f"http {version[:3]} paranoid", "http", "200", netty=version, check=no_leak,
+                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+    yield probe("http with three lost", "http", "50", "3", check=forgotten_requests)
     yield probe("exclude", "cycles", "pooled", "main",
                 agent="include=com.app,exclude=com.app.Steps", check=excluded)
     yield probe("java tracker's separators", "cycles", "pooled", "main",

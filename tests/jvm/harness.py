@@ -96,6 +96,13 @@ def netty_jars(version):
     return os.path.join(text.strip(), "*")
 
 
+def javac():
+    """The JDK 17's compiler: the runtimes that scripts/fetch-jdks gets have none."""
+    text = subprocess.run([os.path.join(ROOT, "scripts/find-jdks"), "17"], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return os.path.join(text.strip().split("\t")[1], "bin/javac")
+
+
 def class_path(classes, netty):
     parts = [os.path.join(OUT, "classes", classes)]
     if netty:

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 
-from harness import AGENT, CLIENT, ROOT, Special, agent_lines, class_path
+from harness import AGENT, CLIENT, ROOT, Special, agent_lines, class_path, javac
 from snapshot import PARTITION, Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -328,8 +328,7 @@ public class Fork {
 """
     with open(bench.path("Fork.java"), "w", encoding="utf-8") as file:
         file.write(source)
-    javac = "/usr/lib/jvm/java-17-openjdk-amd64/bin/javac"
-    done = bench.run([javac, "--release", "11", "-d", bench.folder, bench.path("Fork.java")])
+    done = bench.run([javac(), "--release", "11", "-d", bench.folder, bench.path("Fork.java")])
     same("javac", done.returncode, 0)
     done = bench.run([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp", bench.folder,
                       "Fork"])

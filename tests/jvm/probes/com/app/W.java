@@ -37,6 +37,7 @@ public final class W {
         COMMANDS.put("threads", Load::threads);
         COMMANDS.put("race", Load::race);
         COMMANDS.put("hash", Load::hash);
+        COMMANDS.put("http", Http::run);
         COMMANDS.put("serve", Serve::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
