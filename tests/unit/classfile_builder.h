@@ -201,7 +201,8 @@ struct orders {
     const char *only;
     struct bbf_cf_plan plan; /* plan.entry is not used */
     struct bbf_cf_call entry[4];
-    struct bbf_cf_call after; /* given for each question, if n_args > 0 */
+    struct bbf_cf_call second; /* if n_args > 0: the entry call of methods named n */
+    struct bbf_cf_call after;  /* given for each question, if n_args > 0 */
     unsigned questions;       /* asked for invokes */
     bool no_interest;
     const char *field;
@@ -235,6 +236,8 @@ static inline void orders_plan(void *ctx, const struct bbf_cf_method *method,
     plan->entry = entry;
     for (unsigned i = 0; i < plan->n_entry && i < 4; i++)
         entry[i] = orders->entry[i];
+    if (orders->second.n_args > 0 && bbf__str_is(method->name, "n"))
+        entry[0] = orders->second;
 }
 
 static inline bool orders_after(void *ctx, const struct bbf_cf_method *method,

@@ -235,9 +235,10 @@ static void parameters_must_survive_in_all_frames(void **state)
     static const struct kept cases[] = {
         {3, {0, 1, 10}, true, true, true},                    /* same */
         {5, {0, 1, 64, 7, 0}, false, false, false},           /* malformed: nothing is sure */
-        {5, {0, 1, 250, 0, 9}, true, false, false},           /* chop 2: I and [I */
-        {5, {0, 1, 248, 0, 9}, true, true, false},            /* chop 1 */
-        {9, {0, 2, 248, 0, 9, 252, 0, 9, 1}, true, true, false},    /* chopped, other appended */
+        {5, {0, 1, 248, 0, 9}, true, false, false},           /* chop 3: all but the Object */
+        {5, {0, 1, 249, 0, 9}, true, false, false},           /* chop 2: I and [I */
+        {5, {0, 1, 250, 0, 9}, true, true, false},            /* chop 1 */
+        {9, {0, 2, 250, 0, 9, 252, 0, 9, 1}, true, true, false},    /* chopped, other appended */
         {6, {0, 1, 252, 0, 9, 1}, true, true, true},          /* appended: all still there */
         /* full frames: Object Long Integer [I; Top Long Integer Object; Null; too short */
         {17, {0, 1, 255, 0, 9, 0, 4, 7, 0, 2, 4, 1, 7, 0, P_ARRAY, 0, 0}, true, true, true},
