@@ -52,11 +52,11 @@ enum bbf_value_kind {
     BBF_VALUE_STRING,
     BBF_VALUE_INT,
     BBF_VALUE_LONG,
-    BBF_VALUE_FLOAT,   /* bits kept exactly, NaN payloads too */
+    BBF_VALUE_FLOAT, /* bits kept exactly, NaN payloads too */
     BBF_VALUE_DOUBLE,
     BBF_VALUE_BOOLEAN,
-    BBF_VALUE_BIGINT,  /* decimal text */
-    BBF_VALUE_BIGDEC   /* text as BigDecimal prints it */
+    BBF_VALUE_BIGINT, /* decimal text */
+    BBF_VALUE_BIGDEC  /* text as BigDecimal prints it */
 };
 struct bbf_value {
     enum bbf_value_kind kind;
@@ -84,7 +84,8 @@ struct bbf_command {
      * MESSAGE: text[0]. NUMBER(_MAP), STRING_MAP, GRID_DATA: text[0] = name.
      * RETRANSFORM_CLASS: text[0] = class. */
     struct bbf_wire_str text[3];
-    int32_t number[2];    /* EXIT code; STATUS flag; RETRANSFORMATION_START n; RETRANSFORM index, total */
+    /* EXIT: code. STATUS: flag. RETRANSFORMATION_START: n. RETRANSFORM_CLASS: index, total. */
+    int32_t number[2];
     bool flag;            /* STATUS success; MESSAGE urgent */
     bool deflated;        /* MESSAGE: as received; ignored when encoding */
     int64_t timestamp_ms; /* MESSAGE */
@@ -95,7 +96,7 @@ struct bbf_command {
     struct bbf_value value;    /* NUMBER */
     struct bbf_wire_str *list; /* LIST_PROBES, LIST_FAILED_EXTENSIONS, GRID column names */
     size_t n_list;
-    struct bbf_row *rows;      /* GRID */
+    struct bbf_row *rows; /* GRID */
     size_t n_rows;
     void *block; /* decoder's: all that the pointers above point to; NULL in a caller's command */
 };

@@ -123,7 +123,8 @@ static int connect_failed(const char *path, char *why, size_t why_size)
     case ENOENT:
         return say(why, why_size, BBF_ENOTFOUND, "%s: no such socket", path);
     case ECONNREFUSED:
-        return say(why, why_size, BBF_ENOTFOUND, "%s: nobody answers (the process has ended)", path);
+        return say(why, why_size, BBF_ENOTFOUND, "%s: nobody answers (the process has ended)",
+                   path);
     case EACCES:
     case EPERM:
         return say(why, why_size, BBF_EPERMISSION, "%s: permission denied (another user's JVM)",
@@ -250,8 +251,7 @@ int bbf_conn_receive(struct bbf_conn *conn, struct bbf_command *out, char *why, 
 static int send_text(struct bbf_conn *conn, enum bbf_command_type type, const char *text, char *why,
                      size_t why_size)
 {
-    struct bbf_command command = {.type = type,
-                                  .text = {{(char *)(uintptr_t)text, strlen(text)}}};
+    struct bbf_command command = {.type = type, .text = {{(char *)(uintptr_t)text, strlen(text)}}};
 
     return bbf_conn_send(conn, &command, why, why_size);
 }

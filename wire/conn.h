@@ -18,7 +18,8 @@ struct bbf_conn;
 int bbf_conn_open_unix(struct bbf_conn **out, const char *path, unsigned timeout_ms, char *why,
                        size_t why_size);
 void bbf_conn_close(struct bbf_conn *conn); /* NULL is allowed */
-int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char *why, size_t why_size);
+int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char *why,
+                  size_t why_size);
 int bbf_conn_receive(struct bbf_conn *conn, struct bbf_command *out, char *why, size_t why_size);
 
 /*

@@ -73,8 +73,8 @@ static void reconnect(struct bbf_reply *reply, const struct bbf_wire_str *id)
 {
     const char *ours = reply->service->config.probe_id;
     /* As java.util.UUID, which does not tell capitals. */
-    bool known = id->s != NULL && id->len == strlen(ours) && !has_nul(id) &&
-                 strcasecmp(id->s, ours) == 0;
+    bool known =
+        id->s != NULL && id->len == strlen(ours) && !has_nul(id) && strcasecmp(id->s, ours) == 0;
 
     say_status(reply, 8, known);
     if (known) {

@@ -368,8 +368,8 @@ static bool inflate_exactly(char *to, size_t raw_len, const uint8_t *from, size_
 }
 
 /* The inflated text goes to the block first; only if it has to be repaired does it need more. */
-static void get_inflated(struct reader *r, struct bbf_command *c, size_t raw_len, const uint8_t *zip,
-                         size_t zip_len)
+static void get_inflated(struct reader *r, struct bbf_command *c, size_t raw_len,
+                         const uint8_t *zip, size_t zip_len)
 {
     char *s = take(r, raw_len + 1, 1);
 

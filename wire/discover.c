@@ -114,7 +114,7 @@ static void visit_all_users(struct search *search, const char *base, bool inside
     closedir(folder);
 }
 
-/* The runtime folders of all users below `root` ("" or "/proc/PID/root"), and the two common ones. */
+/* All users' runtime folders and the two common ones, below "" or "/proc/PID/root". */
 static void visit_root(struct search *search, const char *root)
 {
     char base[BBF_SOCKDIR_PATH];

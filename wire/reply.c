@@ -43,7 +43,8 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
 static void emit_message(struct bbf_reply *reply, const char *text, size_t len)
 {
     /* The encoder only reads; the struct serves both directions. */
-    struct bbf_command command = {.type = BBF_CMD_MESSAGE, .text = {{(char *)(uintptr_t)text, len}}};
+    struct bbf_command command = {.type = BBF_CMD_MESSAGE,
+                                  .text = {{(char *)(uintptr_t)text, len}}};
 
     bbf_session_emit(reply->service, reply->session, &command);
 }
@@ -91,7 +92,7 @@ void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
                        const char *message)
 {
     struct bbf_wire_str text = {(char *)(uintptr_t)message, strlen(message)};
-    /* The stock client prints the stack, and nothing else, verbatim: so the message is that, too. */
+    /* The stock client prints the stack and nothing else, so the message is that, too. */
     struct bbf_command command = {.type = BBF_CMD_ERROR, .text = {{"bbflow", 6}, text, text}};
 
     bbf_session_emit(service, session, &command);

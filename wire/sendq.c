@@ -80,8 +80,8 @@ int bbf_sendq_flush(struct bbf_sendq *queue, int fd, bool *moved)
             drop_head(queue);
             continue;
         }
-        ssize_t n = send(fd, buf->data + queue->sent, buf->len - queue->sent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n =
+            send(fd, buf->data + queue->sent, buf->len - queue->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

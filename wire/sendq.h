@@ -19,7 +19,10 @@ struct bbf_sendq {
     size_t bytes; /* that wait */
 };
 
-#define BBF_SENDQ_INIT { NULL, NULL, 0, 0 }
+#define BBF_SENDQ_INIT                                                                             \
+    {                                                                                              \
+        NULL, NULL, 0, 0                                                                           \
+    }
 
 /* Append raw bytes. BBF_ENOMEM. */
 int bbf_sendq_add(struct bbf_sendq *queue, const void *data, size_t len);

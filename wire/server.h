@@ -20,10 +20,11 @@ struct bbf_server;
 struct bbf_reply; /* one conversation's output, valid during a callback only */
 
 struct bbf_server_config {
-    const char *socket_dir; /* option `socket`: folder that holds bbflow-UID/; NULL: $XDG_RUNTIME_DIR, /tmp, /dev/shm */
+    const char *socket_dir; /* option `socket`: folder that holds bbflow-UID/; NULL:
+                               $XDG_RUNTIME_DIR, /tmp, /dev/shm */
     pid_t pid;              /* names the socket: BASE/bbflow-UID/PID.sock, folder 0700 */
     size_t max_clients;
-    const char *probe_id;   /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
+    const char *probe_id; /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
     void *ctx;
     /* EVENT name ("json", "tree gc", …). Emit with bbf_reply_*; an unknown event is answered with
      * a MESSAGE that names the known ones and STATUS(0, failed). */

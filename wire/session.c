@@ -102,8 +102,8 @@ static void receive(struct bbf_session *session)
         session->broken = true;
         return;
     }
-    ssize_t n = recv(atomic_load(&session->fd), to, lingering ? sizeof waste : READ_BYTES,
-                     MSG_DONTWAIT);
+    ssize_t n =
+        recv(atomic_load(&session->fd), to, lingering ? sizeof waste : READ_BYTES, MSG_DONTWAIT);
     if (n == 0)
         session->eof = true;
     else if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)

@@ -16,11 +16,9 @@ static size_t sequence(const uint8_t *text, size_t len, bool *good)
     if (lead < 0xC2 || lead > 0xF4)
         return 1;
     size_t want = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    /* The second byte's range excludes overlong forms, surrogates and what lies past U+10FFFF. */
+    /* The second byte's range excludes overlong forms and what lies past U+10FFFF. */
     if (lead == 0xE0)
         low = 0xA0;
-    else if (lead == 0xED)
-        high = 0x9F;
     else if (lead == 0xF0)
         low = 0x90;
     else if (lead == 0xF4)
@@ -31,7 +29,7 @@ static size_t sequence(const uint8_t *text, size_t len, bool *good)
         low = 0x80;
         high = 0xBF;
     }
-    *good = true;
+    *good = lead != 0xED || text[1] < 0xA0; /* an encoded surrogate is one bad piece, as in Java */
     return want;
 }
 

@@ -13,7 +13,8 @@
 size_t bbf_utf8_valid(const uint8_t *text, size_t len);
 
 /* Copy with U+FFFD in place of each malformed piece; `to` holds 3 * len bytes. Returns the bytes
- * written. Pieces are Unicode's "maximal subparts" (Unicode 15, 3.9), as Java's decoder has them. */
+ * written. Pieces are those of java.lang.String: Unicode's "maximal subparts" (Unicode 15, 3.9),
+ * but an encoded surrogate, or the start of one, is one (compared with JDK 17 on random bytes). */
 size_t bbf_utf8_repair(char *to, const uint8_t *text, size_t len);
 
 /* The largest n <= max such that text[0..n) ends between characters; `max` itself when no boundary

@@ -6,65 +6,6 @@
  */
 #include "tests/unit/wire_peer.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-
-#define MAGIC "BTR2"
-#define LIST_REQUEST "\x03\x0E\0\0\0\0"
-#define LIST_ANSWER "\x03\x0E\0\0\0\x01\0\0\0\x2D" PROBE " [bbflow]"
-#define RECONNECT "\x03\x10\0\0\0\x24" PROBE
-#define BOUND "\x03\x06\0\0\0\x08\x01"
-#define NOT_BOUND "\x03\x06\0\0\0\x08\0"
-#define EVENT_HELLO "\x03\x01\0\0\0\x05hello"
-#define HELLO "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x06hello\n"
-#define DISCONNECT_REQUEST "\x03\x0F\0\0\0\0"
-#define DISCONNECT_ANSWER "\x03\x0F\0\0\0\x24" PROBE
-#define EXIT_7 "\x03\x02\0\0\0\x07"
-#define STATUS_0_OK "\x03\x06\0\0\0\0\x01"
-#define STATUS_0_FAILED "\x03\x06\0\0\0\0\0"
-#define STATUS_1_FAILED "\x03\x06\0\0\0\x01\0"
-
-/* Send `c2s`, expect exactly `s2c` and, if `ends`, then the end of the stream. */
-static void converse_bytes(int fd, const char *c2s, size_t c2s_len, const char *s2c, size_t s2c_len,
-                           bool ends)
-{
-    char got[4096];
-
-    raw_send(fd, c2s, c2s_len);
-    assert_true(s2c_len < sizeof got);
-    size_t n = raw_receive(fd, got, ends ? sizeof got : s2c_len);
-    assert_int_equal(n, s2c_len);
-    assert_memory_equal(got, s2c, s2c_len);
-}
-#define CONVERSE(fd, c2s, s2c) converse_bytes(fd, c2s, sizeof c2s - 1, s2c, sizeof s2c - 1, false)
-#define CONVERSE_END(fd, c2s, s2c)                                                                 \
-    converse_bytes(fd, c2s, sizeof c2s - 1, s2c, sizeof s2c - 1, true)
-
-static int open_raw(const struct bbf_server *server)
-{
-    int fd = raw_connect(bbf_server_path(server));
-
-    assert_true(fd >= 0);
-    return fd;
-}
-
-/* One conversation on a connection of its own, to its end. */
-#define ASK(server, c2s, s2c)                                                                      \
-    do {                                                                                           \
-        int ask_fd = open_raw(server);                                                             \
-        CONVERSE_END(ask_fd, c2s, s2c);                                                            \
-        close(ask_fd);                                                                             \
-    } while (0)
-
-static struct bbf_server_stats stats_of(const struct bbf_server *server)
-{
-    struct bbf_server_stats stats;
-
-    bbf_server_get_stats(server, &stats);
-    return stats;
-}
-
 static void the_conversation_of_d9(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){0});
@@ -94,7 +35,8 @@ static void a_burst_is_answered_in_order_and_nothing_after_disconnect(void **sta
     (void)state;
     ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST EXIT_7 EVENT_HELLO,
         MAGIC BOUND HELLO DISCONNECT_ANSWER);
-    ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST, MAGIC BOUND HELLO DISCONNECT_ANSWER);
+    ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST,
+        MAGIC BOUND HELLO DISCONNECT_ANSWER);
     bbf_server_stop(server, 1000);
 }
 
@@ -132,7 +74,9 @@ static void what_the_handshake_answers(void **state)
     ASK(server, MAGIC "\x03\x10\0\0\0\x04nope", MAGIC NOT_BOUND);
     ASK(server, MAGIC "\x03\x10\xFF\xFF\xFF\xFF", MAGIC NOT_BOUND);
     ASK(server, MAGIC "\x03\x10\0\0\0\x25" PROBE "0", MAGIC NOT_BOUND);
-    ASK(server, MAGIC "\x03\x10\0\0\0\x24" "123E4567-E89B-12D3-A456-426614174000" EXIT_7,
+    ASK(server,
+        MAGIC "\x03\x10\0\0\0\x24"
+              "123E4567-E89B-12D3-A456-426614174000" EXIT_7,
         MAGIC BOUND EXIT_7);
     /* A refused reconnect ends it, whatever follows. */
     ASK(server, MAGIC "\x03\x10\0\0\0\x04nope" RECONNECT EVENT_HELLO, MAGIC NOT_BOUND);
@@ -147,22 +91,27 @@ static void events_need_a_probe(void **state)
 
     (void)state;
     ASK(server, MAGIC EVENT_HELLO LIST_REQUEST,
-        MAGIC "\x03\0\0\0\0\x06" "bbflow\0\0\0\x43" UNBOUND_TEXT("EVENT") "\0\0\0\x43" UNBOUND_TEXT(
-            "EVENT") STATUS_0_FAILED);
+        MAGIC "\x03\0\0\0\0\x06"
+              "bbflow\0\0\0\x43" UNBOUND_TEXT("EVENT") "\0\0\0\x43" UNBOUND_TEXT("EVENT")
+                  STATUS_0_FAILED);
     ASK(server, MAGIC DISCONNECT_REQUEST,
-        MAGIC "\x03\0\0\0\0\x06" "bbflow\0\0\0\x48" UNBOUND_TEXT(
-            "DISCONNECT") "\0\0\0\x48" UNBOUND_TEXT("DISCONNECT") STATUS_0_FAILED);
+        MAGIC "\x03\0\0\0\0\x06"
+              "bbflow\0\0\0\x48" UNBOUND_TEXT("DISCONNECT") "\0\0\0\x48" UNBOUND_TEXT("DISCONNECT")
+                  STATUS_0_FAILED);
     bbf_server_stop(server, 1000);
 }
 
 #define ERROR_OF(length, text)                                                                     \
-    "\x03\0\0\0\0\x06" "bbflow\0\0\0" length text "\0\0\0" length text
+    "\x03\0\0\0\0\x06"                                                                             \
+    "bbflow\0\0\0" length text "\0\0\0" length text
 
 static void scripts_are_refused(void **state)
 {
-    static const char script[] =
-        MAGIC "\x03\x0D\0\0\0\x01\0\0\0\x05" "debug\x04\0" /* a stock client's settings: no answer */
-              "\x03\x03\0\0\0\x04\xCA\xFE\xBA\xBE\0\0\0\x01\0\0\0\x01" "a\0\0\0\x01" "1" EXIT_7;
+    static const char script[] = MAGIC "\x03\x0D\0\0\0\x01\0\0\0\x05"
+                                       "debug\x04\0" /* a stock client's settings: no answer */
+                                       "\x03\x03\0\0\0\x04\xCA\xFE\xBA\xBE\0\0\0\x01\0\0\0\x01"
+                                       "a\0\0\0\x01"
+                                       "1" EXIT_7;
     struct bbf_server *server = start((struct bbf_server_config){0});
 
     (void)state;
@@ -171,10 +120,16 @@ static void scripts_are_refused(void **state)
 }
 
 #define SET(n, entries) "\x03\x0D\0\0\0" n entries
-#define A_IS_1 "\0\0\0\x01" "a\x01\0\0\0\x01" "1"
-#define BAD_IS_TRUE "\0\0\0\x03" "bad\x04\x01"
+#define A_IS_1                                                                                     \
+    "\0\0\0\x01"                                                                                   \
+    "a\x01\0\0\0\x01"                                                                              \
+    "1"
+#define BAD_IS_TRUE                                                                                \
+    "\0\0\0\x03"                                                                                   \
+    "bad\x04\x01"
 #define STOCK_KEYS                                                                                 \
-    "\0\0\0\x10scriptOutputFile\0\0\0\0\x07" "dumpDir\x01\0\0\0\0\0\0\0\x07trusted\x04\0"          \
+    "\0\0\0\x10scriptOutputFile\0\0\0\0\x07"                                                       \
+    "dumpDir\x01\0\0\0\0\0\0\0\x07trusted\x04\0"                                                   \
     "\0\0\0\x0DprobeDescPath\x01\0\0\0\x01.\0\0\0\x11trackRetransforms\x04\0"
 
 static void options_are_set_before_and_after_reconnect(void **state)
@@ -185,18 +140,25 @@ static void options_are_set_before_and_after_reconnect(void **state)
     (void)state;
     CONVERSE(fd, MAGIC, MAGIC);
     CONVERSE(fd, SET("\x01", A_IS_1),
-             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x04" "a=1\n" STATUS_0_OK);
+             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x04"
+             "a=1\n" STATUS_0_OK);
     CONVERSE(fd, RECONNECT, BOUND);
     /* Stock keys are dropped from among ours, and alone they get no answer at all. */
     CONVERSE(fd, SET("\x06", STOCK_KEYS A_IS_1) SET("\x05", STOCK_KEYS) SET("\0", "") LIST_REQUEST,
-             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x04" "a=1\n" STATUS_0_OK LIST_ANSWER);
+             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x04"
+             "a=1\n" STATUS_0_OK LIST_ANSWER);
     CONVERSE(fd, SET("\x02", A_IS_1 BAD_IS_TRUE),
              ERROR_OF("\x13", "bad: no such option") STATUS_0_FAILED);
     /* Names that a C string would cut short, or that are no names. */
-    CONVERSE(fd, SET("\x01", "\0\0\0\x03" "a\0b\x01\0\0\0\x01" "1"),
+    CONVERSE(fd,
+             SET("\x01", "\0\0\0\x03"
+                         "a\0b\x01\0\0\0\x01"
+                         "1"),
              ERROR_OF("\x36", "an option has a name and no NUL bytes; nothing was set")
                  STATUS_0_FAILED);
-    CONVERSE(fd, SET("\x01", "\xFF\xFF\xFF\xFF\x01\0\0\0\x01" "1"),
+    CONVERSE(fd,
+             SET("\x01", "\xFF\xFF\xFF\xFF\x01\0\0\0\x01"
+                         "1"),
              ERROR_OF("\x36", "an option has a name and no NUL bytes; nothing was set")
                  STATUS_0_FAILED);
     close(fd);
@@ -210,13 +172,16 @@ static void what_a_session_answers(void **state)
 
     (void)state;
     CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
-    CONVERSE(fd, "\x03\x01\0\0\0\x04" "fail", ERROR_OF("\x0F", "it did not work") STATUS_0_FAILED);
+    CONVERSE(fd,
+             "\x03\x01\0\0\0\x04"
+             "fail",
+             ERROR_OF("\x0F", "it did not work") STATUS_0_FAILED);
     CONVERSE(fd, "\x03\x01\0\0\0\x05what?",
-             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x24known: hello, text, doc, slow, fail\n"
-             STATUS_0_FAILED);
+             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x24known: hello, text, doc, slow, "
+             "fail\n" STATUS_0_FAILED);
     CONVERSE(fd, "\x03\x01\xFF\xFF\xFF\xFF",
-             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x24known: hello, text, doc, slow, fail\n"
-             STATUS_0_FAILED);
+             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x24known: hello, text, doc, slow, "
+             "fail\n" STATUS_0_FAILED);
     CONVERSE(fd, "\x03\x01\0\0\0\x08hello\0no",
              ERROR_OF("\x20", "an event's name has no NUL bytes") STATUS_0_FAILED);
     CONVERSE(fd, "\x03\x11\0\0\0\0", "\x03\x11\0\0\0\0");
@@ -231,8 +196,8 @@ static void what_a_session_answers(void **state)
 
 static void anything_but_btr2_is_sent_away_at_once(void **state)
 {
-    static const char *const starts[] = {"GET / HTTP/1.1\r\n\r\n", "\xAC\xED\x00\x05", "BTA1",
-                                         "B!", "BTR3"};
+    static const char *const starts[] = {"GET / HTTP/1.1\r\n\r\n", "\xAC\xED\x00\x05", "BTA1", "B!",
+                                         "BTR3"};
     struct bbf_server *server = start((struct bbf_server_config){0});
     char got[16];
 
@@ -390,7 +355,8 @@ static size_t read_messages(int fd, size_t largest, char *next_type)
             return total;
         assert_int_equal(raw_receive(fd, head + 2, 14), 14);
         assert_memory_equal(head + 2, "\0\0\0\0\0\0\0\0\0\0", 10); /* time 0, not deflated */
-        size_t n = (size_t)head[12] << 24 | (size_t)head[13] << 16 | (size_t)head[14] << 8 | head[15];
+        size_t n =
+            (size_t)head[12] << 24 | (size_t)head[13] << 16 | (size_t)head[14] << 8 | head[15];
         assert_in_range(n, 1, largest);
         assert_int_equal(raw_receive(fd, text, n), n);
         for (size_t i = 0; i < n; i++) {
@@ -413,9 +379,15 @@ static void texts_and_documents_arrive_whole(void **state)
         {"\x03\x01\0\0\0\x09text 1024", 1024, 1024},
         {"\x03\x01\0\0\0\x09text 1025", 1025, 1024},
         {"\x03\x01\0\0\0\x0Btext 100000", 100000, 1024},
-        {"\x03\x01\0\0\0\x0B" "doc 1048560", 1048560, 1048560},
-        {"\x03\x01\0\0\0\x0B" "doc 1048561", 1048561, 1048560},
-        {"\x03\x01\0\0\0\x0C" "doc 20000000", 20000000, 1048560},
+        {"\x03\x01\0\0\0\x0B"
+         "doc 1048560",
+         1048560, 1048560},
+        {"\x03\x01\0\0\0\x0B"
+         "doc 1048561",
+         1048561, 1048560},
+        {"\x03\x01\0\0\0\x0C"
+         "doc 20000000",
+         20000000, 1048560},
     };
     struct bbf_server *server = start((struct bbf_server_config){0});
     int fd = open_raw(server);
@@ -469,7 +441,10 @@ static void who_does_not_read_is_dropped_by_size(void **state)
     (void)state;
     CONVERSE(lazy, MAGIC RECONNECT, MAGIC BOUND);
     CONVERSE(good, MAGIC RECONNECT, MAGIC BOUND);
-    raw_send(lazy, "\x03\x01\0\0\0\x0B" "doc 9000000", 17);
+    raw_send(lazy,
+             "\x03\x01\0\0\0\x0B"
+             "doc 9000000",
+             17);
     assert_true(wait_for_drop(server, 5000));
     CONVERSE(good, EVENT_HELLO, HELLO);
     assert_true(raw_closes(lazy, 1000));
@@ -489,8 +464,14 @@ static void who_does_not_read_is_dropped_by_time(void **state)
     CONVERSE(lazy, MAGIC RECONNECT, MAGIC BOUND);
     CONVERSE(slow, MAGIC RECONNECT, MAGIC BOUND);
     CONVERSE(good, MAGIC RECONNECT, MAGIC BOUND);
-    raw_send(lazy, "\x03\x01\0\0\0\x0B" "doc 3000000", 17);
-    raw_send(slow, "\x03\x01\0\0\0\x0B" "doc 3000000", 17);
+    raw_send(lazy,
+             "\x03\x01\0\0\0\x0B"
+             "doc 3000000",
+             17);
+    raw_send(slow,
+             "\x03\x01\0\0\0\x0B"
+             "doc 3000000",
+             17);
     /* Slow, but reading: 60 reads in more than 0.6 s. */
     while (total < 2 * 1048576 + 902848 + 3 * 16) {
         ssize_t n = recv(slow, got, sizeof got, 0);
@@ -541,13 +522,17 @@ static void a_client_may_close_its_side_and_still_read(void **state)
 
     (void)state;
     raw_send(fd, MAGIC RECONNECT, 4 + 42);
-    raw_send(fd, "\x03\x01\0\0\0\x0B" "doc 5000000", 17);
+    raw_send(fd,
+             "\x03\x01\0\0\0\x0B"
+             "doc 5000000",
+             17);
     raw_send(fd, "\x03\x01\0\0\0\x08text 800", 14);
     raw_send(fd, DISCONNECT_REQUEST, 6);
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     assert_int_equal(raw_receive(fd, rest, 11), 11);
-    /* 5,000,000 % 61 != 0: the second text starts the pattern anew, so take them apart by length. */
+    /* 5,000,000 % 61 != 0: the second text starts the pattern anew, so take them apart by length.
+     */
     size_t len = 0;
     static char all[6000000];
     len = raw_receive(fd, all, sizeof all);
@@ -571,284 +556,12 @@ static void a_slow_callback_costs_the_others_nothing_but_time(void **state)
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     /* Asked in time, answered late: its limit of 200 ms must not have run out meanwhile. */
     CONVERSE(other, LIST_REQUEST, LIST_ANSWER);
-    CONVERSE(slow, "", "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x08" "at last\n");
+    CONVERSE(slow, "",
+             "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x08"
+             "at last\n");
     close(slow);
     close(other);
     bbf_server_stop(server, 1000);
-}
-
-static void stop_closes_everything(void **state)
-{
-    struct bbf_server *server = start((struct bbf_server_config){0});
-    int fd = open_raw(server);
-    char path[108];
-
-    (void)state;
-    strcpy(path, bbf_server_path(server));
-    CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
-    raw_send(fd, "\x03\x01\0\0\0\x0B" "doc 9000000", 17);
-    bbf_server_stop(server, 5000);
-    assert_true(raw_closes(fd, 1000));
-    assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(raw_connect(path), -1);
-    close(fd);
-}
-
-/* A callback that does not return is left behind; the caller goes on, the door is shut. */
-static void stop_does_not_wait_for_ever(void **state)
-{
-    struct bbf_server *server = start((struct bbf_server_config){0});
-    int fd = open_raw(server);
-    char path[108];
-
-    (void)state;
-    strcpy(path, bbf_server_path(server));
-    CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
-    raw_send(fd, "\x03\x01\0\0\0\x09slow 1500", 15);
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-    int64_t before = peer_now_ms();
-    bbf_server_stop(server, 100);
-    int64_t took = peer_now_ms() - before;
-    assert_in_range(took, 90, 1000);
-    assert_int_equal(raw_connect(path), -1);
-    /* The thread ends by itself, and closes its connections. */
-    assert_true(raw_closes(fd, 5000));
-    close(fd);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* for the leak checker */
-}
-
-static int start_in(const char *base, char *why, size_t why_size)
-{
-    struct bbf_server *server;
-    struct bbf_server_config config = {.socket_dir = base,
-                                       .pid = 1,
-                                       .max_clients = 2,
-                                       .probe_id = PROBE,
-                                       .event = app_event};
-    int err = bbf_server_start(&server, &config, why, why_size);
-
-    if (err == BBF_OK)
-        bbf_server_stop(server, 1000);
-    return err;
-}
-
-static void one_after_another_on_the_same_path(void **state)
-{
-    char why[512];
-
-    (void)state;
-    for (int i = 0; i < 20; i++)
-        assert_int_equal(start_in(peer_base, why, sizeof why), BBF_OK);
-}
-
-static void the_folder_must_be_ours_alone(void **state)
-{
-    char dir[128], elsewhere[128], why[512];
-
-    (void)state;
-    snprintf(dir, sizeof dir, "%s/bbflow-%u", peer_base, (unsigned)geteuid());
-    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", peer_base);
-    rmdir(dir);
-    assert_int_equal(mkdir(dir, 0700), 0);
-    assert_int_equal(chmod(dir, 0755), 0);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EPERMISSION);
-    assert_non_null(strstr(why, dir));
-    assert_non_null(strstr(why, "mode is 0755, must be 0700"));
-    if (geteuid() == 0) {
-        assert_int_equal(chmod(dir, 0700), 0);
-        assert_int_equal(chown(dir, 12345, 12345), 0);
-        assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EPERMISSION);
-        assert_non_null(strstr(why, "belongs to uid 12345, not to 0"));
-    }
-    assert_int_equal(rmdir(dir), 0);
-    assert_int_equal(mkdir(elsewhere, 0700), 0);
-    assert_int_equal(symlink(elsewhere, dir), 0);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EPERMISSION);
-    assert_non_null(strstr(why, "symlink"));
-    assert_int_equal(unlink(dir), 0);
-    assert_int_equal(rmdir(elsewhere), 0);
-    assert_int_equal(start_in("/nonexistent/folder", why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "/nonexistent/folder"));
-    assert_int_equal(start_in("/proc", why, sizeof why), BBF_EIO);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_OK);
-}
-
-static void a_path_too_long_is_said(void **state)
-{
-    char base[300], why[512];
-
-    (void)state;
-    memset(base, 'x', sizeof base);
-    memcpy(base, "/tmp/", 5);
-    base[100] = '\0';
-    assert_int_equal(start_in(base, why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "would exceed 107 bytes"));
-}
-
-static void the_first_usable_of_three_bases_is_taken(void **state)
-{
-    struct bbf_server *server;
-    struct bbf_server_config config = {.pid = getpid(), .max_clients = 2, .probe_id = PROBE,
-                                       .event = app_event};
-    char why[512], expected[128];
-
-    (void)state;
-    setenv("XDG_RUNTIME_DIR", peer_base, 1);
-    assert_int_equal(bbf_server_start(&server, &config, why, sizeof why), BBF_OK);
-    snprintf(expected, sizeof expected, "%s/bbflow-%u/%d.sock", peer_base, (unsigned)geteuid(),
-             (int)getpid());
-    assert_string_equal(bbf_server_path(server), expected);
-    bbf_server_stop(server, 1000);
-    setenv("XDG_RUNTIME_DIR", "/nonexistent/run", 1);
-    assert_int_equal(bbf_server_start(&server, &config, why, sizeof why), BBF_OK);
-    snprintf(expected, sizeof expected, "/tmp/bbflow-%u/%d.sock", (unsigned)geteuid(),
-             (int)getpid());
-    assert_string_equal(bbf_server_path(server), expected);
-    bbf_server_stop(server, 1000);
-    unsetenv("XDG_RUNTIME_DIR");
-}
-
-static void stale_sockets_go_and_live_ones_stay(void **state)
-{
-    struct bbf_server_config config = {.socket_dir = peer_base, .pid = 1, .max_clients = 2,
-                                       .probe_id = PROBE, .event = app_event};
-    struct bbf_server *first;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char path[108], why[512];
-    struct stat st;
-
-    (void)state;
-    assert_int_equal(bbf_server_start(&first, &config, why, sizeof why), BBF_OK);
-    strcpy(path, bbf_server_path(first));
-    /* The door is closed to others, too. */
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 0777 & ~0600u, 0);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "another process answers"));
-    ASK(first, MAGIC RECONNECT EXIT_7, MAGIC BOUND EXIT_7);
-    bbf_server_stop(first, 1000);
-    /* As a process leaves it that was killed. */
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    strcpy(address.sun_path, path);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    close(fd);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_OK);
-    /* What is no socket is not ours to remove. */
-    fd = open(path, O_CREAT | O_WRONLY, 0600);
-    assert_true(fd >= 0);
-    close(fd);
-    assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "no socket"));
-    assert_int_equal(unlink(path), 0);
-}
-
-/* Root only: a process of another user that gets past the folder is known by the kernel. */
-static void another_user_is_refused(void **state)
-{
-    struct bbf_server *server = start((struct bbf_server_config){0});
-    char dir[128];
-    int status;
-
-    (void)state;
-    if (geteuid() != 0) {
-        bbf_server_stop(server, 1000);
-        skip();
-    }
-    snprintf(dir, sizeof dir, "%s/bbflow-0", peer_base);
-    assert_int_equal(chmod(peer_base, 0755), 0);
-    assert_int_equal(chmod(dir, 0755), 0);
-    assert_int_equal(chmod(bbf_server_path(server), 0777), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        char got[8];
-        if (setuid(65534) != 0)
-            _exit(2);
-        int fd = raw_connect(bbf_server_path(server));
-        if (fd < 0)
-            _exit(3);
-        send(fd, MAGIC, 4, MSG_NOSIGNAL);
-        _exit(recv(fd, got, sizeof got, 0) <= 0 ? 0 : 4);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-    assert_int_equal(stats_of(server).refused, 1);
-    assert_int_equal(stats_of(server).accepted, 0);
-    assert_int_equal(chmod(dir, 0700), 0);
-    bbf_server_stop(server, 1000);
-}
-
-static int count_fds(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    int n = 0;
-
-    if (dir == NULL)
-        return -1;
-    while (readdir(dir) != NULL)
-        n++;
-    closedir(dir);
-    return n;
-}
-
-static void a_forked_child_keeps_nothing(void **state)
-{
-    int before = count_fds(), status;
-    struct bbf_server *server = start((struct bbf_server_config){0});
-    int a = open_raw(server), b = open_raw(server);
-
-    (void)state;
-    CONVERSE(a, MAGIC RECONNECT, MAGIC BOUND);
-    CONVERSE(b, MAGIC RECONNECT, MAGIC BOUND);
-    pid_t child = fork();
-    if (child == 0) {
-        bbf_server_forget(server);
-        close(a);
-        close(b);
-        int after = count_fds();
-        bbf_server_stop(server, 1000); /* nothing: it is the parent's */
-        _exit(after == before && access(bbf_server_path(server), F_OK) == 0 ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    CONVERSE(a, EVENT_HELLO, HELLO);
-    CONVERSE(b, EVENT_HELLO, HELLO);
-    close(a);
-    close(b);
-    bbf_server_stop(server, 1000);
-    assert_int_equal(count_fds(), before);
-}
-
-static void every_fd_is_close_on_exec(void **state)
-{
-    struct bbf_server *server = start((struct bbf_server_config){0});
-    int fd = open_raw(server);
-
-    (void)state;
-    CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
-    for (int i = 3; i < 256; i++) {
-        struct stat st;
-        int flags = fcntl(i, F_GETFD);
-        if (flags < 0 || fstat(i, &st) != 0 || !S_ISSOCK(st.st_mode))
-            continue;
-        assert_int_not_equal(flags & FD_CLOEXEC, 0);
-    }
-    close(fd);
-    bbf_server_stop(server, 1000);
-}
-
-static void a_config_that_cannot_work_is_refused(void **state)
-{
-    struct bbf_server_config config = {.socket_dir = peer_base, .pid = 1, .max_clients = 0,
-                                       .probe_id = PROBE, .event = app_event};
-    struct bbf_server *server;
-    char why[64];
-
-    (void)state;
-    assert_int_equal(bbf_server_start(&server, &config, why, sizeof why), BBF_EINVAL);
-    assert_null(server);
-    bbf_server_stop(NULL, 0);
-    bbf_server_forget(NULL);
 }
 
 int main(void)
@@ -875,17 +588,6 @@ int main(void)
         cmocka_unit_test(unread_answers_stop_the_reading),
         cmocka_unit_test(a_client_may_close_its_side_and_still_read),
         cmocka_unit_test(a_slow_callback_costs_the_others_nothing_but_time),
-        cmocka_unit_test(stop_closes_everything),
-        cmocka_unit_test(one_after_another_on_the_same_path),
-        cmocka_unit_test(the_folder_must_be_ours_alone),
-        cmocka_unit_test(a_path_too_long_is_said),
-        cmocka_unit_test(the_first_usable_of_three_bases_is_taken),
-        cmocka_unit_test(stale_sockets_go_and_live_ones_stay),
-        cmocka_unit_test(another_user_is_refused),
-        cmocka_unit_test(a_forked_child_keeps_nothing),
-        cmocka_unit_test(every_fd_is_close_on_exec),
-        cmocka_unit_test(a_config_that_cannot_work_is_refused),
-        cmocka_unit_test(stop_does_not_wait_for_ever),
     };
     return cmocka_run_group_tests(tests, make_base, remove_base);
 }

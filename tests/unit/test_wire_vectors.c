@@ -276,8 +276,7 @@ static void check_grid(const struct bbf_command *c, struct json_object *expected
 
 static void check_message(const struct bbf_command *c, struct json_object *expected)
 {
-    CHECK(c->timestamp_ms ==
-          strtoll(json_object_get_string(get(expected, "timestamp")), NULL, 10));
+    CHECK(c->timestamp_ms == strtoll(json_object_get_string(get(expected, "timestamp")), NULL, 10));
     CHECK(c->flag == json_object_get_boolean(get(expected, "urgent")));
     check_text(&c->text[0], get(expected, "message"));
 }
@@ -343,7 +342,7 @@ static void check_decoded(const struct bbf_command *c, struct json_object *e)
         check_list(c, get(e, "list"));
         break;
     case BBF_CMD_TYPES:
-        CHECK(!"a type");
+        fail_msg("%s: no type", where);
         break;
     }
 }
@@ -489,12 +488,8 @@ static void whole_streams_decode_frame_by_frame(void **state)
         {"conv/submit_s2c.bin",
          {BBF_CMD_RENAME, BBF_CMD_STATUS, BBF_CMD_STATUS, BBF_CMD_MESSAGE, BBF_CMD_EXIT},
          5},
-        {"conv/reconnect_event_c2s.bin",
-         {BBF_CMD_RECONNECT, BBF_CMD_EVENT, BBF_CMD_DISCONNECT},
-         3},
-        {"conv/reconnect_event_s2c.bin",
-         {BBF_CMD_STATUS, BBF_CMD_MESSAGE, BBF_CMD_DISCONNECT},
-         3},
+        {"conv/reconnect_event_c2s.bin", {BBF_CMD_RECONNECT, BBF_CMD_EVENT, BBF_CMD_DISCONNECT}, 3},
+        {"conv/reconnect_event_s2c.bin", {BBF_CMD_STATUS, BBF_CMD_MESSAGE, BBF_CMD_DISCONNECT}, 3},
     };
 
     (void)state;

@@ -143,7 +143,8 @@ static inline void app_event(void *ctx, const char *name, struct bbf_reply *repl
 }
 
 /* "bad" is refused; all else is repeated as the answer. */
-static inline int app_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)
+static inline int app_set(void *ctx, const struct bbf_entry *params, size_t n,
+                          struct bbf_buf *answer)
 {
     (void)ctx;
     for (size_t i = 0; i < n; i++) {
@@ -175,6 +176,62 @@ static inline struct bbf_server *start(struct bbf_server_config config)
     if (err != BBF_OK)
         fail_msg("server: %d %s", err, why);
     return server;
+}
+
+/* The bytes of a conversation, written out. */
+#define MAGIC              "BTR2"
+#define LIST_REQUEST       "\x03\x0E\0\0\0\0"
+#define LIST_ANSWER        "\x03\x0E\0\0\0\x01\0\0\0\x2D" PROBE " [bbflow]"
+#define RECONNECT          "\x03\x10\0\0\0\x24" PROBE
+#define BOUND              "\x03\x06\0\0\0\x08\x01"
+#define NOT_BOUND          "\x03\x06\0\0\0\x08\0"
+#define EVENT_HELLO        "\x03\x01\0\0\0\x05hello"
+#define HELLO              "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x06hello\n"
+#define DISCONNECT_REQUEST "\x03\x0F\0\0\0\0"
+#define DISCONNECT_ANSWER  "\x03\x0F\0\0\0\x24" PROBE
+#define EXIT_7             "\x03\x02\0\0\0\x07"
+#define STATUS_0_OK        "\x03\x06\0\0\0\0\x01"
+#define STATUS_0_FAILED    "\x03\x06\0\0\0\0\0"
+#define STATUS_1_FAILED    "\x03\x06\0\0\0\x01\0"
+
+/* Send `c2s`, expect exactly `s2c` and, if `ends`, then the end of the stream. */
+static inline void converse_bytes(int fd, const char *c2s, size_t c2s_len, const char *s2c,
+                                  size_t s2c_len, bool ends)
+{
+    char got[4096];
+
+    raw_send(fd, c2s, c2s_len);
+    assert_true(s2c_len < sizeof got);
+    size_t n = raw_receive(fd, got, ends ? sizeof got : s2c_len);
+    assert_int_equal(n, s2c_len);
+    assert_memory_equal(got, s2c, s2c_len);
+}
+#define CONVERSE(fd, c2s, s2c) converse_bytes(fd, c2s, sizeof c2s - 1, s2c, sizeof s2c - 1, false)
+#define CONVERSE_END(fd, c2s, s2c)                                                                 \
+    converse_bytes(fd, c2s, sizeof c2s - 1, s2c, sizeof s2c - 1, true)
+
+static inline int open_raw(const struct bbf_server *server)
+{
+    int fd = raw_connect(bbf_server_path(server));
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* One conversation on a connection of its own, to its end. */
+#define ASK(server, c2s, s2c)                                                                      \
+    do {                                                                                           \
+        int ask_fd = open_raw(server);                                                             \
+        CONVERSE_END(ask_fd, c2s, s2c);                                                            \
+        close(ask_fd);                                                                             \
+    } while (0)
+
+static inline struct bbf_server_stats stats_of(const struct bbf_server *server)
+{
+    struct bbf_server_stats stats;
+
+    bbf_server_get_stats(server, &stats);
+    return stats;
 }
 
 #endif
