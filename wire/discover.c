@@ -142,7 +142,7 @@ static void visit_root(struct search *search, const char *root)
  * of its own) and its root in it (a chroot). */
 static bool file_system(const char *proc, uint64_t *namespace, uint64_t *root)
 {
-    char path[64];
+    char path[96];
     struct stat mnt, dir;
 
     snprintf(path, sizeof path, "%s/ns/mnt", proc);
