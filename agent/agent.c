@@ -1,0 +1,192 @@
+/*
+ * agent/agent.c - the entry points that the JVM calls: parse, check, install; nothing else.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/lifecycle.h"
+#include "agent/report.h"
+#include "agent/state.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "render/render.h"
+
+struct bbf_agent bbf_agent;
+
+static const char marker[] = "bbflow.agent"; /* system property: one agent per JVM */
+
+void bbf_agent_disable(const char *why)
+{
+    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
+                    (uint32_t)BBF_L_SHARED_OFF);
+    bbf_log(BBF_LOG_ERROR, "tracking is off: %s", why);
+}
+
+/* Options from the environment reach every JVM of a fleet: a typo there must not stop it (D11). */
+static bool from_environment(void)
+{
+    const char *variables[] = { getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
+                                getenv("_JAVA_OPTIONS") };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (variables[i] != NULL && strstr(variables[i], "bbflow") != NULL)
+            return true;
+    return false;
+}
+
+/* What to return to the JVM after an error that was said. */
+static jint refuse(const struct bbf_options *options)
+{
+    bool stop = options->onerror == BBF_ONERROR_STOP ||
+                (options->onerror == BBF_ONERROR_DEFAULT && !from_environment());
+    if (!stop)
+        bbf_log(BBF_LOG_ERROR, "bbflow stays off; the application goes on");
+    return stop ? JNI_ERR : JNI_OK;
+}
+
+static void get_property(jvmtiEnv *jvmti, const char *name, char *out, size_t size)
+{
+    char *value = NULL;
+    out[0] = '\0';
+    if ((*jvmti)->GetSystemProperty(jvmti, name, &value) != 0 || value == NULL)
+        return;
+    snprintf(out, size, "%s", value);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)value);
+}
+
+/* HotSpot 11+; everything else is refused with the reason (D13). */
+static int check_jvm(jvmtiEnv *jvmti)
+{
+    char name[128], version[64];
+    get_property(jvmti, "java.vm.name", name, sizeof name);
+    get_property(jvmti, "java.vm.specification.version", version, sizeof version);
+    bbf_agent.jdk = atoi(version);
+    if (strstr(name, "OpenJ9") != NULL || strstr(name, "Substrate") != NULL) {
+        bbf_log(BBF_LOG_ERROR, "this JVM is %s; bbflow needs HotSpot 11 or newer", name);
+        return BBF_EREFUSED;
+    }
+    if (bbf_agent.jdk < 11) {
+        bbf_log(BBF_LOG_ERROR, "this JVM is of Java %s; bbflow needs HotSpot 11 or newer", version);
+        return BBF_EREFUSED;
+    }
+    return BBF_OK;
+}
+
+/* True if another copy of bbflow is in this JVM already: it is not disturbed. */
+static bool second_agent(jvmtiEnv *jvmti)
+{
+    char first[64];
+    get_property(jvmti, marker, first, sizeof first);
+    if (first[0] == '\0') {
+        (void)(*jvmti)->SetSystemProperty(jvmti, marker, BBF_VERSION);
+        return false;
+    }
+    bbf_log(BBF_LOG_ERROR, "bbflow %s is already in this JVM; this second -agentpath is ignored",
+            first);
+    return true;
+}
+
+/* file= must be writable before the application runs for a night. */
+static int check_file(const struct bbf_options *options)
+{
+    struct bbf_buf path = BBF_BUF_INIT;
+    enum bbf_format format;
+    char why[300] = "";
+    if (options->file == NULL)
+        return BBF_OK;
+    int err = bbf_report_path(&path, options->file, why, sizeof why);
+    const char *text = bbf_buf_cstr(&path);
+    if (err == BBF_OK && bbf_format_of_path(text, &format) != BBF_OK) {
+        err = BBF_EINVAL;
+        snprintf(why, sizeof why, "file: the extension of '%.200s' names no format; known: %s", text,
+                 "json, tree, txt, llm, summary");
+    }
+    if (err == BBF_OK) {
+        const char *slash = strrchr(text, '/');
+        char folder[4096];
+        snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - text) : 1,
+                 slash != NULL ? text : ".");
+        if (folder[0] == '\0')
+            snprintf(folder, sizeof folder, "/");
+        if (access(folder, W_OK | X_OK) != 0) {
+            err = BBF_EIO;
+            snprintf(why, sizeof why, "file: the folder %.180s cannot be written to: %s", folder,
+                     strerror(errno));
+        }
+    }
+    if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "%s", why);
+    bbf_buf_free(&path);
+    return err;
+}
+
+static int start(const struct bbf_options *options)
+{
+    const struct bbf_limits limits = { .max_nodes = options->max_nodes, .max_depth = options->max_depth,
+                                       .max_children = options->max_children,
+                                       .max_lives = options->max_lives,
+                                       .max_sites = options->max_sites, .memory = options->memory };
+    pthread_mutex_init(&bbf_agent.lock, NULL);
+    pthread_mutex_init(&bbf_agent.seen_lock, NULL);
+    sem_init(&bbf_agent.wake, 0, 0);
+    clock_gettime(CLOCK_MONOTONIC, &bbf_agent.started);
+    int err = bbf_tracker_create(&bbf_agent.tracker, &limits);
+    if (err != BBF_OK) {
+        bbf_log(BBF_LOG_ERROR, "the tracker's address space cannot be reserved (ulimit -v?)");
+        return err;
+    }
+    err = bbf_lifecycle_install();
+    if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "this JVM refuses what bbflow needs of JVMTI: %s", bbf_strerror(err));
+    return err;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
+{
+    struct bbf_options *options = &bbf_agent.options, parsed;
+    struct bbf_option_error error;
+    jvmtiEnv *jvmti = NULL;
+    (void)reserved;
+    bbf_log_set_level(BBF_LOG_ERROR);
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
+        return from_environment() ? JNI_OK : JNI_ERR;
+    }
+    if (second_agent(jvmti)) {
+        (*jvmti)->DisposeEnvironment(jvmti);
+        return JNI_OK;
+    }
+    bbf_options_init(&parsed);
+    int err = bbf_options_parse(&parsed, text, &error);
+    if (err == BBF_OK && parsed.help) {
+        struct bbf_buf help = BBF_BUF_INIT;
+        bbf_options_help(&help);
+        fputs(bbf_buf_cstr(&help), stderr);
+        exit(0); /* as jdwp's =help */
+    }
+    if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column, error.at.text);
+    if (err == BBF_OK) {
+        bbf_log_set_level(parsed.log_level);
+        if (parsed.log != NULL && (err = bbf_log_open(parsed.log)) != BBF_OK)
+            bbf_log(BBF_LOG_ERROR, "log: %s cannot be opened: %s", parsed.log, strerror(errno));
+    }
+    if (err == BBF_OK)
+        err = check_file(&parsed);
+    bbf_agent.vm = vm;
+    if (err == BBF_OK)
+        err = check_jvm(jvmti);
+    *options = parsed;
+    if (err == BBF_OK)
+        err = start(options);
+    (*jvmti)->DisposeEnvironment(jvmti);
+    return err == BBF_OK ? JNI_OK : refuse(options);
+}
+
+/* Nothing is unmapped: daemon threads go on stepping after this (D12.1). */
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+    (void)vm;
+}

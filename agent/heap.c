@@ -1,0 +1,74 @@
+#include "agent/heap.h"
+
+#include "agent/state.h"
+
+/* Global references to the slot chunks; the shim makes each once and keeps it. */
+static jobjectArray chunks[BBF_L_CHUNKS];
+
+/* The same place as slotOffset() in the shim. */
+static jsize index_of(uint32_t record)
+{
+    return (jsize)((record & 63) | (record >> 6 & 7) << 13 | (record >> 9 & 127) << 6);
+}
+
+static jobjectArray chunk_of(JNIEnv *env, uint32_t record)
+{
+    uint32_t c = record >> BBF_L_CHUNK_SHIFT;
+    if (chunks[c] == NULL) {
+        jobject local = (*env)->GetObjectArrayElement(env, bbf_agent.slots, (jsize)c);
+        if (local == NULL)
+            return NULL;
+        chunks[c] = (*env)->NewGlobalRef(env, local);
+        (*env)->DeleteLocalRef(env, local);
+    }
+    return chunks[c];
+}
+
+static void clear_exception(JNIEnv *env)
+{
+    if ((*env)->ExceptionCheck(env))
+        (*env)->ExceptionClear(env);
+}
+
+static uint64_t weaken(void *ctx, uint32_t record, bool *empty)
+{
+    JNIEnv *env = ctx;
+    jobjectArray chunk = chunk_of(env, record);
+    jobject o = chunk == NULL ? NULL : (*env)->GetObjectArrayElement(env, chunk, index_of(record));
+    clear_exception(env);
+    if (o == NULL) {
+        *empty = chunk != NULL;
+        return 0;
+    }
+    jweak weak = (*env)->NewWeakGlobalRef(env, o);
+    clear_exception(env); /* OutOfMemoryError: followed without garbage detection, counted */
+    (*env)->DeleteLocalRef(env, o);
+    return (uint64_t)(uintptr_t)weak;
+}
+
+static void clear(void *ctx, uint32_t record)
+{
+    JNIEnv *env = ctx;
+    jobjectArray chunk = chunk_of(env, record);
+    if (chunk != NULL)
+        (*env)->SetObjectArrayElement(env, chunk, index_of(record), NULL);
+    clear_exception(env);
+}
+
+static bool collected(void *ctx, uint64_t weak)
+{
+    JNIEnv *env = ctx;
+    return (*env)->IsSameObject(env, (jobject)(uintptr_t)weak, NULL);
+}
+
+static void forget(void *ctx, uint64_t weak)
+{
+    JNIEnv *env = ctx;
+    (*env)->DeleteWeakGlobalRef(env, (jweak)(uintptr_t)weak);
+}
+
+void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env)
+{
+    *heap = (struct bbf_heap){ .ctx = env, .weaken = weaken, .clear = clear, .collected = collected,
+                               .forget = forget };
+}

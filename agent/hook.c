@@ -1,0 +1,284 @@
+#include "agent/hook.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/netty.h"
+#include "agent/state.h"
+#include "core/err.h"
+#include "core/log.h"
+
+static const char hidden_field[] = "$bbf";
+enum { FIELD_ACCESS = 0x1082 /* private transient synthetic */, BATCH = 64 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint8_t *allocate(void *ctx, size_t size)
+{
+    unsigned char *memory = NULL;
+    (void)ctx;
+    if ((*bbf_agent.code)->Allocate(bbf_agent.code, (jlong)size, &memory) != 0)
+        return NULL;
+    return memory;
+}
+
+/* dump=DIR: the class before and after, for a person to look at. Failure is only logged. */
+static void dump(const char *name, const char *what, const unsigned char *bytes, size_t len)
+{
+    char path[4096];
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    if (rules == NULL || rules->options.dump == NULL)
+        return;
+    int n = snprintf(path, sizeof path, "%s/%s.%s.class", rules->options.dump, name, what);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return;
+    for (char *p = path + strlen(rules->options.dump) + 1; *p != '\0'; p++)
+        if (*p == '/')
+            *p = '.';
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
+        bbf_log(BBF_LOG_WARN, "dump: %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- F: the hidden field ---- */
+
+static void remember_netty(const char *name, size_t prefix, bool has_field, const char *why)
+{
+    size_t len = prefix > 0 ? prefix - 1 : 0;
+    if (len >= BBF_MAX_PREFIX)
+        len = BBF_MAX_PREFIX - 1;
+    pthread_mutex_lock(&bbf_agent.seen_lock);
+    bool known = false;
+    for (size_t i = 0; i < bbf_agent.n_seen; i++) {
+        const struct bbf_netty_seen *s = &bbf_agent.seen[i];
+        known = known || (strncmp(s->prefix, name, len) == 0 && s->prefix[len] == '\0' &&
+                          s->has_field == has_field);
+    }
+    if (!known && bbf_agent.n_seen < BBF_MAX_NETTYS) {
+        struct bbf_netty_seen *s = &bbf_agent.seen[bbf_agent.n_seen++];
+        memcpy(s->prefix, name, len);
+        s->prefix[len] = '\0';
+        for (char *p = s->prefix; *p != '\0'; p++)
+            *p = *p == '/' ? '.' : *p;
+        s->has_field = has_field;
+        s->why = why;
+    }
+    pthread_mutex_unlock(&bbf_agent.seen_lock);
+    atomic_store(&bbf_agent.netty_loaded, true);
+}
+
+/* From here on a step may meet a ByteBuf without the field: the shim tests classes (D4). */
+static void set_mixed(void)
+{
+    atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
+}
+
+static bool is_bytebuf(const char *name, size_t *prefix)
+{
+    *prefix = bbf_netty_buffer_prefix(name, strlen(name));
+    return *prefix > 0 && strcmp(name + *prefix, "buffer/ByteBuf") == 0;
+}
+
+/* A class that is redefined keeps the fields that it was loaded with. */
+static bool loaded_with_field(jvmtiEnv *jvmti, jclass class)
+{
+    jint n = 0;
+    jfieldID *fields = NULL;
+    bool found = false;
+    if ((*jvmti)->GetClassFields(jvmti, class, &n, &fields) != 0)
+        return false;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL;
+        if ((*jvmti)->GetFieldName(jvmti, class, fields[i], &name, NULL, NULL) == 0) {
+            found = strcmp(name, hidden_field) == 0;
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        }
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return found;
+}
+
+void JNICALL bbf_hook_field(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
+                            const char *name, jobject domain, jint len, const unsigned char *bytes,
+                            jint *new_len, unsigned char **new_bytes)
+{
+    size_t prefix;
+    (void)env;
+    (void)domain;
+    (void)loader;
+    if (name == NULL || !is_bytebuf(name, &prefix) ||
+        (redefined != NULL && !loaded_with_field(jvmti, redefined)))
+        return;
+    struct bbf_cf_shape shape;
+    const char *why = NULL;
+    if (bbf_cf_shape_of(bytes, (size_t)len, hidden_field, &shape) != BBF_OK)
+        why = "its class file is not understood";
+    else if (shape.has_field)
+        return; /* never twice */
+    else if (shape.is_interface || !shape.extends_object || shape.instance_fields > 0)
+        why = "it is not the class that Netty's ByteBuf is";
+    struct bbf_cf_config config = { .field_name = hidden_field, .field_descriptor = "J",
+                                    .field_access = FIELD_ACCESS, .allocate = allocate };
+    struct bbf_cf_stats stats;
+    uint8_t *out;
+    size_t out_len;
+    if (why == NULL && bbf_cf_rewrite(bytes, (size_t)len, &config, &out, &out_len, &stats) !=
+                           BBF_CF_CHANGED)
+        why = "the field could not be added";
+    if (why != NULL) {
+        set_mixed();
+        remember_netty(name, prefix, false, why);
+        return;
+    }
+    *new_bytes = out;
+    *new_len = (jint)out_len;
+    if (redefined == NULL)
+        remember_netty(name, prefix, true, NULL);
+}
+
+/* ---- I: the instrumentation ---- */
+
+static void count(enum bbf_cf_class_result result, const struct bbf_cf_stats *stats)
+{
+    atomic_fetch_add_explicit(&bbf_agent.classes[result], 1, memory_order_relaxed);
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
+        if (stats->methods[i] != 0)
+            atomic_fetch_add_explicit(&bbf_agent.methods[i], stats->methods[i],
+                                      memory_order_relaxed);
+    if (stats->debug_attributes_dropped != 0)
+        atomic_fetch_add_explicit(&bbf_agent.debug_dropped, stats->debug_attributes_dropped,
+                                  memory_order_relaxed);
+}
+
+void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
+                           const char *name, jobject domain, jint len, const unsigned char *bytes,
+                           jint *new_len, unsigned char **new_bytes)
+{
+    (void)jvmti;
+    (void)env;
+    (void)redefined;
+    (void)domain;
+    const struct bbf_rules *rules = atomic_load_explicit(&bbf_agent.rules, memory_order_acquire);
+    struct bbf_plan_class plan;
+    /* The boot loader's classes are the JDK's, and ours. */
+    if (name == NULL || loader == NULL || rules == NULL ||
+        !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker))
+        return;
+    uint64_t begin = now_ns();
+    struct bbf_cf_config config;
+    struct bbf_cf_stats stats;
+    uint8_t *out;
+    size_t out_len;
+    bbf_plan_config(&config, &plan);
+    config.allocate = allocate;
+    enum bbf_cf_class_result result =
+        bbf_cf_rewrite(bytes, (size_t)len, &config, &out, &out_len, &stats);
+    count(result, &stats);
+    if (result == BBF_CF_CHANGED) {
+        *new_bytes = out;
+        *new_len = (jint)out_len;
+        if (plan.steps || plan.constructors)
+            atomic_fetch_add_explicit(&bbf_agent.followed_classes, 1, memory_order_relaxed);
+        dump(name, "before", bytes, (size_t)len);
+        dump(name, "after", out, out_len);
+    } else if (result != BBF_CF_NOTHING) {
+        bbf_log(BBF_LOG_WARN, "%s is left as it is: %s", name, bbf_cf_class_text(result));
+    }
+    atomic_fetch_add_explicit(&bbf_agent.hooked, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&bbf_agent.rewrite_ns, now_ns() - begin, memory_order_relaxed);
+}
+
+/* ---- classes that are already there ---- */
+
+static void retransform(JNIEnv *env, jclass *classes, jint n, struct bbf_retransformed *result)
+{
+    if (n == 0 || (*bbf_agent.code)->RetransformClasses(bbf_agent.code, n, classes) == 0)
+        return;
+    if ((*env)->ExceptionCheck(env))
+        (*env)->ExceptionClear(env);
+    /* One of them cannot be: the others can, one by one. */
+    for (jint i = 0; i < n; i++)
+        if (n == 1 || (*bbf_agent.code)->RetransformClasses(bbf_agent.code, 1, &classes[i]) != 0) {
+            result->failed++;
+            atomic_fetch_add(&bbf_agent.retransform_failed, 1);
+        }
+}
+
+/* Does the class need another look, and which way does it go? */
+static bool concerns(const char *name, const struct bbf_rules *before, const struct bbf_rules *now,
+                     struct bbf_retransformed *result)
+{
+    struct bbf_plan_class plan;
+    size_t len = strlen(name);
+    bool was = before != NULL && bbf_plan_follows(name, len, before);
+    bool is = bbf_plan_follows(name, len, now);
+    if (before == NULL && !is) /* at start: Netty's own hooks too */
+        return bbf_plan_class(&plan, name, len, now, bbf_agent.tracker);
+    if (was && is && before != NULL &&
+        before->options.objects_everywhere == now->options.objects_everywhere &&
+        (bbf_patterns_match(before->options.constructors, name, len) > 0) ==
+            (bbf_patterns_match(now->options.constructors, name, len) > 0))
+        return false;
+    result->rewritten += is;
+    result->put_back += was && !is;
+    return was || is;
+}
+
+struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
+                                        const struct bbf_rules *now)
+{
+    struct bbf_retransformed result = { 0, 0, 0 };
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jclass *loaded = NULL, batch[BATCH];
+    jint n = 0, queued = 0;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+        return result;
+    for (jint i = 0; i < n; i++) {
+        char *signature = NULL;
+        jobject loader = NULL;
+        jboolean modifiable = JNI_FALSE;
+        size_t prefix;
+        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) != 0)
+            continue;
+        size_t len = strlen(signature);
+        bool candidate = signature[0] == 'L' && len > 2;
+        if (candidate) {
+            signature[len - 1] = '\0';
+            if (before == NULL && is_bytebuf(signature + 1, &prefix)) {
+                set_mixed();
+                remember_netty(signature + 1, prefix, false, "it was loaded before bbflow");
+            }
+            candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 && loader != NULL &&
+                        (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&
+                        modifiable && concerns(signature + 1, before, now, &result);
+        }
+        if (loader != NULL)
+            (*env)->DeleteLocalRef(env, loader);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        if (candidate) {
+            batch[queued++] = loaded[i];
+            if (queued == BATCH) {
+                retransform(env, batch, queued, &result);
+                queued = 0;
+            }
+        }
+    }
+    retransform(env, batch, queued, &result);
+    for (jint i = 0; i < n; i++)
+        (*env)->DeleteLocalRef(env, loaded[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
+    return result;
+}

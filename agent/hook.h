@@ -1,0 +1,38 @@
+/*
+ * agent/hook.h - class files as they load: the hidden field (environment F), the instrumentation
+ * (environment I), and retransformation of what is already there.
+ *
+ * Called by: agent/lifecycle.c, agent/worker.c. Threads: the hooks in any thread that loads a class;
+ * retransformation in the agent thread or at VMInit.
+ */
+#ifndef BBF_AGENT_HOOK_H
+#define BBF_AGENT_HOOK_H
+
+#include <jni.h>
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/plan.h"
+
+void JNICALL bbf_hook_field(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
+                            const char *name, jobject domain, jint len, const unsigned char *bytes,
+                            jint *new_len, unsigned char **new_bytes);
+void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
+                           const char *name, jobject domain, jint len, const unsigned char *bytes,
+                           jint *new_len, unsigned char **new_bytes);
+
+/* What a pass over the loaded classes did. */
+struct bbf_retransformed {
+    size_t rewritten, put_back, failed;
+};
+
+/*
+ * Bring loaded classes in line with `now`: those that it follows and `before` did not are
+ * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
+ * looks for ByteBuf classes that were loaded before us). In batches of at most 64.
+ */
+struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
+                                        const struct bbf_rules *now);
+
+#endif

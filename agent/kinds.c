@@ -1,0 +1,131 @@
+#include "agent/kinds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/netty.h"
+#include "agent/state.h"
+
+/* Name of a class in internal form, into `out`; "" if it does not fit or cannot be had. */
+static void name_of(jclass type, char *out, size_t size)
+{
+    char *signature = NULL;
+    out[0] = '\0';
+    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0)
+        return;
+    size_t len = strlen(signature);
+    if (signature[0] == 'L' && len >= 2 && len - 2 < size) {
+        memcpy(out, signature + 1, len - 2);
+        out[len - 2] = '\0';
+    }
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
+}
+
+static const char *simple_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+/* Is `type` or an interface of it …netty/buffer/ByteBufHolder? Depth-bounded. */
+static bool is_holder(JNIEnv *env, jclass type, int depth)
+{
+    jint n = 0;
+    jclass *interfaces = NULL;
+    bool found = false;
+    char name[512];
+    if (depth > 8 ||
+        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces) != 0)
+        return false;
+    for (jint i = 0; i < n; i++) {
+        name_of(interfaces[i], name, sizeof name);
+        size_t prefix = bbf_netty_prefix(name, strlen(name));
+        found = found || (prefix > 0 && strcmp(name + prefix, "buffer/ByteBufHolder") == 0) ||
+                is_holder(env, interfaces[i], depth + 1);
+        (*env)->DeleteLocalRef(env, interfaces[i]);
+    }
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)interfaces);
+    return found;
+}
+
+struct answer {
+    uint64_t kind;
+    int bytebuf_depth, field_depth, field;
+    bool counted, holder;
+};
+
+/* What one class of the super chain adds. */
+static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
+{
+    size_t prefix = bbf_netty_prefix(name, strlen(name));
+    const struct bbf_netty_field *fields;
+    size_t n = bbf_netty_fields(&fields);
+    for (size_t i = 0; prefix > 0 && a->field < 0 && i < n; i++)
+        if (strcmp(name + prefix, fields[i].class_name) == 0) {
+            a->field = (int)i;
+            a->field_depth = depth;
+        }
+    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0)
+        a->counted = true;
+    if (prefix > 0 && strcmp(name + prefix, "buffer/ByteBuf") == 0 && a->bytebuf_depth < 0)
+        a->bytebuf_depth = depth;
+    a->holder = a->holder || is_holder(env, type, 0);
+}
+
+uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
+{
+    struct answer a = { .bytebuf_depth = -1, .field = -1 };
+    char first[512] = "", name[512];
+    jclass at = (*env)->NewLocalRef(env, type);
+    for (int depth = 0; at != NULL && depth < BBF_L_KIND_NO_DEPTH; depth++) {
+        name_of(at, name, sizeof name);
+        if (depth == 0)
+            memcpy(first, name, sizeof first);
+        look_at(env, &a, at, name, depth);
+        jclass super = (*env)->GetSuperclass(env, at);
+        (*env)->DeleteLocalRef(env, at);
+        at = super;
+    }
+    if (at != NULL)
+        (*env)->DeleteLocalRef(env, at);
+    const struct bbf_netty_field *fields;
+    (void)bbf_netty_fields(&fields);
+    bool buffer = a.bytebuf_depth >= 0, view = buffer && a.field >= 0 && fields[a.field].view;
+    bool holder = !buffer && a.field >= 0 && !fields[a.field].view;
+    uint64_t kind = 0;
+    if (buffer) {
+        kind = bbf_class_intern(bbf_agent.tracker, first) & BBF_L_KIND_CLASS;
+        kind |= (uint64_t)bbf_netty_memory(simple_of(first)) << BBF_L_KIND_MEM_SHIFT;
+        kind |= view ? BBF_L_KIND_VIEW : a.counted ? BBF_L_KIND_OWNER : BBF_L_KIND_FOREIGN;
+    } else if (holder) {
+        kind = BBF_L_KIND_HOLDER;
+    } else if (a.holder) {
+        kind = BBF_L_KIND_UNKNOWN_HOLDER;
+    }
+    kind |= (uint64_t)(buffer ? a.bytebuf_depth : BBF_L_KIND_NO_DEPTH) << BBF_L_KIND_BYTEBUF_DEPTH;
+    if (view || holder)
+        kind |= (uint64_t)a.field_depth << BBF_L_KIND_FIELD_DEPTH |
+                (uint64_t)a.field << BBF_L_KIND_FIELD_NAME;
+    return kind;
+}
+
+const char *bbf_kind_field_name(uint32_t number)
+{
+    const struct bbf_netty_field *fields;
+    return number < bbf_netty_fields(&fields) ? fields[number].field : NULL;
+}
+
+uint32_t bbf_kind_first_site(uint32_t number)
+{
+    struct bbf_tracker *t = bbf_agent.tracker;
+    char method[600];
+    uint32_t release = number < BBF_MAX_CLASSES ? atomic_load(&t->release_site[number]) : 0;
+    const struct bbf_site *site = bbf_site_get(t, release);
+    const char *class_name = site != NULL ? site->class_name : "?";
+    const char *dot = strrchr(class_name, '.');
+    snprintf(method, sizeof method, "?first-seen %s", dot != NULL ? dot + 1 : class_name);
+    struct bbf_site like = { .class_name = (char *)"", .method = method,
+                             .descriptor = (char *)(uintptr_t)class_name, .kind = BBF_SITE_ROOT,
+                             .memory = BBF_MEM_UNKNOWN };
+    return bbf_site_intern(t, &like);
+}

@@ -1,0 +1,100 @@
+/*
+ * agent/natives.c - the shim's natives. Called from hooks in the application's threads: they never
+ * block, take no lock and call no Java (classify and firstSite, once per class, take the site lock).
+ * Exported by name: RegisterNatives would print a JVM warning to the application's stdout (D4).
+ */
+#include <string.h>
+
+#include "agent/kinds.h"
+#include "agent/state.h"
+
+#define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
+#define KIND(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowKind_##name
+
+SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
+SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site);
+SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
+SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count);
+SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node);
+SHIM(jint, bump)(JNIEnv *env, jclass class);
+SHIM(jint, pop)(JNIEnv *env, jclass class);
+SHIM(void, push)(JNIEnv *env, jclass class, jint record);
+SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
+KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
+KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
+
+SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_node_child(bbf_agent.tracker, (uint32_t)node, (uint32_t)key);
+}
+
+SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_node_root(bbf_agent.tracker, (uint32_t)site & BBF_L_META_SITE);
+}
+
+SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_node_bucket(bbf_agent.tracker, (uint32_t)node, (uint32_t)bucket & 3);
+}
+
+SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count)
+{
+    (void)env;
+    (void)class;
+    bbf_node_released(bbf_agent.tracker, (uint32_t)node, (uint32_t)number, (uint32_t)count);
+}
+
+SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
+{
+    (void)env;
+    (void)class;
+    bbf_node_unknown(bbf_agent.tracker, (uint32_t)node);
+}
+
+SHIM(jint, bump)(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_record_bump(bbf_agent.tracker);
+}
+
+SHIM(jint, pop)(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_record_pop(bbf_agent.tracker);
+}
+
+SHIM(void, push)(JNIEnv *env, jclass class, jint record)
+{
+    (void)env;
+    (void)class;
+    bbf_record_push(bbf_agent.tracker, (uint32_t)record);
+}
+
+SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_kind_first_site((uint32_t)number);
+}
+
+KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)
+{
+    (void)class;
+    return (jlong)bbf_kind_classify(env, type);
+}
+
+KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number)
+{
+    (void)class;
+    const char *name = bbf_kind_field_name((uint32_t)number);
+    return name != NULL ? (*env)->NewStringUTF(env, name) : NULL;
+}

@@ -1,0 +1,260 @@
+#include "agent/netty.h"
+
+#include <string.h>
+
+static bool ends_with(const char *s, size_t len, const char *tail)
+{
+    size_t k = strlen(tail);
+    return len >= k && memcmp(s + len - k, tail, k) == 0;
+}
+
+static bool equals(struct bbf_cf_str s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
+}
+
+static bool starts_with(const char *s, size_t len, const char *head)
+{
+    size_t k = strlen(head);
+    return len >= k && memcmp(s, head, k) == 0;
+}
+
+/* ---- packages ---- */
+
+size_t bbf_netty_prefix(const char *name, size_t len)
+{
+    static const char *const packages[] = { "buffer/", "channel/", "handler/", "util/", "bootstrap/",
+                                            "resolver/", "example/" };
+    for (size_t i = 0; i + 6 < len; i++) {
+        if ((i > 0 && name[i - 1] != '/') || memcmp(name + i, "netty/", 6) != 0)
+            continue;
+        for (size_t p = 0; p < sizeof packages / sizeof *packages; p++)
+            if (starts_with(name + i + 6, len - i - 6, packages[p]))
+                return i + 6;
+    }
+    return 0;
+}
+
+size_t bbf_netty_buffer_prefix(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (prefix == 0 || !starts_with(name + prefix, len - prefix, "buffer/"))
+        return 0;
+    return memchr(name + prefix + 7, '/', len - prefix - 7) == NULL ? prefix : 0;
+}
+
+bool bbf_netty_internal(const char *name, size_t len)
+{
+    static const char *const internals[] = {
+        "util/",           "buffer/Pool",     "buffer/Unpooled",       "buffer/Abstract",
+        "buffer/Wrapped",  "buffer/Adaptive", "buffer/UnsafeByteBufUtil", "buffer/CompositeByteBuf$",
+    };
+    size_t prefix = bbf_netty_prefix(name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof internals / sizeof *internals; i++)
+        if (starts_with(name + prefix, len - prefix, internals[i]))
+            return true;
+    return false;
+}
+
+/* ---- types ---- */
+
+static const char *const holder_types[] = {
+    "util/ReferenceCounted",
+    "buffer/ByteBufHolder",
+    "buffer/DefaultByteBufHolder",
+    "handler/codec/http/HttpContent",
+    "handler/codec/http/LastHttpContent",
+    "handler/codec/http/FullHttpMessage",
+    "handler/codec/http/FullHttpRequest",
+    "handler/codec/http/FullHttpResponse",
+    "handler/codec/http/multipart/HttpData",
+    "handler/codec/http/multipart/Attribute",
+    "handler/codec/http/multipart/FileUpload",
+    "handler/codec/http/multipart/InterfaceHttpData",
+    "handler/codec/http/websocketx/WebSocketFrame",
+    "handler/codec/http/websocketx/TextWebSocketFrame",
+    "handler/codec/http/websocketx/BinaryWebSocketFrame",
+    "handler/codec/http/websocketx/ContinuationWebSocketFrame",
+    "handler/codec/http/websocketx/PingWebSocketFrame",
+    "handler/codec/http/websocketx/PongWebSocketFrame",
+    "handler/codec/http/websocketx/CloseWebSocketFrame",
+    "handler/codec/http2/Http2DataFrame",
+    "handler/codec/http2/Http2GoAwayFrame",
+    "handler/codec/http2/Http2UnknownFrame",
+    "handler/codec/dns/DnsRawRecord",
+    "handler/codec/memcache/MemcacheContent",
+    "handler/codec/mqtt/MqttPublishMessage",
+    "handler/codec/redis/BulkStringRedisContent",
+    "handler/codec/smtp/SmtpContent",
+    "handler/codec/stomp/StompContentSubframe",
+    "handler/codec/stomp/StompFrame",
+    "channel/socket/DatagramPacket",
+    "channel/AddressedEnvelope",
+};
+
+enum bbf_type bbf_netty_type(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (prefix == 0)
+        return BBF_TYPE_NONE;
+    struct bbf_cf_str rest = { name + prefix, len - prefix };
+    if (equals(rest, "buffer/ByteBuf"))
+        return BBF_TYPE_BYTEBUF;
+    if (bbf_netty_buffer_prefix(name, len) != 0 && ends_with(name, len, "ByteBuf"))
+        return BBF_TYPE_BUFFER;
+    for (size_t i = 0; i < sizeof holder_types / sizeof *holder_types; i++)
+        if (equals(rest, holder_types[i]))
+            return BBF_TYPE_HOLDER;
+    return BBF_TYPE_NONE;
+}
+
+static const char *const handler_methods[] = {
+    "channelRead",      "channelRead0", "messageReceived",       "write",
+    "writeAndFlush",    "encode",       "decode",                "userEventTriggered",
+    "decodeLast",       "callDecode",   "acceptInboundMessage",  "acceptOutboundMessage",
+};
+
+bool bbf_netty_handler_method(struct bbf_cf_str name)
+{
+    for (size_t i = 0; i < sizeof handler_methods / sizeof *handler_methods; i++)
+        if (equals(name, handler_methods[i]))
+            return true;
+    return false;
+}
+
+bool bbf_netty_interesting(const char *utf8, size_t len)
+{
+    /* Every tracked type's name has "netty/" and one of these, in a descriptor or as a class. */
+    if (len >= 11 && (memmem(utf8, len, "ByteBuf", 7) != NULL ||
+                      (memmem(utf8, len, "netty/", 6) != NULL && bbf_netty_prefix(utf8, len) != 0)))
+        return true;
+    if (len > 12 && utf8[0] == '(' && memmem(utf8, len, "netty/", 6) != NULL)
+        return true;
+    return bbf_netty_handler_method((struct bbf_cf_str){ utf8, len });
+}
+
+/* ---- hooks ---- */
+
+#define ALLOCATOR(name)                                                                            \
+    { name, "newHeapBuffer", "(II)", BBF_HOOK_ROOT, "heapBuffer", BBF_MEM_HEAP, false, 1 },        \
+    { name, "newDirectBuffer", "(II)", BBF_HOOK_ROOT, "directBuffer", BBF_MEM_DIRECT, false, 1 }
+#define COMPOSITES(name)                                                                           \
+    { name, "compositeHeapBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE,     \
+      false, BBF_NO_SIZE },                                                                        \
+    { name, "compositeDirectBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE,   \
+      false, BBF_NO_SIZE }
+#define WRAPS(descriptor, harmless, size)                                                          \
+    { "Unpooled", "wrappedBuffer", descriptor, BBF_HOOK_ROOT_KEEP, "wrappedBuffer",                \
+      BBF_MEM_UNKNOWN, harmless, size }
+#define PLAIN(name, method, descriptor, kind)                                                      \
+    { name, method, descriptor, kind, NULL, BBF_MEM_UNKNOWN, false, BBF_NO_SIZE }
+#define RESIZED(name) PLAIN(name, "capacity", "(I)", BBF_HOOK_RESIZED)
+#define ALIAS(name) PLAIN(name, "<init>", "(L", BBF_HOOK_ALIAS)
+
+static const struct bbf_netty_hook hooks[] = {
+    ALLOCATOR("PooledByteBufAllocator"),
+    ALLOCATOR("UnpooledByteBufAllocator"),
+    ALLOCATOR("AdaptiveByteBufAllocator"),
+    COMPOSITES("AbstractByteBufAllocator"),
+    COMPOSITES("UnpooledByteBufAllocator"),
+    PLAIN("AbstractByteBufAllocator", "toLeakAwareBuffer", "(L", BBF_HOOK_FRESH),
+    { "ByteBufUtil", "threadLocalDirectBuffer", "()", BBF_HOOK_ROOT, "threadLocalDirectBuffer",
+      BBF_MEM_DIRECT, false, BBF_NO_SIZE },
+    WRAPS("([B)", true, BBF_ARRAY_SIZE | 0),
+    WRAPS("(Ljava/nio/ByteBuffer;)", true, BBF_NO_SIZE),
+    WRAPS("(JIZ)", false, BBF_NO_SIZE),
+    WRAPS("(I[L", false, BBF_NO_SIZE),
+    WRAPS("(IL", false, BBF_NO_SIZE),
+    { "Unpooled", "wrappedUnmodifiableBuffer", "(Z[L", BBF_HOOK_ROOT_KEEP, "wrappedUnmodifiableBuffer",
+      BBF_MEM_UNKNOWN, false, BBF_NO_SIZE },
+    { "Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer",
+      BBF_MEM_COMPOSITE, false, BBF_NO_SIZE },
+    PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
+    PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
+    { "AbstractPooledDerivedByteBuf", "init", "(L", BBF_HOOK_DERIVE, "retained", BBF_MEM_UNKNOWN,
+      false, BBF_NO_SIZE },
+    PLAIN("AbstractByteBuf", "ensureAccessible", "()", BBF_HOOK_MISUSE),
+    RESIZED("PooledByteBuf"),
+    RESIZED("UnpooledHeapByteBuf"),
+    RESIZED("UnpooledDirectByteBuf"),
+    RESIZED("UnpooledUnsafeNoCleanerDirectByteBuf"),
+    RESIZED("AdaptivePoolingAllocator$AdaptiveByteBuf"),
+    ALIAS("WrappedByteBuf"),
+    ALIAS("SwappedByteBuf"),
+    ALIAS("WrappedCompositeByteBuf"),
+    ALIAS("DuplicatedByteBuf"),
+    ALIAS("ReadOnlyByteBuf"),
+    ALIAS("AbstractUnpooledSlicedByteBuf"),
+    PLAIN("AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", "<init>", "(L",
+          BBF_HOOK_ALIAS_TEST),
+    PLAIN("AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf", "<init>", "(L",
+          BBF_HOOK_ALIAS_TEST),
+    PLAIN("UnreleasableByteBuf", "<init>", "(L", BBF_HOOK_UNRELEASABLE),
+    PLAIN("EmptyByteBuf", "<init>", "(", BBF_HOOK_NEVER),
+};
+
+const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
+                                               struct bbf_cf_str descriptor)
+{
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+        if (equals(simple, hooks[i].class_name) && equals(method, hooks[i].method) &&
+            starts_with(descriptor.s, descriptor.len, hooks[i].descriptor))
+            return &hooks[i];
+    return NULL;
+}
+
+bool bbf_netty_hooked_class(struct bbf_cf_str simple)
+{
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+        if (equals(simple, hooks[i].class_name))
+            return true;
+    return false;
+}
+
+/* ---- fields ---- */
+
+static const struct bbf_netty_field fields[] = {
+    /* What counts is where the count is: PooledNonRetained* before the views they extend. */
+    { "buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf",
+      "referenceCountDelegate", true },
+    { "buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf",
+      "referenceCountDelegate", true },
+    { "buffer/WrappedByteBuf", "buf", true },
+    { "buffer/SwappedByteBuf", "buf", true },
+    { "buffer/WrappedCompositeByteBuf", "wrapped", true },
+    { "buffer/DuplicatedByteBuf", "buffer", true },
+    { "buffer/ReadOnlyByteBuf", "buffer", true },
+    { "buffer/AbstractUnpooledSlicedByteBuf", "buffer", true },
+    { "buffer/DefaultByteBufHolder", "data", false },
+    { "handler/codec/http/DefaultHttpContent", "content", false },
+    { "handler/codec/http/DefaultFullHttpRequest", "content", false },
+    { "handler/codec/http/DefaultFullHttpResponse", "content", false },
+    { "handler/codec/http/HttpObjectAggregator$AggregatedFullHttpMessage", "content", false },
+    { "handler/codec/http/multipart/AbstractMemoryHttpData", "byteBuf", false },
+    { "handler/codec/http/multipart/AbstractMixedHttpData", "wrapped", false },
+    { "handler/codec/http/multipart/MixedAttribute", "attribute", false },
+    { "handler/codec/http/multipart/MixedFileUpload", "fileUpload", false },
+    { "handler/codec/http2/DefaultHttp2DataFrame", "content", false },
+    { "handler/codec/dns/DefaultDnsRawRecord", "content", false },
+    { "handler/codec/stomp/DefaultStompFrame", "content", false },
+    { "handler/codec/mqtt/MqttMessage", "payload", false },
+    { "channel/DefaultAddressedEnvelope", "message", false },
+};
+
+size_t bbf_netty_fields(const struct bbf_netty_field **out)
+{
+    *out = fields;
+    return sizeof fields / sizeof *fields;
+}
+
+enum bbf_memory bbf_netty_memory(const char *simple_name)
+{
+    if (strstr(simple_name, "Composite") != NULL)
+        return BBF_MEM_COMPOSITE;
+    if (strstr(simple_name, "Direct") != NULL)
+        return BBF_MEM_DIRECT;
+    if (strstr(simple_name, "Heap") != NULL)
+        return BBF_MEM_HEAP;
+    return BBF_MEM_UNKNOWN;
+}

@@ -1,0 +1,92 @@
+/*
+ * agent/netty.h - everything that is known of Netty by name: which types are tracked, which methods
+ * open, end and link lives, which fields views and holders keep their buffer in. Names are matched
+ * by suffix (`…netty/buffer/X`), so relocated ("shaded") Nettys are Nettys too.
+ * Source: facts/netty.md 1.1-1.8, read from 4.1.48, 4.1.140 and 4.2.20.
+ *
+ * Called by: agent/plan.c, agent/hook.c, agent/kinds.c. Threads: any; constant tables.
+ */
+#ifndef BBF_AGENT_NETTY_H
+#define BBF_AGENT_NETTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/classfile/classfile.h"
+#include "trie/snapshot.h"
+
+enum bbf_type {
+    BBF_TYPE_NONE,
+    BBF_TYPE_BYTEBUF, /* …netty/buffer/ByteBuf itself: its parameters need no class test */
+    BBF_TYPE_BUFFER,  /* …netty/buffer/XxxByteBuf: a class test decides */
+    BBF_TYPE_HOLDER   /* ReferenceCounted, ByteBufHolder and the known holders */
+};
+
+/* What a type name (internal) stands for. */
+enum bbf_type bbf_netty_type(const char *name, size_t len);
+
+/* May a class with this Utf8 constant take, return or pass a buffer? */
+bool bbf_netty_interesting(const char *utf8, size_t len);
+
+/* A handler's method whose Object parameters are looked at (design D2). */
+bool bbf_netty_handler_method(struct bbf_cf_str name);
+
+/* Length of what stands before `buffer/…` in a class of Netty's buffer package ("io/netty/" = 9);
+ * 0 if the class is not in one. */
+size_t bbf_netty_buffer_prefix(const char *name, size_t len);
+
+/* Length of the relocation and "netty/" of any Netty class ("io/netty/" = 9), 0 for others. */
+size_t bbf_netty_prefix(const char *name, size_t len);
+
+/* Allocator, pool and util internals: not followed unless named (design D2). */
+bool bbf_netty_internal(const char *name, size_t len);
+
+/* What a hook of Netty's own methods does. */
+enum bbf_hook_kind {
+    BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
+    BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
+    BBF_HOOK_FRESH,       /* entry: opens before a wrapper copies */
+    BBF_HOOK_RELEASE,     /* entry of handleRelease */
+    BBF_HOOK_RELEASES,    /* entry of release(int) */
+    BBF_HOOK_RETAIN,      /* exit of retain() / retain(int) */
+    BBF_HOOK_DERIVE,      /* entry of init */
+    BBF_HOOK_RESIZED,     /* exit of capacity(int) */
+    BBF_HOOK_ALIAS,       /* exit of a view's constructor */
+    BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
+    BBF_HOOK_NEVER,       /* exit of a constant's constructor */
+    BBF_HOOK_UNRELEASABLE,
+    BBF_HOOK_MISUSE       /* before athrow */
+};
+
+enum { BBF_NO_SIZE = 0xff, BBF_ARRAY_SIZE = 0x80 /* | slot of the byte[] */ };
+
+struct bbf_netty_hook {
+    const char *class_name;  /* behind `buffer/` */
+    const char *method;
+    const char *descriptor;  /* its beginning */
+    enum bbf_hook_kind kind;
+    const char *site;        /* method name of the root's or derive's site */
+    enum bbf_memory memory;  /* roots; UNKNOWN: the buffer's class decides */
+    bool harmless;
+    uint8_t size;            /* slot of an int parameter, BBF_ARRAY_SIZE | slot, or BBF_NO_SIZE */
+};
+
+/* The hook of a method of a class in a buffer package (`simple` = behind `buffer/`), or NULL. */
+const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
+                                               struct bbf_cf_str descriptor);
+/* Has any method of that class a hook? */
+bool bbf_netty_hooked_class(struct bbf_cf_str simple);
+
+/* A class whose content or owner lies behind a field. */
+struct bbf_netty_field {
+    const char *class_name; /* behind "netty/" */
+    const char *field;
+    bool view; /* the owner of a view or wrapper; else the content of a holder */
+};
+size_t bbf_netty_fields(const struct bbf_netty_field **fields);
+
+/* direct, heap or composite by a concrete class's simple name. */
+enum bbf_memory bbf_netty_memory(const char *simple_name);
+
+#endif

@@ -1,0 +1,489 @@
+#include "agent/plan.h"
+
+#include <string.h>
+
+#include "agent/netty.h"
+
+/* ---- targets in the shim ---- */
+
+#define O "Ljava/lang/Object;"
+#define TARGETS(XX)                                                                                \
+    XX(STEP, "step", "(" O "I)V")                                                                  \
+    XX(STEP2, "step2", "(" O O "I)V")                                                              \
+    XX(STEP_OBJECT, "stepObject", "(" O "I)V")                                                     \
+    XX(EXIT, "exit", "(" O O "I)V")                                                                \
+    XX(EXIT2, "exit2", "(" O O O "I)V")                                                            \
+    XX(EXIT_WALK, "exitWalk", "(" O "II)V")                                                        \
+    XX(ROOT, "root", "(" O "II)V")                                                                 \
+    XX(ROOT_KEEP, "rootKeep", "(" O "II)V")                                                        \
+    XX(FRESH, "fresh", "(" O ")V")                                                                 \
+    XX(RELEASE, "release", "(" O "Z)V")                                                            \
+    XX(RELEASES, "releases", "(" O "I)V")                                                          \
+    XX(REFS, "refs", "(" O "I)V")                                                                  \
+    XX(DERIVE, "derive", "(" O O "I)V")                                                            \
+    XX(RESIZED, "resized", "(" O "I)V")                                                            \
+    XX(ALIAS, "alias", "(" O O ")V")                                                               \
+    XX(ALIAS_TEST, "aliasObject", "(" O O ")V")                                                    \
+    XX(NEVER, "never", "(" O ")V")                                                                 \
+    XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
+    XX(MISUSE, "misuse", "(" O ")V")
+
+enum target {
+#define XX(id, name, descriptor) TARGET_##id,
+    TARGETS(XX)
+#undef XX
+    N_TARGETS
+};
+
+static const struct bbf_cf_target targets[N_TARGETS] = {
+#define XX(id, name, descriptor) { "java/lang/BBFlowShim", name, descriptor },
+    TARGETS(XX)
+#undef XX
+};
+
+/* ---- small builders ---- */
+
+static struct bbf_cf_call call_of(enum target target)
+{
+    struct bbf_cf_call call = { .target = (uint16_t)target };
+    return call;
+}
+
+static void push(struct bbf_cf_call *call, enum bbf_cf_push kind, uint32_t value)
+{
+    call->args[call->n_args].push = (uint8_t)kind;
+    call->args[call->n_args++].value = value;
+}
+
+static bool same(struct bbf_cf_str s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
+}
+
+static bool head(struct bbf_cf_str s, const char *text)
+{
+    size_t k = strlen(text);
+    return s.len >= k && memcmp(s.s, text, k) == 0;
+}
+
+static bool tail(struct bbf_cf_str s, const char *text)
+{
+    size_t k = strlen(text);
+    return s.len >= k && memcmp(s.s + s.len - k, text, k) == 0;
+}
+
+/* Intern a site; names that do not fit the scratch are longer than any JVM's tools print. */
+static uint32_t site_of(const struct bbf_plan_class *c, enum bbf_site_kind kind,
+                        struct bbf_cf_str class_name, struct bbf_cf_str method, const char *suffix,
+                        struct bbf_cf_str descriptor, enum bbf_memory memory, bool harmless)
+{
+    char names[3][1024];
+    size_t extra = strlen(suffix);
+    if (class_name.len >= sizeof *names || method.len + extra >= sizeof *names)
+        return 0;
+    memcpy(names[0], class_name.s, class_name.len);
+    names[0][class_name.len] = '\0';
+    memcpy(names[1], method.s, method.len);
+    memcpy(names[1] + method.len, suffix, extra + 1);
+    size_t len = descriptor.len < sizeof *names ? descriptor.len : sizeof *names - 1;
+    memcpy(names[2], descriptor.s, len);
+    names[2][len] = '\0';
+    struct bbf_site like = { .class_name = names[0], .method = names[1], .descriptor = names[2],
+                             .kind = kind, .memory = memory, .harmless = harmless };
+    return bbf_site_intern(c->tracker, &like);
+}
+
+/* ---- Netty's own hooks ---- */
+
+static void plan_root(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                      const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_str name = { hook->site, strlen(hook->site) }, none = { "", 0 };
+    uint32_t site = site_of(c, BBF_SITE_ROOT, c->name, name, "", none, hook->memory, hook->harmless);
+    if (site == 0)
+        return;
+    uint32_t mem = (uint32_t)hook->memory | (hook->harmless ? BBF_L_MEM_HARMLESS : 0);
+    struct bbf_cf_call call = call_of(hook->kind == BBF_HOOK_ROOT ? TARGET_ROOT : TARGET_ROOT_KEEP);
+    push(&call, BBF_CF_DUP, 0);
+    uint16_t slot = hook->size & 0x7f;
+    if (hook->size == BBF_NO_SIZE || bbf_cf_stores_to(m, slot))
+        push(&call, BBF_CF_INT, 0);
+    else
+        push(&call, (hook->size & BBF_ARRAY_SIZE) != 0 ? BBF_CF_ARRAYLENGTH : BBF_CF_ILOAD, slot);
+    push(&call, BBF_CF_INT, site | mem << BBF_L_META_MEM_SHIFT);
+    plan->areturn[plan->n_areturn++] = call;
+}
+
+static void plan_entry(struct bbf_cf_plan *plan, struct bbf_cf_call call)
+{
+    plan->entry[plan->n_entry++] = call;
+}
+
+/* `this` and the first parameter at the normal end of a constructor. */
+static void plan_constructor(const struct bbf_cf_method *m, enum target target, bool parameter,
+                             struct bbf_cf_plan *plan)
+{
+    if (parameter && bbf_cf_stores_to(m, 1))
+        return; /* found through the object's field at its first step instead */
+    struct bbf_cf_call call = call_of(target);
+    push(&call, BBF_CF_ALOAD, 0);
+    if (parameter)
+        push(&call, BBF_CF_ALOAD, 1);
+    plan->vreturn[plan->n_return++] = call;
+}
+
+static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
+                            struct bbf_cf_plan *plan)
+{
+    bool counted = m->descriptor.len > 1 && m->descriptor.s[1] == 'I';
+    struct bbf_cf_call call = call_of(target);
+    if (m->descriptor.s[m->descriptor.len - 1] != ';' || (counted && bbf_cf_stores_to(m, 1)))
+        return;
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, counted ? BBF_CF_ILOAD : BBF_CF_INT, 1);
+    plan->areturn[plan->n_areturn++] = call;
+}
+
+static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
+                        struct bbf_cf_plan *plan)
+{
+    /* Named after the method family that makes them: retainedSlice, retainedDuplicate, … */
+    char owner[512];
+    if (c->buffer_prefix + sizeof "buffer/ByteBuf" > sizeof owner)
+        return;
+    memcpy(owner, c->name.s, c->buffer_prefix);
+    memcpy(owner + c->buffer_prefix, "buffer/ByteBuf", sizeof "buffer/ByteBuf");
+    struct bbf_cf_str class_name = { owner, strlen(owner) }, none = { "", 0 };
+    struct bbf_cf_str name = { hook->site, strlen(hook->site) };
+    uint32_t site = site_of(c, BBF_SITE_DERIVE, class_name, name, "", none, BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return;
+    struct bbf_cf_call call = call_of(TARGET_DERIVE);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, BBF_CF_ALOAD, 2);
+    push(&call, BBF_CF_INT, site);
+    plan_entry(plan, call);
+}
+
+static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                       const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call;
+    switch (hook->kind) {
+    case BBF_HOOK_ROOT:
+    case BBF_HOOK_ROOT_KEEP:
+        plan_root(c, m, hook, plan);
+        break;
+    case BBF_HOOK_FRESH:
+        call = call_of(TARGET_FRESH);
+        push(&call, BBF_CF_ALOAD, (m->access & 0x0008) != 0 ? 0 : 1);
+        plan_entry(plan, call);
+        break;
+    case BBF_HOOK_RELEASE:
+    case BBF_HOOK_RELEASES:
+        call = call_of(hook->kind == BBF_HOOK_RELEASE ? TARGET_RELEASE : TARGET_RELEASES);
+        push(&call, BBF_CF_ALOAD, 0);
+        push(&call, BBF_CF_ILOAD, 1);
+        plan_entry(plan, call);
+        break;
+    case BBF_HOOK_RETAIN:
+        plan_exit_count(m, TARGET_REFS, plan);
+        break;
+    case BBF_HOOK_RESIZED:
+        plan_exit_count(m, TARGET_RESIZED, plan);
+        break;
+    case BBF_HOOK_DERIVE:
+        plan_derive(c, hook, plan);
+        break;
+    case BBF_HOOK_ALIAS:
+    case BBF_HOOK_ALIAS_TEST:
+        plan_constructor(m, hook->kind == BBF_HOOK_ALIAS ? TARGET_ALIAS : TARGET_ALIAS_TEST, true,
+                         plan);
+        break;
+    case BBF_HOOK_NEVER:
+        plan_constructor(m, TARGET_NEVER, false, plan);
+        break;
+    case BBF_HOOK_UNRELEASABLE:
+        plan_constructor(m, TARGET_UNRELEASABLE, true, plan);
+        break;
+    case BBF_HOOK_MISUSE:
+        plan->before_athrow_set = true;
+        plan->before_athrow = call_of(TARGET_MISUSE);
+        push(&plan->before_athrow, BBF_CF_ALOAD, 0);
+        break;
+    }
+}
+
+/* ---- steps ---- */
+
+struct parameter {
+    uint16_t slot;
+    bool exact; /* typed ByteBuf itself: no class test */
+};
+enum { MAX_PARAMETERS = 255 };
+
+/* Walk a descriptor: tracked parameters to `out`; *result is the return type's first character. */
+static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                              struct parameter *out, size_t *result)
+{
+    struct bbf_cf_str d = m->descriptor;
+    bool objects = c->rules->options.objects_everywhere || bbf_netty_handler_method(m->name);
+    uint16_t slot = (m->access & 0x0008) != 0 ? 0 : 1;
+    size_t n = 0, i = 1;
+    while (i < d.len && d.s[i] != ')') {
+        size_t start = i;
+        while (i < d.len && d.s[i] == '[')
+            i++;
+        if (i < d.len && d.s[i] == 'L')
+            while (i < d.len && d.s[i] != ';')
+                i++;
+        i++;
+        if (i > d.len)
+            break;
+        struct bbf_cf_str type = { d.s + start + 1, i - start >= 2 ? i - start - 2 : 0 };
+        if (d.s[start] == 'L' && n < MAX_PARAMETERS) {
+            enum bbf_type kind = bbf_netty_type(type.s, type.len);
+            if (kind != BBF_TYPE_NONE || (objects && same(type, "java/lang/Object")))
+                out[n++] = (struct parameter){ slot, kind == BBF_TYPE_BYTEBUF };
+        }
+        slot = (uint16_t)(slot + (d.s[start] == 'J' || d.s[start] == 'D' ? 2 : 1));
+    }
+    *result = i + 1;
+    return n;
+}
+
+/* ByteBuf or one of its classes; not a holder: a holder that is returned is seen where it is taken. */
+static enum bbf_type buffer_type(struct bbf_cf_str descriptor, size_t at)
+{
+    if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
+        return BBF_TYPE_NONE;
+    enum bbf_type type = bbf_netty_type(descriptor.s + at + 1, descriptor.len - at - 2);
+    return type == BBF_TYPE_HOLDER ? BBF_TYPE_NONE : type;
+}
+
+static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
+                            struct bbf_cf_plan *plan)
+{
+    for (size_t i = 0; i < n && plan->n_entry < BBF_CF_MAX_ENTRY; i++) {
+        bool pair = i + 1 < n && p[i].exact && p[i + 1].exact;
+        struct bbf_cf_call call =
+            call_of(pair ? TARGET_STEP2 : p[i].exact ? TARGET_STEP : TARGET_STEP_OBJECT);
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+        if (pair)
+            push(&call, BBF_CF_ALOAD, p[++i].slot);
+        push(&call, BBF_CF_INT, site);
+        plan_entry(plan, call);
+    }
+}
+
+static void plan_returned(const struct bbf_cf_method *m, const struct parameter *p, size_t n,
+                          enum bbf_type type, uint32_t site, uint32_t entry,
+                          struct bbf_cf_plan *plan)
+{
+    bool stored = n > 2;
+    for (size_t i = 0; i < n && !stored; i++)
+        stored = bbf_cf_stores_to(m, p[i].slot);
+    struct bbf_cf_call call;
+    if (n == 0)
+        call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    else if (stored)
+        call = call_of(TARGET_EXIT_WALK);
+    else
+        call = call_of(n == 1 ? TARGET_EXIT : TARGET_EXIT2);
+    push(&call, BBF_CF_DUP, 0);
+    for (size_t i = 0; i < n && !stored; i++)
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+    push(&call, BBF_CF_INT, site);
+    if (n > 0 && stored)
+        push(&call, BBF_CF_INT, entry);
+    plan->areturn[plan->n_areturn++] = call;
+    plan->areturn_unless_fluent = true;
+}
+
+/* `<init>_return`: the parameters once more, where no instruction overwrote them. */
+static void plan_constructed(const struct bbf_cf_method *m, const struct parameter *p, size_t n,
+                             uint32_t site, struct bbf_cf_plan *plan)
+{
+    for (size_t i = 0; i < n && plan->n_return < BBF_CF_MAX_EXIT; i++) {
+        if (bbf_cf_stores_to(m, p[i].slot))
+            continue;
+        struct bbf_cf_call call = call_of(p[i].exact ? TARGET_STEP : TARGET_STEP_OBJECT);
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+        push(&call, BBF_CF_INT, site);
+        plan->vreturn[plan->n_return++] = call;
+    }
+}
+
+/* Methods that only forward: a bridge doubles its target, access$ and $default are javac's and
+ * Kotlin's (facts/classfile.md 1.2). */
+static bool forwards(const struct bbf_cf_method *m)
+{
+    return (m->access & 0x0040) != 0 || head(m->name, "access$") || tail(m->name, "$default");
+}
+
+static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                       struct bbf_cf_plan *plan)
+{
+    struct parameter p[MAX_PARAMETERS];
+    bool constructor = same(m->name, "<init>");
+    if (forwards(m) || (constructor ? !c->constructors : !c->steps))
+        return;
+    size_t result, n = read_parameters(c, m, p, &result);
+    enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(m->descriptor, result);
+    if (n > 0) {
+        uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                                BBF_MEM_UNKNOWN, false);
+        if (site == 0)
+            return;
+        plan_parameters(p, n, site, plan);
+        if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
+            uint32_t exit = site_of(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                    m->descriptor, BBF_MEM_UNKNOWN, false);
+            if (exit != 0)
+                plan_returned(m, p, n, returned, exit, site, plan);
+        }
+        if (constructor) {
+            uint32_t exit = site_of(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                    m->descriptor, BBF_MEM_UNKNOWN, false);
+            if (exit != 0)
+                plan_constructed(m, p, n, exit, plan);
+        }
+    } else if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
+        uint32_t exit = site_of(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                m->descriptor, BBF_MEM_UNKNOWN, false);
+        if (exit != 0)
+            plan_returned(m, p, 0, returned, exit, 0, plan);
+    }
+    plan->after_call = true;
+}
+
+/* ---- callbacks of agent/classfile ---- */
+
+static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    const struct bbf_plan_class *c = ctx;
+    if (c->buffer_prefix > 0) {
+        struct bbf_cf_str simple = { m->class_name.s + c->buffer_prefix + 7,
+                                     m->class_name.len - c->buffer_prefix - 7 };
+        const struct bbf_netty_hook *hook = bbf_netty_hook_of(simple, m->name, m->descriptor);
+        if (hook != NULL)
+            plan_netty(c, m, hook, plan);
+    }
+    if (c->steps || c->constructors)
+        plan_steps(c, m, plan);
+}
+
+/* Methods of ByteBuf that give another buffer or another count; the rest return `this` or views. */
+static bool gives_buffer(struct bbf_cf_str name, struct bbf_cf_str descriptor)
+{
+    return same(name, "copy") || head(name, "retained") || head(name, "readRetained") ||
+           (same(name, "readBytes") && head(descriptor, "(I)"));
+}
+
+static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
+                       struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                       struct bbf_cf_call *call)
+{
+    const struct bbf_plan_class *c = ctx;
+    (void)opcode;
+    const char *close = memchr(descriptor.s, ')', descriptor.len);
+    if (close == NULL)
+        return false;
+    enum bbf_type type = buffer_type(descriptor, (size_t)(close - descriptor.s) + 1);
+    enum bbf_type of = bbf_netty_type(owner.s, owner.len);
+    if (type == BBF_TYPE_NONE ||
+        ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)))
+        return false;
+    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                            BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return false;
+    *call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    push(call, BBF_CF_DUP, 0);
+    push(call, BBF_CF_INT, site);
+    return true;
+}
+
+static bool interesting(void *ctx, const char *utf8, size_t len)
+{
+    (void)ctx;
+    return bbf_netty_interesting(utf8, len);
+}
+
+/* ---- classes ---- */
+
+static bool starts(const char *name, size_t len, const char *prefix)
+{
+    return len >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Without include: not the JDK's, not Netty's, not a known agent's (design 4). */
+static bool application(const char *name, size_t len)
+{
+    static const char *const others[] = {
+        "java/", "javax/", "jdk/", "sun/", "com/sun/", "org/graalvm/", "net/bytebuddy/",
+        "org/mockito/", "org/jacoco/", "io/opentelemetry/javaagent/", "org/openjdk/btrace/",
+        "io/btrace/", "one/profiler/", "org/aspectj/", "org/objectweb/asm/", "javassist/", "kotlin/",
+        "scala/", "org/codehaus/groovy/", "groovy/",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (starts(name, len, others[i]))
+            return false;
+    return bbf_netty_prefix(name, len) == 0;
+}
+
+static bool included(const char *name, size_t len, const struct bbf_options *o)
+{
+    if (bbf_patterns_match(o->exclude, name, len) > 0 || starts(name, len, "java/lang/") ||
+        starts(name, len, "jdk/internal/"))
+        return false;
+    if (o->include == NULL)
+        return application(name, len);
+    size_t matched = bbf_patterns_match(o->include, name, len);
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (matched == 0 || prefix == 0)
+        return matched > 0;
+    /* A Netty inside a wider package (shaded, or include=io) is left out unless it is named;
+     * its internals must be named themselves. */
+    if (matched + 1 < prefix)
+        return false;
+    if (!bbf_netty_internal(name, len))
+        return true;
+    size_t util = prefix + 4; /* "…netty/util" */
+    return starts(name + prefix, len - prefix, "util/") ? matched >= util : matched == len;
+}
+
+bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules)
+{
+    const struct bbf_options *o = &rules->options;
+    return included(name, len, o) ||
+           (bbf_patterns_match(o->constructors, name, len) > 0 &&
+            bbf_patterns_match(o->exclude, name, len) == 0);
+}
+
+bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
+                    const struct bbf_rules *rules, struct bbf_tracker *tracker)
+{
+    const struct bbf_options *o = &rules->options;
+    *c = (struct bbf_plan_class){ .tracker = tracker, .rules = rules, .name = { name, len } };
+    size_t prefix = bbf_netty_buffer_prefix(name, len);
+    if (prefix > 0 && bbf_netty_hooked_class((struct bbf_cf_str){ name + prefix + 7,
+                                                                  len - prefix - 7 }))
+        c->buffer_prefix = prefix;
+    c->steps = included(name, len, o);
+    c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
+                      bbf_patterns_match(o->exclude, name, len) == 0;
+    return c->buffer_prefix > 0 || c->steps || c->constructors;
+}
+
+void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
+{
+    *config = (struct bbf_cf_config){
+        .targets = targets,
+        .n_targets = N_TARGETS,
+        .ctx = plan,
+        .interesting = interesting,
+        .plan = plan_method,
+        .after_call = plan->steps ? after_call : NULL,
+    };
+}

@@ -1,0 +1,42 @@
+/*
+ * agent/plan.h - what is inserted into which method (design D2): Netty's own hooks, and the steps of
+ * included classes. Turns names and descriptors into bbf_cf_plan; knows no JVM.
+ *
+ * Called by: agent/hook.c, through agent/classfile's callbacks. Threads: any; rules never change
+ * once published.
+ */
+#ifndef BBF_AGENT_PLAN_H
+#define BBF_AGENT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/classfile/classfile.h"
+#include "core/option.h"
+#include "trie/tracker.h"
+
+/* Which classes are followed: a copy of the options that decide it. Immutable. */
+struct bbf_rules {
+    struct bbf_options options;
+};
+
+/* What one class gets. */
+struct bbf_plan_class {
+    struct bbf_tracker *tracker;
+    const struct bbf_rules *rules;
+    struct bbf_cf_str name;
+    size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
+    bool steps;           /* included */
+    bool constructors;    /* trackConstructors */
+};
+
+/* Fill `plan` for a class name (internal); false: nothing is to be done with the class. */
+bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
+                    const struct bbf_rules *rules, struct bbf_tracker *tracker);
+/* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
+bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
+
+/* The configuration for bbf_cf_rewrite(); ctx is a struct bbf_plan_class. */
+void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan);
+
+#endif

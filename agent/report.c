@@ -1,0 +1,304 @@
+#include "agent/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/nearby.h"
+#include "agent/state.h"
+#include "core/err.h"
+#include "render/render.h"
+
+static char main_class[512], vm_version[128];
+
+/* A system property, "" if it has none. */
+static void property(const char *name, char *out, size_t size)
+{
+    char *value = NULL;
+    out[0] = '\0';
+    if ((*bbf_agent.code)->GetSystemProperty(bbf_agent.code, name, &value) != 0 || value == NULL)
+        return;
+    snprintf(out, size, "%s", value);
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)value);
+}
+
+void bbf_report_init(void)
+{
+    property("sun.java.command", main_class, sizeof main_class);
+    main_class[strcspn(main_class, " ")] = '\0';
+    property("java.vm.version", vm_version, sizeof vm_version);
+}
+
+/* ---- pieces of a snapshot ---- */
+
+static int add_text(char ***list, size_t *n, const char *text)
+{
+    char **grown = realloc(*list, (*n + 1) * sizeof **list);
+    if (grown == NULL)
+        return BBF_ENOMEM;
+    *list = grown;
+    grown[*n] = strdup(text);
+    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
+}
+
+static int fill_settings(struct bbf_snapshot *s)
+{
+    size_t n = bbf_options_count();
+    s->settings = calloc(n, sizeof *s->settings);
+    if (s->settings == NULL)
+        return BBF_ENOMEM;
+    pthread_mutex_lock(&bbf_agent.lock);
+    for (size_t i = 0; i < n; i++) {
+        struct bbf_buf value = BBF_BUF_INIT;
+        bbf_option_show(&bbf_agent.options, i, &value);
+        struct bbf_snap_pair *pair = &s->settings[s->n_settings++];
+        pair->name = strdup(bbf_option_name(i));
+        pair->value = strdup(bbf_buf_cstr(&value));
+        bbf_buf_free(&value);
+    }
+    pthread_mutex_unlock(&bbf_agent.lock);
+    for (size_t i = 0; i < n; i++)
+        if (s->settings[i].name == NULL || s->settings[i].value == NULL)
+            return BBF_ENOMEM;
+    return BBF_OK;
+}
+
+/* One line for each Netty, and one for each ByteBuf that cannot be followed. */
+static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty_seen *seen)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    char version[64];
+    bbf_nearby_netty_version(env, seen->prefix, version, sizeof version);
+    bbf_buf_printf(&text, "%s %s", version, seen->prefix);
+    int err = add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
+    text.len = 0;
+    bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
+    if (err == BBF_OK && !seen->has_field)
+        err = add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
+    s->totals.untracked_classes_ += !seen->has_field;
+    bbf_buf_free(&text);
+    return err;
+}
+
+static int fill_jvm(JNIEnv *env, struct bbf_snapshot *s)
+{
+    struct bbf_netty_seen seen[BBF_MAX_NETTYS];
+    int err = BBF_OK;
+    s->jvm.pid = getpid();
+    s->jvm.main = strdup(main_class);
+    s->jvm.version = strdup(vm_version);
+    if (s->jvm.main == NULL || s->jvm.version == NULL)
+        return BBF_ENOMEM;
+    pthread_mutex_lock(&bbf_agent.seen_lock);
+    size_t n = bbf_agent.n_seen;
+    memcpy(seen, bbf_agent.seen, n * sizeof *seen);
+    pthread_mutex_unlock(&bbf_agent.seen_lock);
+    for (size_t i = 0; i < n && err == BBF_OK; i++)
+        err = add_netty(env, s, &seen[i]);
+    return err;
+}
+
+static void fill_rewriting(struct bbf_snapshot *s)
+{
+    for (int i = BBF_CF_NOTHING + 1; i < BBF_CF_CLASS_RESULTS; i++)
+        s->totals.untouched_classes_ += atomic_load(&bbf_agent.classes[i]);
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++) {
+        uint64_t n = atomic_load(&bbf_agent.methods[i]);
+        if (i == BBF_CF_METHOD_ENTRY_JUMP || i == BBF_CF_METHOD_ENTRY_SIZE)
+            s->totals.entry_only_methods_ += n;
+        else if (i != BBF_CF_METHOD_FULL && i != BBF_CF_METHOD_LEFT_THIS)
+            s->totals.untouched_methods_ += n;
+    }
+}
+
+/* Why a report may be empty, and what is near to what was asked for. */
+static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
+{
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    struct bbf_buf note = BBF_BUF_INIT;
+    int err = BBF_OK;
+    if (!atomic_load(&bbf_agent.netty_loaded))
+        bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
+    else if (atomic_load(&bbf_agent.followed_classes) == 0)
+        bbf_buf_str(&note, rules->options.include != NULL ? "include matched no class with a buffer"
+                                                          : "no application class with a buffer");
+    if (note.len > 0) {
+        bbf_nearby_packages(env, rules->options.include, &note);
+        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+    }
+    bbf_buf_free(&note);
+    if (err == BBF_OK && rules->options.include == NULL)
+        err = add_text(&s->notes, &s->n_notes,
+                       "no include= given: every class is followed that is not of the JDK, of Netty "
+                       "or of a known agent");
+    if (err == BBF_OK && rules->options.direct_only && bbf_agent.tracker->live_heap > 0) {
+        bbf_buf_printf(&note, "%llu open heap buffers are older than trackDirectOnly=true and are "
+                              "still followed (before-setting)",
+                       (unsigned long long)bbf_agent.tracker->live_heap);
+        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        bbf_buf_free(&note);
+    }
+    return err;
+}
+
+int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    s->captured_at_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    int err = fill_jvm(env, s);
+    if (err == BBF_OK)
+        err = fill_settings(s);
+    fill_rewriting(s);
+    if (err == BBF_OK)
+        err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = fill_notes(env, s);
+    return err;
+}
+
+/* ---- status ---- */
+
+static void status_rewriting(struct bbf_buf *out)
+{
+    uint64_t hooked = atomic_load(&bbf_agent.hooked);
+    uint64_t ns = atomic_load(&bbf_agent.rewrite_ns);
+    bbf_buf_printf(out, "classes looked at  %llu (%.1f us each)\n", (unsigned long long)hooked,
+                   hooked > 0 ? (double)ns / 1e3 / (double)hooked : 0.0);
+    for (int i = 0; i < BBF_CF_CLASS_RESULTS; i++)
+        if (atomic_load(&bbf_agent.classes[i]) > 0)
+            bbf_buf_printf(out, "  %llu %s\n", (unsigned long long)atomic_load(&bbf_agent.classes[i]),
+                           bbf_cf_class_text((enum bbf_cf_class_result)i));
+    bbf_buf_str(out, "methods\n");
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
+        if (atomic_load(&bbf_agent.methods[i]) > 0)
+            bbf_buf_printf(out, "  %llu %s\n", (unsigned long long)atomic_load(&bbf_agent.methods[i]),
+                           bbf_cf_method_text((enum bbf_cf_method_result)i));
+    bbf_buf_printf(out, "  %llu malformed debug tables dropped\n",
+                   (unsigned long long)atomic_load(&bbf_agent.debug_dropped));
+    bbf_buf_printf(out, "  %llu classes could not be retransformed\n",
+                   (unsigned long long)atomic_load(&bbf_agent.retransform_failed));
+}
+
+void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
+{
+    bbf_buf_printf(out, "bbflow %s in JVM %lld (%s), %s\n", BBF_VERSION, (long long)s->jvm.pid,
+                   s->jvm.main, s->jvm.version);
+    for (size_t i = 0; i < s->jvm.n_netty; i++)
+        bbf_buf_printf(out, "netty              %s\n", s->jvm.netty[i]);
+    for (size_t i = 0; i < s->jvm.n_map_mode; i++)
+        bbf_buf_printf(out, "not tracked        %s\n", s->jvm.map_mode[i]);
+    for (size_t i = 0; i < s->n_notes; i++)
+        bbf_buf_printf(out, "note               %s\n", s->notes[i]);
+    bbf_buf_str(out, "settings\n");
+    for (size_t i = 0; i < s->n_settings; i++)
+        if (s->settings[i].value[0] != '\0')
+            bbf_buf_printf(out, "  %s=%s\n", s->settings[i].name, s->settings[i].value);
+    bbf_buf_str(out, "limits             used / limit, times reached\n");
+    for (size_t i = 0; i < s->n_limits; i++)
+        bbf_buf_printf(out, "  %-16s %llu / %llu, %llu\n", s->limits[i].name,
+                       (unsigned long long)s->limits[i].used, (unsigned long long)s->limits[i].limit,
+                       (unsigned long long)s->limits[i].hit);
+    status_rewriting(out);
+    bbf_buf_str(out, "totals\n");
+#define XX(name) bbf_buf_printf(out, "  %-18s %llu\n", #name, (unsigned long long)s->totals.name##_);
+    BBF_TOTALS(XX)
+#undef XX
+    bbf_buf_printf(out, "scans              %llu, %llu conversions\n",
+                   (unsigned long long)bbf_agent.tracker->scans,
+                   (unsigned long long)bbf_agent.tracker->converted);
+    if (bbf_agent.server != NULL) {
+        struct bbf_server_stats stats;
+        bbf_server_get_stats(bbf_agent.server, &stats);
+        bbf_buf_printf(out, "server             %s, %llu connections, %llu refused, %llu malformed\n",
+                       bbf_server_path(bbf_agent.server), (unsigned long long)stats.accepted,
+                       (unsigned long long)stats.refused, (unsigned long long)stats.malformed);
+    }
+}
+
+/* ---- file= ---- */
+
+int bbf_report_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size)
+{
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (*p != '%') {
+            bbf_buf_char(out, *p);
+        } else if (p[1] == 'p') {
+            bbf_buf_printf(out, "%ld", (long)getpid());
+            p++;
+        } else if (p[1] == 't') {
+            time_t now = time(NULL);
+            struct tm tm;
+            char text[32];
+            gmtime_r(&now, &tm);
+            strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &tm);
+            bbf_buf_str(out, text);
+            p++;
+        } else if (p[1] == '{' && strchr(p, '}') != NULL) {
+            char name[128];
+            size_t len = (size_t)(strchr(p, '}') - p) - 2;
+            if (len >= sizeof name)
+                len = sizeof name - 1;
+            memcpy(name, p + 2, len);
+            name[len] = '\0';
+            const char *value = getenv(name);
+            bbf_buf_str(out, value != NULL ? value : "");
+            p = strchr(p, '}');
+        } else {
+            snprintf(why, why_size, "file: '%%%c' is unknown; %%p is the pid, %%t the time, %%{NAME} "
+                                    "an environment variable",
+                     p[1]);
+            return BBF_EINVAL;
+        }
+    }
+    return out->failed ? BBF_ENOMEM : BBF_OK;
+}
+
+static int write_all(int fd, const struct bbf_buf *text)
+{
+    size_t done = 0;
+    while (done < text->len) {
+        ssize_t n = write(fd, text->data + done, text->len - done);
+        if (n < 0 && errno != EINTR)
+            return BBF_EIO;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return BBF_OK;
+}
+
+int bbf_report_write(const struct bbf_snapshot *snapshot, const char *path, char *why,
+                     size_t why_size)
+{
+    enum bbf_format format = BBF_FORMAT_JSON;
+    struct bbf_buf text = BBF_BUF_INIT, temporary = BBF_BUF_INIT;
+    const struct bbf_render_options all = { .max_leaves = 0 };
+    (void)bbf_format_of_path(path, &format);
+    int err = bbf_render(&text, snapshot, format, &all);
+    bbf_buf_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
+    const char *name = bbf_buf_cstr(&temporary);
+    if (err == BBF_OK) {
+        int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            err = BBF_EIO;
+        if (err == BBF_OK)
+            err = write_all(fd, &text);
+        if (fd >= 0 && close(fd) != 0)
+            err = BBF_EIO;
+        if (err == BBF_OK && rename(name, path) != 0)
+            err = BBF_EIO;
+        if (err != BBF_OK) {
+            snprintf(why, why_size, "file: %s cannot be written: %s", path, strerror(errno));
+            (void)unlink(name);
+        }
+    } else {
+        snprintf(why, why_size, "file: %s: %s", path, bbf_strerror(err));
+    }
+    bbf_buf_free(&text);
+    bbf_buf_free(&temporary);
+    return err;
+}

@@ -1,0 +1,221 @@
+#include "agent/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/report.h"
+#include "agent/state.h"
+#include "agent/worker.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "render/render.h"
+#include "wire/server.h"
+
+enum { WAIT_MS = 30000 };
+
+static const char help[] =
+    "events: json, tree, llm, summary, status, reset, reset nodes, help; with \" gc\" appended the "
+    "JVM is asked for a garbage collection first\n";
+
+/* ---- EVENT ---- */
+
+static void reply_failure(struct bbf_reply *reply, const char *what, int err)
+{
+    char text[200];
+    if (err == BBF_ETIMEOUT)
+        snprintf(text, sizeof text, "%s: the agent thread is busy; ask again later", what);
+    else if (err == BBF_EREFUSED)
+        snprintf(text, sizeof text, "%s: no id range for nodes is left in this JVM", what);
+    else
+        snprintf(text, sizeof text, "%s: %s", what, bbf_strerror(err));
+    bbf_reply_error(reply, text);
+}
+
+static void reply_reset(struct bbf_reply *reply, bool nodes)
+{
+    struct bbf_request request = { .kind = nodes ? BBF_REQUEST_RESET_NODES : BBF_REQUEST_RESET };
+    int err = bbf_worker_ask(&request, WAIT_MS);
+    if (err != BBF_OK) {
+        reply_failure(reply, "reset", err);
+        return;
+    }
+    const char *text = nodes ? "counters are zero, the trie is empty, open lives stand at ?before-reset\n"
+                             : "counters are zero, nodes and open lives stay\n";
+    bbf_reply_text(reply, text, strlen(text));
+}
+
+static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
+{
+    struct bbf_snapshot *snapshot = bbf_snapshot_new();
+    struct bbf_request request = { .kind = BBF_REQUEST_SNAPSHOT, .gc = gc, .snapshot = snapshot };
+    struct bbf_buf out = BBF_BUF_INIT;
+    struct bbf_render_options options = { .max_leaves = 100 };
+    enum bbf_format format = BBF_FORMAT_JSON;
+    int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS);
+    if (err == BBF_OK && strcmp(name, "status") == 0)
+        bbf_report_status(&out, snapshot);
+    else if (err == BBF_OK && bbf_format_of_name(name, &format) == BBF_OK)
+        err = bbf_render(&out, snapshot, format, &options);
+    if (err == BBF_OK && out.failed)
+        err = BBF_ENOMEM;
+    if (err != BBF_OK)
+        reply_failure(reply, name, err);
+    else if (strcmp(name, "json") == 0)
+        bbf_reply_document(reply, out.data, out.len);
+    else
+        bbf_reply_text(reply, out.data, out.len);
+    bbf_buf_free(&out);
+    bbf_snapshot_free(snapshot);
+}
+
+static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
+{
+    char word[32];
+    size_t len = strcspn(name, " ");
+    bool gc = strcmp(name + len, " gc") == 0;
+    enum bbf_format format;
+    (void)ctx;
+    snprintf(word, sizeof word, "%.*s", len < sizeof word ? (int)len : (int)sizeof word - 1, name);
+    if (strcmp(name, "reset") == 0 || strcmp(name, "reset nodes") == 0)
+        reply_reset(reply, name[5] != '\0');
+    else if (strcmp(name, "help") == 0 || name[0] == '\0')
+        bbf_reply_text(reply, help, sizeof help - 1);
+    else if ((name[len] == '\0' || gc) &&
+             (strcmp(word, "status") == 0 || bbf_format_of_name(word, &format) == BBF_OK))
+        reply_snapshot(reply, word, gc);
+    else {
+        char text[300];
+        snprintf(text, sizeof text, "unknown event '%.60s'; %s", name, help);
+        bbf_reply_error(reply, text);
+    }
+}
+
+/* ---- SET_PARAMS ---- */
+
+/* A parameter's value as the text that the option table reads. */
+static void value_text(const struct bbf_value *value, char *out, size_t size)
+{
+    switch (value->kind) {
+    case BBF_VALUE_STRING:
+        snprintf(out, size, "%s", value->text.s != NULL ? value->text.s : "");
+        break;
+    case BBF_VALUE_INT:
+        snprintf(out, size, "%d", value->u.i);
+        break;
+    case BBF_VALUE_LONG:
+        snprintf(out, size, "%lld", (long long)value->u.l);
+        break;
+    case BBF_VALUE_BOOLEAN:
+        snprintf(out, size, "%s", value->u.b ? "true" : "false");
+        break;
+    default:
+        out[0] = '\0';
+    }
+}
+
+/* Try all on a copy: nothing is changed unless all can be. */
+static int try_all(struct bbf_options *copy, const struct bbf_entry *params, size_t n,
+                   unsigned *effects, struct bbf_buf *answer)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct bbf_option_error error;
+        char value[4096];
+        unsigned effect = 0;
+        bool changed = false;
+        const char *name = params[i].key.s != NULL ? params[i].key.s : "";
+        value_text(&params[i].value, value, sizeof value);
+        int err = bbf_options_set(copy, name, value, &effect, &changed, &error);
+        if (err != BBF_OK) {
+            answer->len = 0;
+            bbf_buf_str(answer, err == BBF_ENOMEM ? bbf_strerror(err) : error.at.text);
+            return err;
+        }
+        *effects |= changed ? effect : 0;
+        bbf_buf_printf(answer, "%s=%s%s\n", name, value, changed ? "" : " (as before)");
+    }
+    return BBF_OK;
+}
+
+static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)
+{
+    unsigned effects = 0;
+    (void)ctx;
+    struct bbf_rules *rules = calloc(1, sizeof *rules);
+    struct bbf_options fresh;
+    if (rules == NULL || bbf_options_copy(&fresh, &bbf_agent.options) != BBF_OK) {
+        free(rules);
+        return BBF_ENOMEM;
+    }
+    int err = try_all(&fresh, params, n, &effects, answer);
+    if (err == BBF_OK)
+        err = bbf_options_copy(&rules->options, &fresh);
+    if (err != BBF_OK) {
+        bbf_options_free(&fresh);
+        free(rules);
+        return err;
+    }
+    pthread_mutex_lock(&bbf_agent.lock);
+    struct bbf_options old = bbf_agent.options;
+    bbf_agent.options = fresh;
+    pthread_mutex_unlock(&bbf_agent.lock);
+    bbf_options_free(&old);
+    /* Hooks that run now may go on reading the old rules: they are kept for good. */
+    const struct bbf_rules *before = atomic_exchange(&bbf_agent.rules, rules);
+    if (effects == 0)
+        return BBF_OK;
+    struct bbf_request request = { .kind = BBF_REQUEST_APPLY, .effects = effects, .before = before,
+                                   .text = answer };
+    err = bbf_worker_ask(&request, WAIT_MS);
+    if (err != BBF_OK) {
+        answer->len = 0;
+        bbf_buf_printf(answer, "set: %s", bbf_strerror(err));
+    }
+    return err;
+}
+
+/* ---- life cycle ---- */
+
+static void make_uuid(char out[37])
+{
+    uint8_t b[16];
+    FILE *random = fopen("/dev/urandom", "re");
+    if (random == NULL || fread(b, 1, sizeof b, random) != sizeof b)
+        for (size_t i = 0; i < sizeof b; i++) /* an identity, no secret: the clock will do */
+            b[i] = (uint8_t)(bbf_agent.started.tv_nsec >> (i % 4 * 8)) ^ (uint8_t)(getpid() + (int)i);
+    if (random != NULL)
+        fclose(random);
+    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40); /* RFC 4122, version 4 */
+    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+    for (int i = 0, at = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            out[at++] = '-';
+        at += snprintf(out + at, 3, "%02x", b[i]);
+    }
+}
+
+void bbf_serve_start(void)
+{
+    char why[300] = "";
+    make_uuid(bbf_agent.uuid);
+    struct bbf_server_config config = {
+        .socket_dir = bbf_agent.options.socket,
+        .pid = getpid(),
+        .max_clients = (size_t)bbf_agent.options.max_clients,
+        .probe_id = bbf_agent.uuid,
+        .event = on_event,
+        .set = on_set,
+    };
+    if (bbf_server_start(&bbf_agent.server, &config, why, sizeof why) != BBF_OK) {
+        bbf_agent.server = NULL;
+        bbf_log(BBF_LOG_ERROR, "no socket, so no client can ask this JVM: %s", why);
+    }
+}
+
+void bbf_serve_stop(unsigned timeout_ms)
+{
+    if (bbf_agent.server != NULL)
+        bbf_server_stop(bbf_agent.server, timeout_ms);
+    bbf_agent.server = NULL;
+}

@@ -1,0 +1,117 @@
+#include "agent/shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/state.h"
+#include "core/err.h"
+#include "core/log.h"
+
+/* Made by agent/embed.c from the compiled classes. */
+extern const unsigned char bbf_shim_class[], bbf_kind_class[];
+extern const size_t bbf_shim_class_len, bbf_kind_class_len;
+
+static uint64_t address_of(const struct bbf_tracker *t, int number)
+{
+    switch (number) {
+    case 1:
+        return (uint64_t)(uintptr_t)t->records.base;
+    case 2:
+        return (uint64_t)(uintptr_t)t->nodes.base;
+    case 3:
+        return (uint64_t)(uintptr_t)t->overflow.base;
+    case 4:
+        return (uint64_t)(uintptr_t)t->roots;
+    case 5:
+        return (uint64_t)(uintptr_t)t->stripes;
+    case 6:
+        return (uint64_t)(uintptr_t)t->shared;
+    default: /* RECORD_MASK: every index is masked (D12.1) */
+        return (t->records.size >> BBF_L_RECORD_SHIFT) - 1;
+    }
+}
+
+/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are ours:
+ * a length that is wrong here is a build that never ran. */
+static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
+{
+    static const uint8_t size[21] = { [3] = 5, [4] = 5, [5] = 9, [6] = 9, [7] = 3, [8] = 3, [9] = 5,
+                                      [10] = 5, [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5,
+                                      [18] = 5, [19] = 3, [20] = 3 };
+    unsigned count = (unsigned)b[8] << 8 | b[9];
+    uint8_t *p = b + 10;
+    for (unsigned i = 1; i < count; i++) {
+        if (p[0] == 5) {
+            uint64_t value = 0;
+            for (int k = 1; k <= 8; k++)
+                value = value << 8 | p[k];
+            if (value - (uint64_t)BBF_SHIM_MAGIC < 8 && value != (uint64_t)BBF_SHIM_MAGIC) {
+                value = address_of(t, (int)(value & 15));
+                for (int k = 8; k >= 1; k--, value >>= 8)
+                    p[k] = (uint8_t)value;
+            }
+        }
+        i += p[0] == 5 || p[0] == 6;
+        p += p[0] == 1 ? 3 + ((unsigned)p[1] << 8 | p[2]) : size[p[0]];
+    }
+}
+
+/* Unsafe's methods were renamed in JDK 12; virtual threads made carriers in 21. */
+static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *out_len)
+{
+    static const struct bbf_cf_rename renames[] = {
+        { "currentThread", "currentCarrierThread" },
+        { "getReference", "getObject" },
+        { "putReference", "putObject" },
+        { "compareAndSetReference", "compareAndSetObject" },
+    };
+    bool carrier = bbf_agent.jdk >= 21, old = bbf_agent.jdk < 12;
+    return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1), old ? 3 : carrier ? 1 : 0, out,
+                              out_len);
+}
+
+static jclass define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t len)
+{
+    uint8_t *adapted;
+    size_t adapted_len;
+    if (adapt(bytes, len, &adapted, &adapted_len) != BBF_OK)
+        return NULL;
+    patch_addresses(bbf_agent.tracker, adapted);
+    jclass class = (*env)->DefineClass(env, name, NULL, (const jbyte *)adapted, (jsize)adapted_len);
+    free(adapted);
+    return class;
+}
+
+static int failed(JNIEnv *env, const char *what)
+{
+    if ((*env)->ExceptionCheck(env)) {
+        if (bbf_log_enabled(BBF_LOG_DEBUG))
+            (*env)->ExceptionDescribe(env);
+        (*env)->ExceptionClear(env);
+    }
+    bbf_log(BBF_LOG_ERROR, "the boot shim cannot be %s on this JVM; tracking stays off", what);
+    return BBF_EREFUSED;
+}
+
+int bbf_shim_define(JNIEnv *env)
+{
+    jclass kind = define(env, "java/lang/BBFlowKind", bbf_kind_class, bbf_kind_class_len);
+    jclass shim = kind == NULL
+                      ? NULL
+                      : define(env, "java/lang/BBFlowShim", bbf_shim_class, bbf_shim_class_len);
+    if (shim == NULL)
+        return failed(env, "defined");
+    /* Asking for a static field links and initialises both: their <clinit> call no native. */
+    jfieldID slots = (*env)->GetStaticFieldID(env, shim, "SLOTS", "[[Ljava/lang/Object;");
+    if (slots == NULL || (*env)->GetStaticFieldID(env, kind, "KINDS", "Ljava/lang/BBFlowKind;") == NULL)
+        return failed(env, "initialised");
+    jobject array = (*env)->GetStaticObjectField(env, shim, slots);
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
+        return failed(env, "linked");
+    bbf_agent.shim = (*env)->NewGlobalRef(env, shim);
+    bbf_agent.slots = (*env)->NewGlobalRef(env, array);
+    (*env)->DeleteLocalRef(env, thread);
+    (*env)->DeleteLocalRef(env, array);
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL ? BBF_OK : BBF_ENOMEM;
+}

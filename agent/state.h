@@ -1,0 +1,73 @@
+/*
+ * agent/state.h - the one agent of a process: its JVMTI environments, tracker, options and threads.
+ *
+ * Two environments (design D3): `field` adds the hidden field to ByteBuf and is not
+ * retransform-capable, so that its bytes are the base of everybody's retransformations; `code`
+ * changes method bodies only.
+ *
+ * Called by: all of agent/. Threads: as noted at each field.
+ */
+#ifndef BBF_AGENT_STATE_H
+#define BBF_AGENT_STATE_H
+
+#include <jni.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "agent/classfile/classfile.h"
+#include "agent/plan.h"
+#include "core/option.h"
+#include "trie/tracker.h"
+#include "wire/server.h"
+
+enum { BBF_MAX_NETTYS = 32, BBF_MAX_PREFIX = 200 };
+
+/* A ByteBuf class that was met: one per prefix and kind of treatment. */
+struct bbf_netty_seen {
+    char prefix[BBF_MAX_PREFIX]; /* "io.netty" */
+    bool has_field;
+    const char *why; /* constant text when it has none */
+};
+
+struct bbf_agent {
+    JavaVM *vm;
+    jvmtiEnv *field, *code;
+    int jdk; /* 11, 17, 21, 25, … */
+    struct bbf_tracker *tracker;
+    _Atomic(const struct bbf_rules *) rules; /* replaced whole, never freed: hooks may read it */
+    struct bbf_options options;              /* in force; under lock */
+    pthread_mutex_t lock;
+    struct timespec started;
+
+    /* class load hooks: any thread, atomics */
+    _Atomic uint64_t classes[BBF_CF_CLASS_RESULTS];
+    _Atomic uint64_t methods[BBF_CF_METHOD_RESULTS];
+    _Atomic uint64_t debug_dropped, hooked, rewrite_ns, retransform_failed;
+    _Atomic uint64_t followed_classes; /* matched by include and changed */
+    _Atomic bool netty_loaded;
+    pthread_mutex_t seen_lock;
+    struct bbf_netty_seen seen[BBF_MAX_NETTYS];
+    size_t n_seen;
+
+    /* shim */
+    jclass shim;      /* global reference */
+    jobjectArray slots;
+    jfieldID tid;     /* Thread.tid */
+
+    /* agent thread (agent/worker.c) */
+    sem_t wake;
+    _Atomic bool gc_finished, dying;
+    _Atomic bool worker_up;
+    struct bbf_server *server;
+    char uuid[37];
+};
+
+extern struct bbf_agent bbf_agent;
+
+/* Turn tracking off for good after an internal fault: said once, the server keeps answering why. */
+void bbf_agent_disable(const char *why);
+
+#endif

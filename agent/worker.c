@@ -1,0 +1,214 @@
+#include "agent/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/heap.h"
+#include "agent/hook.h"
+#include "agent/report.h"
+#include "agent/state.h"
+#include "core/err.h"
+#include "core/log.h"
+
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t answered;
+static struct bbf_request *queue;
+static struct bbf_heap heap;
+
+static struct timespec after_ms(clockid_t clock, uint64_t ms)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    t.tv_sec += (time_t)(ms / 1000);
+    t.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_nsec -= 1000000000;
+        t.tv_sec++;
+    }
+    return t;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t = after_ms(CLOCK_MONOTONIC, 0);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- what is asked ---- */
+
+/* Slots are strong: what a GC is to find must be weak before it. */
+static void collect_garbage(void)
+{
+    bbf_lives_scan(bbf_agent.tracker, &heap);
+    (void)(*bbf_agent.code)->ForceGarbageCollection(bbf_agent.code);
+}
+
+static void apply_limits(const struct bbf_options *o)
+{
+    struct bbf_limits limits = { .max_nodes = o->max_nodes, .max_depth = o->max_depth,
+                                 .max_children = o->max_children, .max_lives = o->max_lives,
+                                 .max_sites = o->max_sites, .memory = o->memory };
+    bbf_tracker_limit(bbf_agent.tracker, &limits);
+}
+
+static int apply(JNIEnv *env, struct bbf_request *request)
+{
+    const struct bbf_rules *now = atomic_load(&bbf_agent.rules);
+    if ((request->effects & BBF_EFFECT_LIMITS) != 0)
+        apply_limits(&now->options);
+    if ((request->effects & BBF_EFFECT_ROOTS) != 0)
+        bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
+    if ((request->effects & BBF_EFFECT_CLASSES) != 0) {
+        struct bbf_retransformed r = bbf_hook_apply(env, request->before, now);
+        if (request->text != NULL) {
+            bbf_buf_printf(request->text, "%zu loaded classes newly followed, %zu put back", r.rewritten,
+                           r.put_back);
+            if (r.failed > 0)
+                bbf_buf_printf(request->text, ", %zu could not be retransformed", r.failed);
+            bbf_buf_char(request->text, '\n');
+        }
+    }
+    return BBF_OK;
+}
+
+static int serve(JNIEnv *env, struct bbf_request *request)
+{
+    if (request->kind == BBF_REQUEST_APPLY)
+        return apply(env, request);
+    if (request->gc)
+        collect_garbage();
+    /* Newer than the request (D7). */
+    bbf_lives_scan(bbf_agent.tracker, &heap);
+    switch (request->kind) {
+    case BBF_REQUEST_RESET:
+        return bbf_tracker_baseline(bbf_agent.tracker);
+    case BBF_REQUEST_RESET_NODES:
+        return bbf_tracker_reset_nodes(bbf_agent.tracker);
+    default:
+        return bbf_report_fill(env, request->snapshot);
+    }
+}
+
+/* ---- the thread ---- */
+
+static struct bbf_request *take(void)
+{
+    pthread_mutex_lock(&queue_lock);
+    struct bbf_request *request = queue;
+    if (request != NULL) {
+        queue = request->next;
+        request->taken = true;
+    }
+    pthread_mutex_unlock(&queue_lock);
+    return request;
+}
+
+static void answer(struct bbf_request *request, int result)
+{
+    pthread_mutex_lock(&queue_lock);
+    request->result = result;
+    request->done = true;
+    pthread_cond_broadcast(&answered);
+    pthread_mutex_unlock(&queue_lock);
+}
+
+static void tick(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    atomic_store_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_NOW),
+                          (uint32_t)(t.tv_sec - bbf_agent.started.tv_sec), memory_order_relaxed);
+}
+
+/* Scans take at most a twentieth of one core, however often the collector runs. */
+static void scan_after_gc(uint64_t *next_scan_ms)
+{
+    if (!atomic_load(&bbf_agent.gc_finished) || now_ms() < *next_scan_ms)
+        return;
+    atomic_store(&bbf_agent.gc_finished, false);
+    uint64_t begin = now_ms();
+    bbf_lives_scan(bbf_agent.tracker, &heap);
+    *next_scan_ms = begin + 10 + 20 * (now_ms() - begin);
+}
+
+static void *run(void *arg)
+{
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = { JNI_VERSION_1_8, (char *)"bbflow", NULL };
+    uint64_t next_scan_ms = 0;
+    (void)arg;
+    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) != JNI_OK) {
+        bbf_agent_disable("the agent thread cannot be attached to the JVM");
+        return NULL;
+    }
+    bbf_heap_init(&heap, env);
+    atomic_store(&bbf_agent.worker_up, true);
+    while (true) {
+        bool pending = atomic_load(&bbf_agent.gc_finished);
+        struct timespec until = after_ms(CLOCK_REALTIME, pending ? 10 : 1000);
+        (void)sem_timedwait(&bbf_agent.wake, &until);
+        tick();
+        scan_after_gc(&next_scan_ms);
+        for (struct bbf_request *request; (request = take()) != NULL;)
+            answer(request, serve(env, request));
+    }
+    return NULL;
+}
+
+int bbf_worker_start(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&answered, &clock);
+    pthread_condattr_destroy(&clock);
+    if (pthread_attr_init(&attributes) != 0)
+        return BBF_EIO;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    int err = pthread_create(&thread, &attributes, run, NULL);
+    pthread_attr_destroy(&attributes);
+    return err == 0 ? BBF_OK : BBF_EIO;
+}
+
+void bbf_worker_wake(void)
+{
+    atomic_store(&bbf_agent.gc_finished, true);
+    (void)sem_post(&bbf_agent.wake);
+}
+
+static void unqueue(struct bbf_request *request)
+{
+    for (struct bbf_request **at = &queue; *at != NULL; at = &(*at)->next)
+        if (*at == request) {
+            *at = request->next;
+            return;
+        }
+}
+
+int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms)
+{
+    request->done = request->taken = false;
+    request->next = NULL;
+    pthread_mutex_lock(&queue_lock);
+    struct bbf_request **end = &queue;
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = request;
+    (void)sem_post(&bbf_agent.wake);
+    struct timespec until = after_ms(CLOCK_MONOTONIC, timeout_ms);
+    int late = 0;
+    /* Once begun it is waited for: the request lies on our stack. */
+    while (!request->done && (late == 0 || request->taken))
+        late = pthread_cond_timedwait(&answered, &queue_lock, &until);
+    int result = BBF_ETIMEOUT;
+    if (request->done)
+        result = request->result;
+    else
+        unqueue(request);
+    pthread_mutex_unlock(&queue_lock);
+    return result;
+}

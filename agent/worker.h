@@ -1,0 +1,47 @@
+/*
+ * agent/worker.h - the agent thread: the only thread of ours that is attached to the JVM. It scans
+ * after each GC, and does what the server and the exit ask of it, one request at a time.
+ *
+ * Called by: agent/lifecycle.c (start, GC wake-up), agent/serve.c (requests). Threads: any may ask;
+ * a request blocks its caller, never an application's thread (but VMDeath's, bounded).
+ */
+#ifndef BBF_AGENT_WORKER_H
+#define BBF_AGENT_WORKER_H
+
+#include <stdbool.h>
+
+#include "core/buf.h"
+#include "trie/snapshot.h"
+
+/* Start the thread; it attaches itself. BBF_EIO. */
+int bbf_worker_start(void);
+/* A GC finished: only a wake-up, safe in the collector's callback. */
+void bbf_worker_wake(void);
+
+enum bbf_request_kind {
+    BBF_REQUEST_SNAPSHOT,    /* scan, then capture; `gc`: ask the JVM for a GC first */
+    BBF_REQUEST_RESET,       /* both kinds scan first */
+    BBF_REQUEST_RESET_NODES,
+    BBF_REQUEST_APPLY        /* options changed: retransform, limits, roots */
+};
+
+struct bbf_request {
+    enum bbf_request_kind kind;
+    bool gc;
+    unsigned effects;               /* APPLY: enum bbf_option_effect */
+    const struct bbf_rules *before; /* APPLY: the rules that were in force */
+    struct bbf_snapshot *snapshot;  /* SNAPSHOT: owned by the caller */
+    struct bbf_buf *text;           /* APPLY: what was done, for a person; may be NULL */
+    /* private */
+    int result;
+    bool done, taken;
+    struct bbf_request *next;
+};
+
+/*
+ * Hand a request to the agent thread and wait. BBF_ETIMEOUT after `timeout_ms` if it was not begun;
+ * BBF_ECLOSED when the thread is gone; otherwise the request's own result.
+ */
+int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms);
+
+#endif

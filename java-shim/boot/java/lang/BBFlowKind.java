@@ -1,0 +1,61 @@
+/*
+ * java.lang.BBFlowKind - what the shim knows of a class (design D4): does it inherit the hidden
+ * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked off the
+ * hot path only; the tables are the agent's (agent/netty.c).
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+
+import jdk.internal.misc.Unsafe;
+
+final class BBFlowKind extends ClassValue<Long> {
+    static final BBFlowKind KINDS = new BBFlowKind();
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private BBFlowKind() {
+    }
+
+    /** KIND_ bits, and where fields are: see trie/layout.h. */
+    private static native long classify(Class<?> type);
+
+    private static native String fieldName(int number);
+
+    /** KIND_ bits in the low half, the offset of the view's or holder's field in the high half. */
+    @Override
+    protected Long computeValue(Class<?> type) {
+        try {
+            long told = classify(type), kind = told & 0xffffffffL;
+            int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
+            if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
+                kind |= KIND_FIELD;
+            else if (depth != KIND_NO_DEPTH)
+                kind = KIND_UNTRACKED;
+            if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
+                return kind;
+            long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
+                    fieldName((int) (told >>> KIND_FIELD_NAME)));
+            if (at >= 0)
+                return kind | at << 32;
+            // Another version keeps it elsewhere: counted, not guessed.
+            return kind & ~(KIND_VIEW | KIND_HOLDER)
+                    | ((kind & KIND_HOLDER) != 0 ? KIND_UNKNOWN_HOLDER : KIND_FOREIGN);
+        } catch (Throwable t) {
+            return 0L;
+        }
+    }
+
+    private static Class<?> up(Class<?> type, int depth) {
+        while (depth-- > 0)
+            type = type.getSuperclass();
+        return type;
+    }
+
+    private static long offset(Class<?> declaring, String field) {
+        try {
+            return U.objectFieldOffset(declaring, field);
+        } catch (InternalError absent) {
+            return -1;
+        }
+    }
+}

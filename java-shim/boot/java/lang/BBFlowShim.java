@@ -1,0 +1,953 @@
+/*
+ * java.lang.BBFlowShim - the hot path: what instrumented methods call. Defined in the boot loader by
+ * the agent (design D4), so that every class can see it and no call can fail to link.
+ *
+ * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
+ * printed; nothing is put on the Java heap but the slot arrays (D7). Records, nodes, stripes and the
+ * shared page are native memory that is never unmapped (D12.1); their addresses are written into the
+ * constant pool before the class is defined, so <clinit> calls no native.
+ *
+ * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
+ * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c.
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.ReservedStackAccess;
+
+public final class BBFlowShim {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** Only there to learn where a lone long field of a direct child of Object lies. */
+    private long $bbf;
+
+    /** Offset of the hidden field in every ByteBuf that has it: one constant (D4). */
+    static final long OFF = U.objectFieldOffset(BBFlowShim.class, "$bbf");
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+
+    private static final long LOW = 0xffffffffL;
+    private static final long HIGH = 0xffffffff00000000L;
+    private static final long IGN = HIGH | RECORD_IGN;
+    private static final long NEVER = HIGH | RECORD_NEVER;
+    private static final long GENERATION = 1L << 32;
+
+    /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
+    private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
+
+    /** Strong slots by record number (D7); chunks are made once and stay. */
+    private static final Object[][] SLOTS = new Object[CHUNKS][];
+    private static final long BASE = U.arrayBaseOffset(Object[].class);
+    private static final int SCALE =
+            31 - Integer.numberOfLeadingZeros(U.arrayIndexScale(Object[].class));
+
+    private BBFlowShim() {
+    }
+
+    // ---- natives: exported by the agent, never block, take no lock, call no Java ----
+
+    /** Where key leads from node; node itself at a limit. */
+    private static native int child(int node, int key);
+
+    /** Root node of a site, 0 at a limit. */
+    private static native int rootOf(int site);
+
+    /** The twin of node in another refCnt bucket. */
+    private static native int bucketOf(int node, int bucket);
+
+    /** count lives of a class were released at node. */
+    private static native void released(int node, int classNumber, int count);
+
+    private static native void unknownAt(int node);
+
+    /** 64 fresh records, linked; 0 at the limit. */
+    private static native int bump();
+
+    /** One record from the shared stack; 0 at the limit. */
+    private static native int pop();
+
+    private static native void push(int record);
+
+    /** Site of "?first-seen Class"; 0 at the limit. */
+    private static native int firstSite(int classNumber);
+
+    // ---- words ----
+
+    @ForceInline
+    private static long recordAt(long handle) {
+        return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
+    }
+
+    @ForceInline
+    private static long nodeAt(long path) {
+        return NODES + ((path & LOW) << NODE_SHIFT);
+    }
+
+    @ForceInline
+    private static boolean mixed() {
+        return U.getInt(SHARED + SHARED_MIXED) != 0;
+    }
+
+    @ForceInline
+    private static long kindOf(Object o) {
+        return BBFlowKind.KINDS.get(o.getClass());
+    }
+
+    /** In mixed mode a hook may meet a ByteBuf without the field: counted, not touched. */
+    @DontInline
+    private static boolean foreign(Object o) {
+        if (o == null)
+            return false;
+        long kind = kindOf(o);
+        if ((kind & KIND_FIELD) != 0)
+            return false;
+        if ((kind & KIND_UNTRACKED) != 0)
+            U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
+        return true;
+    }
+
+    @DontInline
+    private static void failed(Throwable cause) {
+        U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
+    }
+
+    @DontInline
+    private static void tally(int which) {
+        long stripe = stripe();
+        if (stripe != 0)
+            U.putLong(stripe + STRIPE_TALLY + 8L * which,
+                    U.getLong(stripe + STRIPE_TALLY + 8L * which) + 1);
+        else
+            U.getAndAddLong(null, SHARED + SHARED_TALLY + 8L * which, 1);
+    }
+
+    // ---- stripes: free records and end counters of one carrier thread (D7) ----
+
+    @ForceInline
+    private static long stripe() {
+        // The agent renames this call to currentCarrierThread on JDK 21+.
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long stripe = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
+        return U.getLong(stripe + STRIPE_OWNER) == tid ? stripe : claim(tid);
+    }
+
+    /** One of two places; 0 when other live threads hold both. */
+    @DontInline
+    private static long claim(long tid) {
+        long first = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
+        if (U.compareAndSetLong(null, first + STRIPE_OWNER, 0L, tid))
+            return first;
+        long other = STRIPES_AT + (((tid * 0x9E3779B97F4A7C15L) >>> 54) << STRIPE_SHIFT);
+        long owner = U.getLongVolatile(null, other + STRIPE_OWNER);
+        boolean mine = owner == tid
+                || owner == 0 && U.compareAndSetLong(null, other + STRIPE_OWNER, 0L, tid);
+        return mine ? other : 0;
+    }
+
+    // ---- slots ----
+
+    /** 64 consecutive records lie together, batches 32 KiB apart (trie/layout.h). */
+    @ForceInline
+    private static long slotOffset(int record) {
+        int index = record & 63 | (record >>> 6 & 7) << 13 | (record >>> 9 & 127) << 6;
+        return BASE + ((long) index << SCALE);
+    }
+
+    @ForceInline
+    private static void setSlot(int record, Object o) {
+        U.putReference(SLOTS[record >>> CHUNK_SHIFT], slotOffset(record), o);
+    }
+
+    /** False without heap for a chunk: that batch cannot be used now. */
+    @DontInline
+    private static boolean slotsFor(int record) {
+        int chunk = record >>> CHUNK_SHIFT;
+        if (SLOTS[chunk] != null)
+            return true;
+        try {
+            Object[] fresh = new Object[1 << CHUNK_SHIFT];
+            U.compareAndSetReference(SLOTS, BASE + ((long) chunk << SCALE), null, fresh);
+            return true;
+        } catch (Throwable outOfMemory) {
+            failed(outOfMemory);
+            return false;
+        }
+    }
+
+    // ---- free records ----
+
+    /** Fill an empty list from the shared stack or with fresh records; its head, 0 at the limit. */
+    @DontInline
+    private static int refill(long stripe) {
+        long top;
+        int head;
+        do {
+            top = U.getLongVolatile(null, SHARED + SHARED_FREE);
+            head = (int) top;
+            if (head == 0)
+                break;
+            // The tag in the high half defeats ABA: a stale link fails the CAS.
+        } while (!U.compareAndSetLong(null, SHARED + SHARED_FREE, top,
+                (top >>> 32) + 1 << 32 | U.getInt(recordAt(head) + REC_BATCH) & LOW));
+        if (head == 0 && (head = bump()) == 0)
+            return 0;
+        if (!slotsFor(head)) {
+            push(head);
+            return 0;
+        }
+        int count = 0;
+        for (int r = head; r != 0; r = U.getInt(recordAt(r) + REC_NEXT))
+            count++;
+        U.putInt(stripe + STRIPE_COUNT, count);
+        return head;
+    }
+
+    /** Give 64 records of a long list to the other threads. */
+    @DontInline
+    private static void spill(long stripe) {
+        int head = U.getInt(stripe + STRIPE_HEAD), last = head;
+        for (int i = 1; i < BATCH; i++)
+            last = U.getInt(recordAt(last) + REC_NEXT);
+        U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(last) + REC_NEXT));
+        U.putInt(stripe + STRIPE_COUNT, U.getInt(stripe + STRIPE_COUNT) - BATCH);
+        U.putInt(recordAt(last) + REC_NEXT, 0);
+        push(head);
+    }
+
+    // ---- open (D12.4) ----
+
+    /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
+    @ForceInline
+    private static void begin(long at, long g, int node, int refs, int size, long parent, int state) {
+        U.putLong(at + REC_PATH, g | node);
+        U.putLong(at + REC_REFS, g | refs & LOW);
+        U.putLong(at + REC_SIZE, g | size & LOW);
+        U.putLong(at + REC_PARENT, parent);
+        U.putInt(at + REC_NEXT, U.getInt(SHARED + SHARED_NOW));
+        U.putLongRelease(null, at + REC_LIFE, g | state);
+    }
+
+    /** A life on a record of its own; its handle, IGN at a limit (counted). The slot comes first. */
+    private static long open(Object o, int node, int refs, int size, long parent, int flags) {
+        long stripe = stripe();
+        int record;
+        if (stripe != 0) {
+            record = U.getInt(stripe + STRIPE_HEAD);
+            if (record == 0 && (record = refill(stripe)) == 0) {
+                tally(TALLY_DROPPED_LIVES);
+                return IGN;
+            }
+            U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(record) + REC_NEXT));
+            U.putInt(stripe + STRIPE_COUNT, U.getInt(stripe + STRIPE_COUNT) - 1);
+        } else {
+            record = pop();
+            if (record == 0 || !slotsFor(record)) {
+                if (record != 0)
+                    push(record);
+                tally(TALLY_DROPPED_LIVES);
+                return IGN;
+            }
+        }
+        setSlot(record, o);
+        long at = recordAt(record);
+        long g = (U.getLong(at + REC_LIFE) & HIGH) + GENERATION;
+        begin(at, g, node, refs, size, parent, OPEN | flags);
+        return g | record;
+    }
+
+    @ForceInline
+    private static int refsOf(long kind, int mem) {
+        return mem << MEM_SHIFT | (int) (kind & KIND_CLASS) << CLASS_SHIFT | 1;
+    }
+
+    /** The life lost a race to be the object's: it never was one. */
+    private static void undo(long handle) {
+        U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
+        endBy(handle, false);
+    }
+
+    /**
+     * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
+     * where it stands.
+     */
+    private static boolean endBy(long handle, boolean unknown) {
+        long at = recordAt(handle), path = U.getLong(at + REC_PATH), life;
+        U.putLong(at + REC_PATH, handle & HIGH);
+        do {
+            life = U.getLongVolatile(null, at + REC_LIFE);
+            if (((life ^ handle) >>> 32) != 0 || (life & STATE) != OPEN)
+                return false;
+        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, life ^ (OPEN ^ CLOSED)));
+        if (unknown)
+            unknownAt(chargedAt(path, handle));
+        if ((life & (CONV | STICKY)) == 0) {
+            setSlot((int) handle, null);
+            U.putInt(at + REC_NEXT, 0);
+            push((int) handle);
+        }
+        return true;
+    }
+
+    @ForceInline
+    private static int chargedAt(long path, long handle) {
+        return ((path ^ handle) >>> 32) == 0 && (int) path != 0 ? (int) path : NODE_RACED;
+    }
+
+    // ---- roots ----
+
+    /** At the exit of a concrete allocator's terminal method. meta = site | memory << 16. */
+    @ForceInline
+    @ReservedStackAccess
+    public static void root(Object o, int size, int meta) {
+        if (o == null)
+            return;
+        if (mixed() && foreign(o))
+            return;
+        long f = U.getLong(o, OFF), at = recordAt(f);
+        int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
+        // Recycled and closed: the object keeps its record; one compare decides (D7).
+        if (U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY) && node > NODE_BEFORE_RESET) {
+            long g = (f & HIGH) + GENERATION;
+            int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
+            begin(at, g, node, refs | meta >>> META_MEM_SHIFT << MEM_SHIFT | 1, size, 0,
+                    OPEN | STICKY);
+            U.putLong(o, OFF, g | f & LOW);
+            U.storeStoreFence();
+        } else {
+            rootSlow(o, size, meta, false);
+        }
+    }
+
+    /** At the exit of Unpooled's terminals, which nest: an open life is kept. */
+    @DontInline
+    @ReservedStackAccess
+    public static void rootKeep(Object o, int size, int meta) {
+        if (o != null && !(mixed() && foreign(o)))
+            rootSlow(o, size, meta, true);
+    }
+
+    /** Before a leak-aware wrapper is built: it would copy the object's last life (D5). */
+    @DontInline
+    @ReservedStackAccess
+    public static void fresh(Object o) {
+        if (o != null && !(mixed() && foreign(o)))
+            rootSlow(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT, false);
+    }
+
+    @DontInline
+    @ReservedStackAccess
+    private static void rootSlow(Object o, int size, int meta, boolean keep) {
+        try {
+            long kind = kindOf(o);
+            Object owner = o;
+            if ((kind & KIND_VIEW) != 0) {
+                owner = ownerOf(o);
+                if (owner == null)
+                    return;
+                kind = kindOf(owner);
+            }
+            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0)
+                openRoot(owner, kind, size, meta, keep);
+            if (owner != o)
+                U.putLong(o, OFF, U.getLong(owner, OFF));
+            U.storeStoreFence();
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
+        long f = U.getLong(o, OFF);
+        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f))
+            return;
+        int mem = meta >>> META_MEM_SHIFT;
+        if ((mem & MEM_KIND) == MEM_KIND) // Unpooled.wrappedBuffer & co.: the class knows
+            mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        if ((kind & KIND_FOREIGN) != 0)
+            mem |= MEM_FOREIGN;
+        int node = rootNode(meta & META_SITE, mem);
+        boolean sticky = f != 0;
+        if (f != 0 && f != IGN && isOpen(f)) {
+            if (node > NODE_BEFORE_RESET && rename(f, node, mem, size))
+                return;
+            if (node <= NODE_BEFORE_RESET && isFirstSeen(f))
+                undo(f);
+            else
+                endBy(f, true);
+        }
+        if (node <= NODE_BEFORE_RESET) {
+            if (node != NODE_IGNORE)
+                tally(TALLY_DROPPED_LIVES);
+            U.putLong(o, OFF, IGN);
+            return;
+        }
+        int refs = refsOf(kind, mem);
+        if (sticky && f != IGN && reopen(o, f, node, refs, size, 0))
+            return;
+        long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
+        if (sticky)
+            U.putLong(o, OFF, h);
+        else if (!U.compareAndSetLong(o, OFF, 0L, h)) { // another thread saw it first (D12.4)
+            undo(h);
+            rename(U.getLongVolatile(o, OFF), node, mem, size);
+        }
+    }
+
+    /** Root node of a site, or why there is none: NODE_IGNORE (trackDirectOnly), NODE_NONE. */
+    private static int rootNode(int site, int mem) {
+        int flags = U.getInt(SHARED + SHARED_FLAGS);
+        if ((flags & SHARED_OFF) != 0
+                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
+            return NODE_IGNORE;
+        int node = U.getInt(ROOTS + ((long) site << 2));
+        return node != NODE_NONE ? node : rootOf(site);
+    }
+
+    private static boolean isOpen(long f) {
+        long life = U.getLong(recordAt(f) + REC_LIFE);
+        return ((life ^ f) >>> 32) == 0 && (life & STATE) == OPEN;
+    }
+
+    private static boolean isFirstSeen(long f) {
+        long refs = U.getLong(recordAt(f) + REC_REFS);
+        return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
+    }
+
+    /** The life was only first seen inside the constructor or allocator: its root is known now. */
+    private static boolean rename(long f, int node, int mem, int size) {
+        if (f == 0 || f == IGN || f == NEVER || !isOpen(f) || !isFirstSeen(f))
+            return false;
+        long at = recordAt(f), g = f & HIGH;
+        U.putLong(at + REC_PATH, g | node);
+        int kept = (int) U.getLong(at + REC_REFS) & (CLASS_MASK << CLASS_SHIFT | REFS_COUNT);
+        U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
+        U.putLong(at + REC_SIZE, g | size & LOW);
+        return true;
+    }
+
+    /** A closed sticky record goes on with its next generation. */
+    private static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
+        long at = recordAt(f);
+        if (U.getLong(at + REC_LIFE) != (f & HIGH | CLOSED | STICKY))
+            return false;
+        long g = (f & HIGH) + GENERATION;
+        begin(at, g, node, refs, size, parent, OPEN | STICKY);
+        U.putLong(o, OFF, g | f & LOW);
+        return true;
+    }
+
+    // ---- views, wrappers, derived buffers (D5) ----
+
+    /** In the constructor of a view or wrapper: it walks with its owner's handle. */
+    @ForceInline
+    public static void alias(Object view, Object owner) {
+        if (owner == null || mixed() && (foreign(view) || foreign(owner)))
+            return;
+        U.putLong(view, OFF, U.getLong(owner, OFF));
+    }
+
+    /** The same where the parameter's type does not say that it is a ByteBuf. */
+    @DontInline
+    public static void aliasObject(Object view, Object owner) {
+        try {
+            if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
+                alias(view, owner);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Constants such as EmptyByteBuf. */
+    @DontInline
+    public static void never(Object o) {
+        if (o != null && !(mixed() && foreign(o)))
+            U.putLong(o, OFF, NEVER);
+    }
+
+    /** Unpooled.unreleasableBuffer: the owner is marked static, the wrapper is not followed. */
+    @DontInline
+    public static void unreleasable(Object wrapper, Object owner) {
+        if (owner == null || mixed() && (foreign(wrapper) || foreign(owner)))
+            return;
+        long f = U.getLong(owner, OFF), at = recordAt(f), refs = U.getLong(at + REC_REFS);
+        if (f != 0 && isOpen(f) && ((refs ^ f) >>> 32) == 0)
+            U.putLong(at + REC_REFS, refs | (long) MEM_STATIC << MEM_SHIFT);
+        U.putLong(wrapper, OFF, NEVER);
+    }
+
+    /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
+    @DontInline
+    @ReservedStackAccess
+    public static void derive(Object o, Object parent, int site) {
+        if (o == null || parent == null || mixed() && (foreign(o) || foreign(parent)))
+            return;
+        try {
+            long pf = current(parent);
+            long f = U.getLong(o, OFF);
+            if (pf == IGN || pf == NEVER) {
+                U.putLong(o, OFF, pf);
+                return;
+            }
+            long kind = kindOf(o);
+            int node = 0, mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+            if (pf != 0 && isOpen(pf)) {
+                long path = U.getLong(recordAt(pf) + REC_PATH);
+                node = chargedAt(path, pf);
+                node = node > NODE_BEFORE_RESET ? childOf(node, site) : node;
+                mem = (int) (U.getLong(recordAt(pf) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
+            } else {
+                pf = 0;
+                node = rootNode(site, mem);
+                if (node <= NODE_BEFORE_RESET) {
+                    U.putLong(o, OFF, IGN);
+                    return;
+                }
+            }
+            int refs = refsOf(kind, mem);
+            if (f != 0 && f != IGN && isOpen(f))
+                endBy(f, true);
+            if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf))
+                U.putLong(o, OFF, open(o, node, refs, 0, pf, f != 0 ? STICKY : 0));
+            U.storeStoreFence();
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
+    private static Object ownerOf(Object o) {
+        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long kind = kindOf(o);
+            if ((kind & KIND_VIEW) == 0)
+                return (kind & KIND_FIELD) != 0 ? o : null;
+            o = U.getReference(o, kind >>> 32);
+        }
+        return null;
+    }
+
+    /** The handle in force: a view's owner may have been recycled under it. */
+    private static long current(Object o) {
+        long f = U.getLong(o, OFF);
+        if (f == IGN || f == NEVER || f != 0 && isOpen(f))
+            return f;
+        Object owner = ownerOf(o);
+        if (owner == null || owner == o)
+            return f;
+        long h = U.getLong(owner, OFF);
+        if (h != f)
+            U.putLong(o, OFF, h);
+        return h;
+    }
+
+    // ---- counts and sizes: hints, by load, compare, plain store ----
+
+    /** After retain (delta > 0) and at an intermediate release (delta < 0): moves the refCnt bucket. */
+    @ForceInline
+    public static void refs(Object o, int delta) {
+        if (o == null || mixed() && foreign(o))
+            return;
+        long f = U.getLong(o, OFF), at = recordAt(f), refs = U.getLong(at + REC_REFS);
+        if (((refs ^ f) >>> 32) != 0)
+            return;
+        int count = (int) refs & REFS_COUNT;
+        int next = Math.max(1, Math.min(count + delta, REFS_COUNT));
+        U.putLong(at + REC_REFS, refs + (next - count));
+        if ((BUCKETS >>> 2 * Math.min(count, 6) & 3) != (BUCKETS >>> 2 * Math.min(next, 6) & 3))
+            changeBucket(f, BUCKETS >>> 2 * Math.min(next, 6) & 3);
+    }
+
+    /** At the entry of release(int): handleRelease takes off the last one. */
+    @ForceInline
+    public static void releases(Object o, int decrement) {
+        if (decrement > 1)
+            refs(o, 1 - decrement);
+    }
+
+    @DontInline
+    private static void changeBucket(long f, int bucket) {
+        try {
+            long at = recordAt(f), path = U.getLong(at + REC_PATH);
+            if (((path ^ f) >>> 32) == 0 && (path & LOW) > NODE_BEFORE_RESET)
+                U.putLong(at + REC_PATH, f & HIGH | bucketOf((int) path, bucket) & LOW);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** At the exit of capacity(int). */
+    @ForceInline
+    public static void resized(Object o, int size) {
+        if (o == null || mixed() && foreign(o))
+            return;
+        long f = U.getLong(o, OFF), at = recordAt(f);
+        if (((U.getLong(at + REC_SIZE) ^ f) >>> 32) == 0)
+            U.putLong(at + REC_SIZE, f & HIGH | size & LOW);
+    }
+
+    /** Before the throw of AbstractByteBuf.ensureAccessible. */
+    @DontInline
+    public static void misuse(Object o) {
+        try {
+            if (o != null && !(mixed() && foreign(o)))
+                tally(TALLY_MISUSE);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    // ---- close (D12.6) ----
+
+    /** At the entry of AbstractReferenceCountedByteBuf.handleRelease: before any recycling. */
+    @ForceInline
+    @ReservedStackAccess
+    public static void release(Object o, boolean zero) {
+        if (!zero) {
+            refs(o, -1);
+            return;
+        }
+        if (mixed() && foreign(o))
+            return;
+        long f = U.getLong(o, OFF), at = recordAt(f);
+        // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).
+        if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
+            long path = U.getLong(at + REC_PATH);
+            U.putLong(at + REC_PATH, f & HIGH);
+            U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
+            long run = U.getLong(at + REC_RUN);
+            long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
+            if (((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL)
+                U.putLong(at + REC_RUN, run + 1);
+            else
+                newRun(at + REC_RUN, key);
+        } else {
+            releaseSlow(o, f);
+        }
+    }
+
+    @ForceInline
+    private static long runKey(int node, long refs) {
+        return (long) node << 32 | (refs >>> CLASS_SHIFT & CLASS_MASK) << 16;
+    }
+
+    /** Charge what the word held and begin it anew with one life. */
+    @DontInline
+    private static void newRun(long word, long key) {
+        try {
+            long run = U.getLong(word);
+            U.putLong(word, key | 1);
+            if (run != 0)
+                released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    @DontInline
+    @ReservedStackAccess
+    private static void releaseSlow(Object o, long f) {
+        try {
+            if (f == 0 || f == IGN || f == NEVER)
+                return;
+            long at = recordAt(f), path = U.getLong(at + REC_PATH);
+            long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
+            if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
+                return;
+            // Before the CAS: a CONV record may be freed by the agent right after it.
+            U.putLong(at + REC_PATH, f & HIGH);
+            while (!U.compareAndSetLong(null, at + REC_LIFE, life, life ^ (OPEN ^ CLOSED))) {
+                life = U.getLongVolatile(null, at + REC_LIFE);
+                if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
+                    return;
+            }
+            long stripe = stripe();
+            if ((life & (CONV | STICKY)) == 0)
+                giveBack((int) f, stripe);
+            long key = runKey(chargedAt(path, f), refs);
+            if (stripe == 0) {
+                released((int) (key >>> 32), (int) (key >>> 16) & 0xffff, 1);
+                return;
+            }
+            long word = stripe + STRIPE_RUN + ((key >>> 32 & RUN_SLOTS - 1) << 3);
+            long run = U.getLong(word);
+            if (((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL)
+                U.putLong(word, run + 1);
+            else
+                newRun(word, key);
+        } catch (Throwable t) {
+            failed(t);
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(o); // D12.6: until the close is done
+        }
+    }
+
+    /** The winner of a close without CONV and STICKY owns the record: slot first, then the list. */
+    private static void giveBack(int record, long stripe) {
+        setSlot(record, null);
+        if (stripe == 0) {
+            U.putInt(recordAt(record) + REC_NEXT, 0);
+            push(record);
+            return;
+        }
+        U.putInt(recordAt(record) + REC_NEXT, U.getInt(stripe + STRIPE_HEAD));
+        U.putInt(stripe + STRIPE_HEAD, record);
+        int count = U.getInt(stripe + STRIPE_COUNT) + 1;
+        U.putInt(stripe + STRIPE_COUNT, count);
+        if (count > SPILL_ABOVE)
+            spill(stripe);
+    }
+
+    // ---- steps (D12.5) ----
+
+    /** A ByteBuf is here now: o is null or a ByteBuf by the caller's verified type. */
+    @ForceInline
+    public static void step(Object o, int site) {
+        if (o == null)
+            return;
+        if (mixed() && foreign(o))
+            return;
+        long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
+        long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
+        // The handle's generation is the path's and the first child is this site's: move there.
+        if (((path ^ f | child) >>> 32) == 0)
+            U.putLong(at + REC_PATH, f & HIGH | child);
+        else
+            lean(o, f, site);
+    }
+
+    @ForceInline
+    public static void step2(Object a, Object b, int site) {
+        step(a, site);
+        step(b, site);
+    }
+
+    /** Off the hit path, with nothing in it that makes the caller spill more than it must. */
+    @DontInline
+    private static void lean(Object o, long f, int site) {
+        long at = recordAt(f), path = U.getLong(at + REC_PATH), node = nodeAt(path);
+        if (((path ^ f) >>> 32) == 0) {
+            if ((int) path == NODE_NONE)
+                return; // closed: a use after release is Netty's to report
+            for (int i = 8; i < 8 * INLINE_CHILDREN; i += 8) {
+                long word = U.getLong(node + i);
+                if ((int) (word >>> 32) == site && word != 0) {
+                    U.putLong(at + REC_PATH, f & HIGH | word & LOW);
+                    return;
+                }
+            }
+        } else if (f == IGN || f == NEVER) {
+            return;
+        }
+        try {
+            miss(o, f, site);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    private static void miss(Object o, long f, int site) {
+        if (f == 0) {
+            firstSight(o, site);
+            return;
+        }
+        long at = recordAt(f), path = U.getLong(at + REC_PATH);
+        long life = U.getLongVolatile(null, at + REC_LIFE);
+        if (((path ^ f) >>> 32) != 0) {
+            if (((life ^ f) >>> 32) == 0) {
+                if ((life & STATE) == OPEN) { // a late store of the life before (D12.7)
+                    U.putLong(at + REC_PATH, f & HIGH | NODE_RACED);
+                    tally(TALLY_RACED_STEPS);
+                }
+                return;
+            }
+            long h = current(o); // a view whose owner was recycled
+            if (h != f && h != 0 && isOpen(h))
+                step(o, site);
+            return;
+        }
+        if ((life & STATE) == OPEN) {
+            int next = childOf((int) path, site);
+            if (next != (int) path)
+                U.putLong(at + REC_PATH, f & HIGH | next & LOW);
+        }
+    }
+
+    /** Where the site leads, looking for what exists before asking C to make it (D6). */
+    private static int childOf(int node, int site) {
+        long n = nodeAt(node);
+        for (int i = 0; i < 8 * INLINE_CHILDREN; i += 8) {
+            long word = U.getLongVolatile(null, n + i);
+            if (word == 0)
+                break;
+            if ((int) (word >>> 32) == site)
+                return (int) word;
+        }
+        int flags = U.getInt(n + NODE_FLAGS);
+        if ((flags & (FLAG_NO_STEPS | FLAG_FULL)) == 0
+                && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_NODES_FULL) == 0)
+            return child(node, site);
+        int known = (flags & FLAG_NO_STEPS) == 0 ? overflowChild(node, site) : 0;
+        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET)
+            tally(TALLY_DROPPED_STEPS);
+        return known != 0 ? known : node;
+    }
+
+    /** The overflow table, read only; the same as find_overflow() in trie/node.c. */
+    private static int overflowChild(int node, int site) {
+        long x = (long) node << 32 | site;
+        x ^= x >>> 33;
+        x *= 0xff51afd7ed558ccdL;
+        x ^= x >>> 33;
+        long table = OVERFLOW + ((long) (node >>> ARENA_SHIFT) << OVERFLOW_BITS + 2);
+        for (int probes = 0; probes < 1 << OVERFLOW_BITS; probes++, x++) {
+            int id = U.getIntVolatile(null, table + ((x & (1 << OVERFLOW_BITS) - 1) << 2));
+            if (id == 0)
+                return 0;
+            long n = nodeAt(id);
+            int flags = U.getInt(n + NODE_FLAGS);
+            if (U.getInt(n + NODE_PARENT) == node && U.getInt(n + NODE_SITE) == site
+                    && ((flags & FLAG_ALIAS) != 0 || sameBucket(flags, node)))
+                return (flags & FLAG_ALIAS) != 0 ? (int) U.getLong(n) : id;
+        }
+        return 0;
+    }
+
+    private static boolean sameBucket(int flags, int parent) {
+        int other = U.getInt(nodeAt(parent) + NODE_FLAGS);
+        return ((flags ^ other) >>> FLAG_BUCKET_SHIFT & 3) == 0;
+    }
+
+    /** No root hook opened a life for it: a constructor's buffer, or one older than the agent. */
+    private static void firstSight(Object o, int site) {
+        long kind = kindOf(o);
+        Object owner = o;
+        if ((kind & KIND_VIEW) != 0) {
+            owner = ownerOf(o);
+            if (owner == null) {
+                U.compareAndSetLong(o, OFF, 0L, IGN);
+                return;
+            }
+            kind = kindOf(owner);
+        }
+        long f = U.getLongVolatile(owner, OFF);
+        if (f == 0)
+            f = openFirst(owner, kind);
+        if (owner != o)
+            U.putLong(o, OFF, f);
+        if (f != IGN && f != NEVER && isOpen(f))
+            step(o, site);
+    }
+
+    private static long openFirst(Object o, long kind) {
+        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        int flags = U.getInt(SHARED + SHARED_FLAGS);
+        int site = 0;
+        if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
+                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
+            site = firstSite((int) kind & KIND_CLASS);
+        int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
+        if (node <= NODE_BEFORE_RESET) {
+            if (site != 0)
+                tally(TALLY_DROPPED_LIVES);
+            U.compareAndSetLong(o, OFF, 0L, IGN);
+            return U.getLongVolatile(o, OFF);
+        }
+        mem |= (kind & KIND_FOREIGN) != 0 ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
+        long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
+        if (U.compareAndSetLong(o, OFF, 0L, h))
+            return h;
+        if (h != IGN)
+            undo(h);
+        return U.getLongVolatile(o, OFF);
+    }
+
+    // ---- anything that may be or hold a buffer ----
+
+    /** o may be anything: a ByteBuf of unknown ancestry, a holder (read by field), or neither. */
+    @DontInline
+    public static void stepObject(Object o, int site) {
+        try {
+            for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+                long kind = kindOf(o);
+                if ((kind & KIND_FIELD) != 0) {
+                    step(o, site);
+                    return;
+                }
+                if ((kind & KIND_UNTRACKED) != 0) {
+                    U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
+                    return;
+                }
+                if ((kind & KIND_HOLDER) == 0) {
+                    if ((kind & KIND_UNKNOWN_HOLDER) != 0)
+                        tally(TALLY_HOLDERS_UNKNOWN);
+                    return;
+                }
+                o = U.getReference(o, kind >>> 32);
+            }
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Before areturn: a step unless the buffer is the parameter p. */
+    @ForceInline
+    public static void exit(Object returned, Object p, int site) {
+        if (returned != null && returned != p)
+            exitSlow(returned, p, null, site);
+    }
+
+    @ForceInline
+    public static void exit2(Object returned, Object p, Object q, int site) {
+        if (returned != null && returned != p && returned != q)
+            exitSlow(returned, p, q, site);
+    }
+
+    /** Another object may still be the same life: a view of the parameter. */
+    @DontInline
+    private static void exitSlow(Object returned, Object p, Object q, int site) {
+        try {
+            long f = handleOf(returned);
+            if (f == 0 || f != handleOf(p) && f != handleOf(q))
+                stepObject(returned, site);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    private static long handleOf(Object o) {
+        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long kind = kindOf(o);
+            if ((kind & KIND_FIELD) != 0)
+                return current(o);
+            o = (kind & KIND_HOLDER) != 0 ? U.getReference(o, kind >>> 32) : null;
+        }
+        return 0;
+    }
+
+    /**
+     * Before areturn of a method that overwrites its parameters: no step if the life's path already
+     * holds the method's entry (D2).
+     */
+    @DontInline
+    public static void exitWalk(Object returned, int site, int entry) {
+        try {
+            long f = handleOf(returned);
+            if (f == 0 || f == IGN || f == NEVER) {
+                stepObject(returned, site);
+                return;
+            }
+            long path = U.getLong(recordAt(f) + REC_PATH);
+            int node = ((path ^ f) >>> 32) == 0 ? (int) path : 0;
+            for (int i = 0; i < 1 << 14 && node != 0; i++) {
+                if (U.getInt(nodeAt(node) + NODE_SITE) == entry)
+                    return;
+                node = U.getInt(nodeAt(node) + NODE_PARENT);
+            }
+            stepObject(returned, site);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+}

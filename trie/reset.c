@@ -1,0 +1,83 @@
+/*
+ * trie/reset.c - both resets (design D12.10). A baseline remembers the counters and subtracts them;
+ * nodes and open lives stay. A reset of the nodes also begins the trie anew, in the next range of
+ * ids: ids are never used twice, so a thread that stalled with an old id reads zeros, which is a
+ * miss, and its slow path sees that the arena is another.
+ *
+ * Order of a node reset (the model explored exactly this): publish the arena; synchronize; clear the
+ * root table; move every OPEN record that stands in the old range by CAS until a pass finds none;
+ * fold the counters; give the memory back.
+ */
+#include <string.h>
+
+#include "core/err.h"
+#include "trie/section.h"
+#include "trie/sums.h"
+#include "trie/tracker.h"
+
+enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
+
+static int take_baseline(struct bbf_tracker *t)
+{
+    struct bbf_sums *sums = bbf_sums_new(t);
+    if (sums == NULL)
+        return BBF_ENOMEM;
+    bbf_sums_free(t->baseline);
+    t->baseline = sums;
+    t->n_tombs = 0;
+    if (t->tombs != NULL)
+        memset(t->tombs, 0, t->cap_tombs * sizeof *t->tombs);
+    t->resets++;
+    return BBF_OK;
+}
+
+int bbf_tracker_baseline(struct bbf_tracker *t)
+{
+    return take_baseline(t);
+}
+
+/* Move every OPEN life that stands in an old range; true if one was found. */
+static bool move_lives(struct bbf_tracker *t, uint32_t arena)
+{
+    bool found = false;
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
+        struct bbf_record *record = bbf_record_at(t, r);
+        uint64_t path = atomic_load_explicit(&record->path, memory_order_acquire);
+        uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
+        uint32_t at = BBF_LOW(path) >> BBF_L_ARENA_SHIFT;
+        if ((life & BBF_L_STATE) != BBF_L_OPEN || at == 0 || at == arena)
+            continue;
+        found = true;
+        /* CAS: a plain store might hit {g+1|root} of the record's next life. */
+        atomic_compare_exchange_strong(&record->path, &path,
+                                       BBF_WORD(BBF_GENERATION(path), BBF_L_NODE_BEFORE_RESET));
+    }
+    return found;
+}
+
+int bbf_tracker_reset_nodes(struct bbf_tracker *t)
+{
+    uint32_t old = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT, arena = old + 1;
+    if (arena >= t->arenas)
+        return BBF_EREFUSED;
+    uint64_t window = atomic_exchange(&t->window, BBF_WORD(arena, 0));
+    atomic_store_explicit(&t->next_node, arena << BBF_L_ARENA_SHIFT, memory_order_release);
+    bbf_section_synchronize();
+    for (uint32_t site = 0; site < BBF_L_MAX_SITES; site++) {
+        uint32_t root = atomic_load(&t->roots[site]);
+        if (root >> BBF_L_ARENA_SHIFT == old)
+            atomic_compare_exchange_strong(&t->roots[site], &root, BBF_L_NODE_NONE);
+    }
+    while (move_lives(t, arena))
+        ;
+    int err = take_baseline(t);
+    size_t len = (size_t)BBF_LOW(window) << 20, from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
+    bbf_space_drop(&t->nodes, from, len, len);
+    bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
+    size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;
+    if (atomic_load(&t->overflow_arena) == old)
+        bbf_space_drop(&t->overflow, old * table, table, table);
+    atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
+    return err;
+}

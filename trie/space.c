@@ -1,0 +1,71 @@
+#include "trie/space.h"
+
+#include <sys/mman.h>
+
+#include "core/err.h"
+
+enum { STEP = 1 << 20 };
+
+int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *budget)
+{
+    /* PROT_READ private memory is not charged to the process, not even under strict overcommit. */
+    void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return BBF_ENOMEM;
+    /* Gigabytes of nothing have no place in a core file. */
+    (void)madvise(base, size, MADV_DONTDUMP);
+    space->base = base;
+    space->size = size;
+    space->budget = budget;
+    atomic_init(&space->writable, 0);
+    return BBF_OK;
+}
+
+static bool charge(struct bbf_budget *budget, size_t bytes)
+{
+    /* Relaxed: the counter bounds a sum, it orders nothing. */
+    uint64_t used = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
+    if (used + bytes <= atomic_load_explicit(&budget->limit, memory_order_relaxed))
+        return true;
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&budget->refused, 1, memory_order_relaxed);
+    return false;
+}
+
+bool bbf_space_open(struct bbf_space *space, size_t from, size_t len)
+{
+    if (from > space->size || len > space->size - from || !charge(space->budget, len))
+        return false;
+    if (mprotect(space->base + from, len, PROT_READ | PROT_WRITE) == 0) {
+        (void)madvise(space->base + from, len, MADV_DODUMP);
+        return true;
+    }
+    atomic_fetch_sub_explicit(&space->budget->used, len, memory_order_relaxed);
+    atomic_fetch_add_explicit(&space->budget->refused, 1, memory_order_relaxed);
+    return false;
+}
+
+bool bbf_space_reach(struct bbf_space *space, size_t upto)
+{
+    if (upto > space->size)
+        return false;
+    /* Acquire: pairs with the release below, so that what is seen as writable is. */
+    size_t have = atomic_load_explicit(&space->writable, memory_order_acquire);
+    while (have < upto) {
+        size_t step = space->size - have < STEP ? space->size - have : STEP;
+        if (!bbf_space_open(space, have, step))
+            return false;
+        if (atomic_compare_exchange_strong_explicit(&space->writable, &have, have + step,
+                                                    memory_order_acq_rel, memory_order_acquire))
+            have += step;
+        else /* another thread opened the same step: it is charged once */
+            atomic_fetch_sub_explicit(&space->budget->used, step, memory_order_relaxed);
+    }
+    return true;
+}
+
+void bbf_space_drop(struct bbf_space *space, size_t from, size_t len, size_t uncharge)
+{
+    (void)madvise(space->base + from, len, MADV_DONTNEED);
+    atomic_fetch_sub_explicit(&space->budget->used, uncharge, memory_order_relaxed);
+}

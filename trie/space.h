@@ -1,0 +1,45 @@
+/*
+ * trie/space.h - address space for what the shim can address (design D12.1): one private anonymous
+ * PROT_READ reservation per kind, never unmapped, moved or reused for another type until the process
+ * is gone. Reading anywhere inside it is safe and gives zeros; a part becomes writable, in 1 MiB
+ * steps, before an index inside it is published, and is charged to the `memory` limit then.
+ *
+ * Called by: trie. Threads: bbf_space_reach() is lock-free against itself (mprotect is idempotent).
+ * Units: bytes.
+ */
+#ifndef BBF_TRIE_SPACE_H
+#define BBF_TRIE_SPACE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What all spaces of a tracker together have made writable, and may. */
+struct bbf_budget {
+    _Atomic uint64_t used;
+    _Atomic uint64_t limit;
+    _Atomic uint64_t refused; /* how often the limit or the kernel said no */
+};
+
+struct bbf_space {
+    char *base;
+    size_t size;               /* reserved */
+    struct bbf_budget *budget;
+    _Atomic size_t writable;   /* bytes from base that are writable */
+};
+
+/* Reserve; nothing is charged. BBF_ENOMEM: the kernel refuses that much address space. */
+int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *budget);
+
+/* Make [0, upto) writable. False: limit reached or mprotect failed; nothing is lost. */
+bool bbf_space_reach(struct bbf_space *space, size_t upto);
+
+/* The same for a part in the middle, of which the caller keeps account: [from, from + len). */
+bool bbf_space_open(struct bbf_space *space, size_t from, size_t len);
+
+/* Give the pages of a part back; they read as zeros and stay writable. Not uncharged where the
+ * part goes on being used; `uncharge` bytes are taken off the budget. */
+void bbf_space_drop(struct bbf_space *space, size_t from, size_t len, size_t uncharge);
+
+#endif

@@ -1,0 +1,147 @@
+#include "trie/tracker.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "core/err.h"
+#include "trie/section.h"
+
+/* Small tables that are always writable; never unmapped either. */
+static void *map_writable(size_t size)
+{
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* 4,096 id ranges if the kernel gives the address space (RLIMIT_AS may not), at least one. */
+static int reserve_nodes(struct bbf_tracker *t)
+{
+    for (uint32_t arenas = 4096; arenas >= 2; arenas /= 2) {
+        size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
+        if (bbf_space_reserve(&t->nodes, ids << BBF_L_NODE_SHIFT, &t->budget) == BBF_OK) {
+            if (bbf_space_reserve(&t->ended, ids * sizeof(uint64_t), &t->budget) == BBF_OK) {
+                size_t table = (size_t)arenas << (BBF_L_OVERFLOW_BITS + 2);
+                if (bbf_space_reserve(&t->overflow, table, &t->budget) == BBF_OK) {
+                    t->arenas = arenas;
+                    return BBF_OK;
+                }
+                munmap(t->ended.base, t->ended.size); /* nobody has its address yet */
+            }
+            munmap(t->nodes.base, t->nodes.size);
+        }
+    }
+    return BBF_ENOMEM;
+}
+
+static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, const char *name)
+{
+    struct bbf_site like = { .class_name = (char *)"", .method = (char *)(uintptr_t)name,
+                             .descriptor = (char *)"", .kind = BBF_SITE_ROOT,
+                             .memory = BBF_MEM_UNKNOWN };
+    uint32_t id = bbf_site_intern(t, &like);
+    if (node != BBF_L_NODE_NONE && id == site) {
+        struct bbf_node *n = bbf_node_at(t, node);
+        n->site = site;
+        n->depth = 1;
+        atomic_store_explicit(&n->flags,
+                              BBF_L_FLAG_NO_STEPS | BBF_REF_1_2 << BBF_L_FLAG_BUCKET_SHIFT,
+                              memory_order_relaxed);
+    }
+}
+
+/* Records 0..2 stand for no life: their generations match no handle that could step. */
+static void init_reserved_records(struct bbf_tracker *t)
+{
+    struct bbf_record *none = bbf_record_at(t, 0);
+    atomic_init(&none->path, BBF_WORD(UINT32_MAX, 0));
+    atomic_init(&none->life, BBF_WORD(UINT32_MAX, BBF_L_CLOSED));
+    atomic_init(&none->refs, BBF_WORD(UINT32_MAX, 0));
+    atomic_init(&none->size, BBF_WORD(UINT32_MAX, 0));
+    for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++)
+        atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
+}
+
+int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits)
+{
+    struct bbf_tracker *t = map_writable(sizeof *t);
+    *out = NULL;
+    if (t == NULL || bbf_section_init() != BBF_OK)
+        return BBF_ENOMEM;
+    pthread_mutex_init(&t->site_lock, NULL);
+    atomic_init(&t->budget.limit, limits->memory);
+    t->hidden_roots = map_writable(BBF_L_MAX_SITES * sizeof *t->hidden_roots);
+    t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
+    t->shared = map_writable(4096);
+    t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
+    size_t records = (size_t)1 << (24 + BBF_L_RECORD_SHIFT);
+    if (t->stripes == NULL || t->shared == NULL || t->roots == NULL ||
+        t->hidden_roots == NULL || bbf_space_reserve(&t->records, records, &t->budget) != BBF_OK ||
+        reserve_nodes(t) != BBF_OK || !bbf_space_reach(&t->records, 1) ||
+        !bbf_space_open(&t->nodes, 0, 1 << 20) || !bbf_space_open(&t->ended, 0, 1 << 17))
+        return BBF_ENOMEM;
+    t->n_sites = 1;
+    t->n_classes = 1;
+    t->max_sites = BBF_L_MAX_SITES;
+    bbf_tracker_limit(t, limits);
+    name_reserved(t, BBF_L_NODE_RACED, BBF_L_SITE_RACED, "?raced");
+    name_reserved(t, BBF_L_NODE_BEFORE_RESET, BBF_L_SITE_BEFORE_RESET, "?before-reset");
+    name_reserved(t, BBF_L_NODE_NONE, BBF_L_SITE_FRESH, "?fresh");
+    init_reserved_records(t);
+    atomic_init(&t->next_record, BBF_L_FIRST_RECORD);
+    atomic_init(&t->next_node, 1u << BBF_L_ARENA_SHIFT);
+    atomic_init(&t->window, BBF_WORD(1, 0));
+    *out = t;
+    return BBF_OK;
+}
+
+/* A raised limit opens nodes that had been closed by it; a lowered one closes from now on. */
+static void reflag_nodes(struct bbf_tracker *t)
+{
+    uint32_t end = atomic_load(&t->next_node);
+    uint64_t depth = atomic_load(&t->max_depth), children = atomic_load(&t->max_children);
+    for (uint32_t id = end >> BBF_L_ARENA_SHIFT << BBF_L_ARENA_SHIFT; id < end; id++) {
+        struct bbf_node *n = bbf_node_at(t, id);
+        uint32_t set = (n->depth >= depth ? (uint32_t)BBF_L_FLAG_NO_STEPS : 0) |
+                       (atomic_load(&n->children) >= children ? (uint32_t)BBF_L_FLAG_FULL : 0);
+        atomic_fetch_or(&n->flags, set);
+        atomic_fetch_and(&n->flags, set | ~(uint32_t)(BBF_L_FLAG_NO_STEPS | BBF_L_FLAG_FULL));
+    }
+}
+
+void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
+{
+    atomic_store(&t->max_nodes, limits->max_nodes);
+    atomic_store(&t->max_depth, limits->max_depth);
+    atomic_store(&t->max_children, limits->max_children);
+    atomic_store(&t->max_lives, limits->max_lives);
+    atomic_store(&t->budget.limit, limits->memory);
+    pthread_mutex_lock(&t->site_lock);
+    if (limits->max_sites < BBF_L_MAX_SITES)
+        t->max_sites = (uint32_t)limits->max_sites + 1;
+    pthread_mutex_unlock(&t->site_lock);
+    atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
+    if (atomic_load(&t->next_node) != 0)
+        reflag_nodes(t);
+}
+
+void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
+{
+    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
+    if (on)
+        atomic_fetch_or(flags, (uint32_t)BBF_L_SHARED_DIRECT_ONLY);
+    for (uint32_t id = 1; id < BBF_L_MAX_SITES; id++) {
+        const struct bbf_site *site = bbf_site_get(t, id);
+        if (site == NULL || site->kind != BBF_SITE_ROOT || site->memory != BBF_MEM_HEAP)
+            continue;
+        uint32_t root = atomic_load(&t->roots[id]);
+        if (on && root != BBF_L_NODE_IGNORE) {
+            t->hidden_roots[id] = atomic_exchange(&t->roots[id], BBF_L_NODE_IGNORE);
+        } else if (!on && root == BBF_L_NODE_IGNORE) {
+            uint32_t old = t->hidden_roots[id], arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
+            atomic_store(&t->roots[id], old >> BBF_L_ARENA_SHIFT == arena ? old : BBF_L_NODE_NONE);
+        }
+    }
+    if (!on)
+        atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_DIRECT_ONLY);
+}

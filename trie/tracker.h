@@ -1,0 +1,231 @@
+/*
+ * trie/tracker.h - the model as one object: sites, nodes, records, stripes, limits. What a buffer's
+ * way through it looks like, for `f(b); g(b); b.release()`:
+ *
+ *   $bbf ──> record 71 {path g|node}     node: PooledByteBufAllocator.directBuffer   (root)
+ *                          │                     └─ A.f            step: one 8-byte store into path
+ *                          └────────────────────>    └─ A.g        close: CAS on life, charge here
+ *                                                       └─ PooledUnsafeDirectByteBuf.release [n]
+ *
+ * Invariants: design D12; the numbers in each comment below are its points. Nothing here knows the
+ * JVM. Fields marked "agent" are the agent thread's alone.
+ *
+ * Called by: agent (natives, scan, capture), tests. Threads: stated at each function.
+ * Units: bytes, seconds since start, counts of lives.
+ */
+#ifndef BBF_TRIE_TRACKER_H
+#define BBF_TRIE_TRACKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trie/layout.h"
+#include "trie/snapshot.h"
+#include "trie/space.h"
+
+/* One life, 64 B, one cache line; words as in trie/layout.h. */
+struct bbf_record {
+    _Atomic uint64_t path, life, run, jweak, refs, size, parent;
+    _Atomic uint32_t next, batch;
+};
+
+/* 64 B, read-mostly: a written line would cost every reader 16-37 ns (D6). */
+struct bbf_node {
+    _Atomic uint64_t child[BBF_L_INLINE_CHILDREN];
+    uint32_t site, parent, depth; /* constant once the node is published */
+    _Atomic uint32_t flags;
+    _Atomic uint32_t children;
+    uint32_t pad;
+    _Atomic uint32_t unknown; /* lives that ended here as `unknown` by an application thread */
+    uint32_t pad2;
+};
+
+/* 1 KiB, written by its owning carrier thread only; others read (D7, D12.15). */
+struct bbf_stripe {
+    _Atomic uint64_t owner; /* Thread.tid, 0 = nobody */
+    _Atomic uint32_t head, count;
+    _Atomic uint64_t tally[BBF_L_TALLIES];
+    uint64_t pad;
+    _Atomic uint64_t run[BBF_L_RUN_SLOTS];
+    char pad2[(1 << BBF_L_STRIPE_SHIFT) - BBF_L_STRIPE_RUN - 8 * BBF_L_RUN_SLOTS];
+};
+
+_Static_assert(sizeof(void *) == 8, "64-bit only (D12)");
+_Static_assert(sizeof(struct bbf_record) == 1 << BBF_L_RECORD_SHIFT, "layout");
+_Static_assert(sizeof(struct bbf_node) == 1 << BBF_L_NODE_SHIFT, "layout");
+_Static_assert(sizeof(struct bbf_stripe) == 1 << BBF_L_STRIPE_SHIFT, "layout");
+_Static_assert(offsetof(struct bbf_node, site) == BBF_L_NODE_SITE, "layout");
+_Static_assert(offsetof(struct bbf_node, flags) == BBF_L_NODE_FLAGS, "layout");
+_Static_assert(offsetof(struct bbf_node, unknown) == BBF_L_NODE_UNKNOWN, "layout");
+_Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
+_Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
+
+/* A place in code. Never changes once interned. */
+struct bbf_site {
+    char *class_name; /* dotted */
+    char *method;
+    char *descriptor;
+    enum bbf_site_kind kind;
+    enum bbf_memory memory; /* roots */
+    bool harmless;          /* roots: an unreleased buffer costs nothing (D8) */
+    struct bbf_site *chain;
+    uint32_t id;
+};
+
+struct bbf_limits {
+    uint64_t max_nodes, max_depth, max_children, max_lives, max_sites, memory;
+};
+
+/* Lives the agent thread ended, by node, verdict and memory. Agent. */
+enum bbf_end { BBF_END_LEAKED, BBF_END_HELD, BBF_END_HARMLESS, BBF_END_UNKNOWN };
+struct bbf_tomb {
+    uint32_t node;
+    uint8_t end, memory;
+    bool used;
+    uint64_t count, bytes;
+    uint32_t oldest; /* longest time open, seconds */
+};
+
+enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
+
+struct bbf_tracker {
+    struct bbf_budget budget;
+    struct bbf_space records, nodes, ended, overflow;
+    _Atomic uint32_t *roots;     /* site -> root node, by site id */
+    struct bbf_stripe *stripes;
+    char *shared;                /* the page of SHARED_ offsets */
+    uint32_t arenas;             /* how many id ranges were reserved */
+    _Atomic uint32_t next_node;  /* id of the next node; its high part is the arena in force */
+    _Atomic uint64_t window;     /* arena:32 | MiB of nodes that are writable:32 */
+    _Atomic uint32_t overflow_arena; /* arena whose overflow table is writable */
+    _Atomic uint32_t spare_node; /* one node that lost the race to be published */
+    _Atomic uint32_t next_record;
+    _Atomic uint64_t max_nodes, max_depth, max_children, max_lives;
+    _Atomic uint64_t hit_nodes, hit_depth, hit_children, hit_lives, hit_sites;
+    _Atomic uint64_t folded;
+
+    pthread_mutex_t site_lock; /* class load and first sight of a class; never in a step */
+    struct bbf_site *site_table[BBF_SITE_BUCKETS];
+    _Atomic(struct bbf_site *) sites[BBF_L_MAX_SITES];
+    uint32_t n_sites, max_sites;
+    char *classes[BBF_MAX_CLASSES];
+    _Atomic uint32_t release_site[BBF_MAX_CLASSES];
+    uint32_t n_classes;
+
+    /* agent */
+    struct bbf_tomb *tombs;
+    size_t n_tombs, cap_tombs;
+    struct bbf_held *held; /* by record: lives derived from it that ended unreleased */
+    size_t cap_held;
+    struct bbf_dead *dead;
+    size_t cap_dead;
+    struct bbf_sums *baseline; /* what a reset subtracts; NULL = nothing */
+    uint32_t *hidden_roots;      /* root nodes of heap sites while trackDirectOnly is on */
+    uint64_t live_heap;          /* open heap lives at the last capture */
+    uint32_t push_head, push_count;
+    uint64_t resets, no_weakref, empty_slots, converted, scans;
+};
+
+static inline struct bbf_node *bbf_node_at(const struct bbf_tracker *t, uint32_t id)
+{
+    return (struct bbf_node *)(void *)t->nodes.base + id;
+}
+static inline struct bbf_record *bbf_record_at(const struct bbf_tracker *t, uint32_t id)
+{
+    return (struct bbf_record *)(void *)t->records.base + id;
+}
+static inline _Atomic uint64_t *bbf_ended_at(const struct bbf_tracker *t, uint32_t id)
+{
+    return (_Atomic uint64_t *)(void *)t->ended.base + id;
+}
+static inline _Atomic uint32_t *bbf_shared_int(const struct bbf_tracker *t, int offset)
+{
+    return (_Atomic uint32_t *)(void *)(t->shared + offset);
+}
+static inline _Atomic uint64_t *bbf_shared_long(const struct bbf_tracker *t, int offset)
+{
+    return (_Atomic uint64_t *)(void *)(t->shared + offset);
+}
+
+/* ---- life cycle ---- */
+
+/* Reserve everything. Never freed: see D12.1. BBF_ENOMEM. */
+int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits);
+/* New limits of a running tracker; a lower one only stops growth. Agent thread. */
+void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
+
+/* trackDirectOnly: lives opened from now on; open ones go on (D8). Agent thread. */
+void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
+
+/* ---- sites and classes (trie/site.c); any thread, a mutex, never in a step ---- */
+
+/* The site's number, 1..65535, or 0 at the limit (counted) or without memory. Names are copied;
+ * `class_name` may be internal or dotted and is kept dotted. */
+uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like);
+/* NULL for a number never given. Any thread, lock-free. */
+const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
+/* The number under which buffers of a concrete class are charged when released; 0 = limit. */
+uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name);
+
+/* ---- nodes (trie/node.c); any thread, lock-free, each call one epoch section ---- */
+
+/* Where `key` leads from `node`, added if absent. At a limit `node` itself, counted; ?before-reset
+ * if `node` belongs to an arena that was reset. */
+uint32_t bbf_node_child(struct bbf_tracker *t, uint32_t node, uint32_t key);
+/* The root node of a site, 0 at the limit. */
+uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site);
+/* The twin of `node` under the same parent whose refCnt bucket is `bucket` (0-3). */
+uint32_t bbf_node_bucket(struct bbf_tracker *t, uint32_t node, uint32_t bucket);
+/* `count` lives of class number `class_id` were released at `node`. */
+void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, uint64_t count);
+/* A life ended at `node` as `unknown`. */
+void bbf_node_unknown(struct bbf_tracker *t, uint32_t node);
+/* The node of an old handle's position, for charging: itself, ?before-reset or ?raced. */
+uint32_t bbf_node_charged(const struct bbf_tracker *t, uint64_t path, uint32_t generation);
+/* Read only: the child for `key`, or 0. */
+uint32_t bbf_node_find(const struct bbf_tracker *t, uint32_t node, uint32_t key);
+
+/* ---- records (trie/lives.c) ---- */
+
+/* 64 fresh records, linked; the first one's number, 0 at a limit. Any thread, lock-free. */
+uint32_t bbf_record_bump(struct bbf_tracker *t);
+/* Take one record from the shared stack or fresh; 0 at a limit. Any thread, lock-free. */
+uint32_t bbf_record_pop(struct bbf_tracker *t);
+/* Give a chain of records (linked by next) to the shared stack. Any thread, lock-free. */
+void bbf_record_push(struct bbf_tracker *t, uint32_t head);
+/* A carrier thread ended: charge what its stripe holds, give its records back, free the stripe. */
+void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
+
+/* The JVM as the scan sees it. All calls come from the agent thread. */
+struct bbf_heap {
+    void *ctx;
+    /* Make a weak reference to the object in strong slot `record`: its handle, 0 if none could be
+     * had; *empty is set if the slot held nothing (a bug, counted). */
+    uint64_t (*weaken)(void *ctx, uint32_t record, bool *empty);
+    void (*clear)(void *ctx, uint32_t record); /* empty the slot */
+    bool (*collected)(void *ctx, uint64_t weak);
+    void (*forget)(void *ctx, uint64_t weak);
+};
+
+/* Convert the slots of open lives, find what was collected, free what is free (D12.8). Agent. */
+void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
+/* Lives not followed to an end yet: used by a stop. Agent. */
+uint64_t bbf_lives_open(const struct bbf_tracker *t);
+
+/* ---- reset (trie/reset.c), agent ---- */
+
+/* Counters start at zero again; nodes and open lives stay. BBF_ENOMEM. */
+int bbf_tracker_baseline(struct bbf_tracker *t);
+/* Also begin with an empty trie (D12.10). BBF_EREFUSED: no id range is left. */
+int bbf_tracker_reset_nodes(struct bbf_tracker *t);
+
+/* ---- capture (trie/capture.c), agent ---- */
+
+/* Fill sites, nodes, leaks, limits and the totals the tracker knows; bbf_snapshot_finish() done.
+ * BBF_ENOMEM. The application goes on meanwhile. */
+int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *snapshot);
+
+#endif
