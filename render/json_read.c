@@ -10,6 +10,7 @@
 
 #include "core/err.h"
 #include "render/json_names.h"
+#include "render/json_row.h"
 
 #include <json-c/json.h>
 
@@ -514,8 +515,44 @@ static int read_leak(struct reader *r, struct json_object *row)
     return err;
 }
 
+/* A row of nodes as bbflow itself writes it; *taken is false where it is another, for json-c. */
+static int read_own_node(struct reader *r, bool *taken)
+{
+    struct bbf_snapshot *s = r->snapshot;
+
+    *taken = false;
+    skip_space(r);
+    struct bbf_snap_node *nodes = grow(s->nodes, s->n_nodes, &r->nodes_cap, sizeof *nodes);
+    if (nodes == NULL)
+        return BBF_ENOMEM;
+    s->nodes = nodes;
+    size_t used = bbf_json_node_row(r->text + r->pos, r->len - r->pos, &nodes[s->n_nodes]);
+    r->pos += used;
+    s->n_nodes += used != 0;
+    *taken = used != 0;
+    return 0;
+}
+
+static int read_row(struct reader *r, const char *name,
+                    int (*read)(struct reader *, struct json_object *))
+{
+    struct json_object *row;
+    bool taken = false;
+    int err = read == read_node ? read_own_node(r, &taken) : 0;
+
+    if (err != 0 || taken)
+        return err;
+    err = read_value(r, &row, name);
+    if (err == 0)
+        err = json_object_is_type(row, json_type_object)
+                  ? read(r, row)
+                  : fail_at(r, r->row_at, "%s: a row that is no object", name);
+    json_object_put(row);
+    return err;
+}
+
 static int read_table(struct reader *r, const char *name,
-                      int (*read_row)(struct reader *, struct json_object *))
+                      int (*read)(struct reader *, struct json_object *))
 {
     int err = expect(r, '[', name);
 
@@ -526,14 +563,7 @@ static int read_table(struct reader *r, const char *name,
         return 0;
     }
     for (;;) {
-        struct json_object *row;
-        err = read_value(r, &row, name);
-        if (err != 0)
-            return err;
-        err = json_object_is_type(row, json_type_object)
-                  ? read_row(r, row)
-                  : fail_at(r, r->row_at, "%s: a row that is no object", name);
-        json_object_put(row);
+        err = read_row(r, name, read);
         if (err != 0)
             return err;
         if (peek(r) != ',')

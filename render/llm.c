@@ -16,21 +16,34 @@
  * and who had it last, and text is what this render has to save. The JSON document has it all. */
 enum { PATH_MAX_STEPS = 100, PATH_HEAD = 10, PATH_TAIL = 80 };
 
-static const char *const ref_text[] = {"0", "1", "3", "6"};
+static const char *const ref_text[] = {"[ref=0]", "[ref=1]", "[ref=3]", "[ref=6]"};
 
 struct llm {
     struct bbf_buf *out;
     const struct bbf_snapshot *snapshot;
     struct bbf_names names;
     uint32_t *parents;
-    uint32_t *steps; /* scratch: a path from its end */
+    uint32_t *depths; /* by node: steps from its root, 0 for a root */
+    uint32_t *heads;  /* by node: the last step of the head of its path, itself if that is short */
 };
 
-static uint32_t root_of(const struct llm *llm, uint32_t node)
+/* So that the ends of a path are found without walking all of it. */
+static int fill_paths(struct llm *llm)
 {
-    while (llm->parents[node] != BBF_NO_PARENT)
-        node = llm->parents[node];
-    return node;
+    size_t n = llm->snapshot->n_nodes;
+
+    llm->parents = calloc(n + 1, sizeof *llm->parents);
+    llm->depths = calloc(n + 1, sizeof *llm->depths);
+    llm->heads = calloc(n + 1, sizeof *llm->heads);
+    if (llm->parents == NULL || llm->depths == NULL || llm->heads == NULL)
+        return BBF_ENOMEM;
+    int err = bbf_snapshot_parents(llm->snapshot, llm->parents, NULL);
+    for (size_t i = 0; i < n && err == 0; i++) {
+        uint32_t parent = llm->parents[i];
+        llm->depths[i] = parent == BBF_NO_PARENT ? 0 : llm->depths[parent] + 1;
+        llm->heads[i] = llm->depths[i] < PATH_HEAD ? (uint32_t)i : llm->heads[parent];
+    }
+    return err;
 }
 
 static void add_name(const struct llm *llm, uint32_t node)
@@ -39,26 +52,43 @@ static void add_name(const struct llm *llm, uint32_t node)
     bbf_buf_add(llm->out, name->text, name->len);
 }
 
+static void add_root(const struct llm *llm, uint32_t node)
+{
+    uint32_t root = llm->heads[node];
+
+    while (llm->parents[root] != BBF_NO_PARENT)
+        root = llm->parents[root];
+    bbf_buf_str(llm->out, "|root=");
+    add_name(llm, root);
+}
+
+/* The `count` steps that end at `node`, with arrows between them. */
+static void add_steps(const struct llm *llm, uint32_t node, size_t count)
+{
+    uint32_t steps[PATH_MAX_STEPS];
+
+    for (size_t i = count; i-- > 0; node = llm->parents[node])
+        steps[i] = node;
+    for (size_t i = 0; i < count; i++) {
+        const struct bbf_snap_node *step = &llm->snapshot->nodes[steps[i]];
+        bbf_buf_str(llm->out, i > 0 ? " -> " : "");
+        add_name(llm, steps[i]);
+        bbf_buf_str(llm->out, ref_text[step->ref]);
+        bbf_buf_str(llm->out, step->loop ? "(loop)" : "");
+    }
+}
+
 static void add_path(const struct llm *llm, uint32_t node)
 {
-    size_t count = 0;
+    size_t count = (size_t)llm->depths[node] + 1;
 
-    for (uint32_t i = node; i != BBF_NO_PARENT; i = llm->parents[i])
-        llm->steps[count++] = i;
     bbf_buf_str(llm->out, "|path=");
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            bbf_buf_str(llm->out, " -> ");
-        if (i == PATH_HEAD && count > PATH_MAX_STEPS) {
-            bbf_buf_printf(llm->out, "[%zu steps left out] -> ", count - PATH_HEAD - PATH_TAIL);
-            i = count - PATH_TAIL;
-        }
-        uint32_t step = llm->steps[count - 1 - i];
-        add_name(llm, step);
-        bbf_buf_printf(llm->out, "[ref=%s]", ref_text[llm->snapshot->nodes[step].ref]);
-        if (llm->snapshot->nodes[step].loop)
-            bbf_buf_str(llm->out, "(loop)");
+    if (count > PATH_MAX_STEPS) {
+        add_steps(llm, llm->heads[node], PATH_HEAD);
+        bbf_buf_printf(llm->out, " -> [%zu steps left out] -> ", count - PATH_HEAD - PATH_TAIL);
+        count = PATH_TAIL;
     }
+    add_steps(llm, node, count);
     bbf_buf_char(llm->out, '\n');
 }
 
@@ -93,8 +123,8 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
     bool aged = leak->verdict == BBF_VERDICT_AGED;
     const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL_LEAK" : "MODERATE_LEAK";
 
-    bbf_buf_printf(out, "%s|root=", aged ? "AGED" : word);
-    add_name(llm, root_of(llm, leak->node));
+    bbf_buf_str(out, aged ? "AGED" : word);
+    add_root(llm, leak->node);
     bbf_buf_printf(out, "|%s=%" PRIu64 "|bytes=%" PRIu64 "|memory=%s|verdict=%s|",
                    aged ? "aged" : "leaked", leak->count, leak->bytes,
                    bbf_memory_name(leak->memory), aged ? "aged" : "leaked");
@@ -132,8 +162,8 @@ static int add_flows(const struct llm *llm)
     bbf_buf_str(llm->out, "\nFLOWS:\n");
     for (size_t i = 0; i < count && !llm->out->failed; i++) {
         const struct bbf_snap_node *node = &snapshot->nodes[flows[i]];
-        bbf_buf_str(llm->out, "flow|root=");
-        add_name(llm, root_of(llm, flows[i]));
+        bbf_buf_str(llm->out, "flow");
+        add_root(llm, flows[i]);
         bbf_buf_printf(llm->out, "|total=%" PRIu64 "|has_leak=%s", node->released_,
                        node->leaked_ != 0 ? "true" : "false");
         add_path(llm, flows[i]);
@@ -149,12 +179,8 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     struct llm llm = {.out = out, .snapshot = snapshot};
     int err = bbf_names_init(&llm.names, snapshot, '|');
 
-    llm.parents = calloc(snapshot->n_nodes + 1, sizeof *llm.parents);
-    llm.steps = calloc(snapshot->n_nodes + 1, sizeof *llm.steps);
-    if (err == 0 && (llm.parents == NULL || llm.steps == NULL))
-        err = BBF_ENOMEM;
     if (err == 0)
-        err = bbf_snapshot_parents(snapshot, llm.parents, NULL);
+        err = fill_paths(&llm);
     if (err == 0) {
         bbf_buf_str(out, "NOT SEEN:\n");
         if (bbf_text_head(out, snapshot, "") == 0)
@@ -168,7 +194,8 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
             bbf_buf_str(out, "(none)\n");
         err = add_flows(&llm);
     }
-    free(llm.steps);
+    free(llm.heads);
+    free(llm.depths);
     free(llm.parents);
     bbf_names_free(&llm.names);
     return err;

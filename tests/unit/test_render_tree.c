@@ -1,0 +1,234 @@
+/* link: bbf_render bbf_trie bbf_core */
+/*
+ * What golden files do not show of the tree: very deep paths, what is kept where not all is shown,
+ * and that the order of rows in the snapshot is not the order of lines.
+ */
+#include "core/buf.h"
+#include "core/err.h"
+#include "render/render.h"
+#include "tests/unit/snapshot_samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static void render(struct bbf_buf *text, struct bbf_snapshot *s, enum bbf_format format,
+                   size_t max_leaves)
+{
+    struct bbf_render_options options = {max_leaves};
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(bbf_render(text, s, format, &options), 0);
+    bbf_snapshot_free(s);
+    bbf_buf_cstr(text);
+}
+
+static size_t count_of(const struct bbf_buf *text, const char *word)
+{
+    size_t count = 0;
+    for (const char *p = text->data; (p = strstr(p, word)) != NULL; p += strlen(word))
+        count++;
+    return count;
+}
+
+/* The line that `word` stands in, without its end. */
+static char *line_of(const struct bbf_buf *text, const char *word)
+{
+    const char *at = strstr(text->data, word);
+    if (at == NULL)
+        fail_msg("no %s in:\n%s", word, text->data);
+    const char *start = at;
+    while (start > text->data && start[-1] != '\n')
+        start--;
+    return sample_memory(strndup(start, strcspn(start, "\n")));
+}
+
+static void assert_line(const struct bbf_buf *text, const char *word, const char *expected)
+{
+    char *line = line_of(text, word);
+    assert_string_equal(line, expected);
+    free(line);
+}
+
+static void a_path_of_ten_thousand_steps_is_shown_whole(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+    char expected[600], indent[256] = "";
+
+    render(&text, sample_deep(), BBF_FORMAT_TREE, 0);
+    /* Totals, a line for each of the nodes, nothing left out. */
+    assert_int_equal(count_of(&text, "\n"), 1 + SAMPLE_DEPTH + 1);
+    assert_int_equal(count_of(&text, "not shown"), 0);
+    assert_line(&text, "step0 ", "ROOT: Deep.step0 [count=7]");
+    assert_line(&text, "step2 ", "    └── Deep.step2 [ref=1, count=0]");
+    for (int i = 0; i < 60; i++)
+        strcat(indent, "    ");
+    snprintf(expected, sizeof expected, "%s└── Deep.step61 [ref=1, count=0]", indent);
+    assert_line(&text, "step61 ", expected);
+    snprintf(expected, sizeof expected, "(+1) %s└── Deep.step62 [ref=1, count=0]", indent);
+    assert_line(&text, "step62 ", expected);
+    snprintf(expected, sizeof expected,
+             "(+4939) %s└── Deep.step5000 [ref=1, count=1] ⚠️ LEAK 1 (10 B heap)",
+             indent);
+    assert_line(&text, "step5000 ", expected);
+    /* The last levels of the indentation still tell which line hangs on which. */
+    snprintf(expected, sizeof expected, "(+9937) %s├── Deep.step9998 [ref=1, count=0]", indent);
+    assert_line(&text, "step9998 ", expected);
+    indent[59 * 4] = '\0';
+    snprintf(expected, sizeof expected,
+             "(+9938) %s│   └── Deep.step9999 [ref=1, count=5] 🚨 LEAK 5 (50 B direct)", indent);
+    assert_line(&text, "step9999 ", expected);
+    assert_true(text.len < (size_t)SAMPLE_DEPTH * 400);
+    bbf_buf_free(&text);
+}
+
+static void a_deep_path_keeps_both_ends_in_one_line(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    render(&text, sample_deep(), BBF_FORMAT_LLM, 0);
+    assert_non_null(strstr(text.data, "Deep.step9[ref=1] -> [9910 steps left out] -> "
+                                      "Deep.step9920[ref=1] -> "));
+    assert_non_null(strstr(text.data, "Deep.step9998[ref=1] -> Deep.step9999[ref=1]\n"));
+    bbf_buf_free(&text);
+    render(&text, sample_deep(), BBF_FORMAT_SUMMARY, 0);
+    assert_non_null(strstr(text.data, "  Deep.step0 -> Deep.step1 -> Deep.step2 -> Deep.step3 -> "
+                                      "[9988 steps] -> Deep.step9992 -> "));
+    bbf_buf_free(&text);
+}
+
+static void a_cut_tree_shows_every_leak_and_says_what_is_missing(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    render(&text, sample_wide(), BBF_FORMAT_TREE, 100);
+    assert_int_equal(count_of(&text, "🚨 LEAK 1 (16 B direct)"), 4);
+    assert_int_equal(count_of(&text, "⏳ AGED 1 (16 B direct)"), 1);
+    /* 100 lines have none below them: 5 with lost or old lives, of which one is an inner node,
+     * and 95 releases. The largest come first. */
+    assert_int_equal(count_of(&text, "release [ref=0"), 95);
+    assert_line(&text, "path000 ", "├── Wide.path000 [ref=1, count=0]");
+    assert_line(&text, "path094 ", "├── Wide.path094 [ref=1, count=0]");
+    assert_int_equal(count_of(&text, "path095 "), 0);
+    /* path251 lost a life itself; its release is one of those left out, as its line says. */
+    assert_line(&text, "path251 ",
+                "├── Wide.path251 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) (+1 not shown)");
+    assert_line(&text, "ROOT: ",
+                "ROOT: PooledByteBufAllocator.directBuffer [count=252002] "
+                "(+200 not shown)");
+    assert_line(&text, "left out",
+                "(201 of 300 leaf lines left out, 401 lines in all; no leak is among them: --all "
+                "shows them)");
+    bbf_buf_free(&text);
+}
+
+/* Leaks are shown though there are more of them than lines. */
+static void a_cut_to_one_line_still_shows_every_leak(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    render(&text, sample_wide(), BBF_FORMAT_TREE, 1);
+    assert_int_equal(count_of(&text, "LEAK 1"), 4);
+    assert_int_equal(count_of(&text, "AGED 1"), 1);
+    assert_int_equal(count_of(&text, "release [ref=0"), 0);
+    bbf_buf_free(&text);
+    render(&text, sample_interior(), BBF_FORMAT_TREE, 1);
+    assert_int_equal(count_of(&text, "left out"), 0);
+    bbf_buf_free(&text);
+}
+
+static void a_tree_that_fits_is_not_cut(void **state)
+{
+    (void)state;
+    struct bbf_buf all = BBF_BUF_INIT, cut = BBF_BUF_INIT;
+
+    render(&all, sample_wide(), BBF_FORMAT_TREE, 0);
+    render(&cut, sample_wide(), BBF_FORMAT_TREE, 300);
+    assert_int_equal(count_of(&all, "\n"), 2 + 300 + 296);
+    assert_int_equal(all.len, cut.len);
+    assert_memory_equal(all.data, cut.data, all.len);
+    bbf_buf_free(&all);
+    render(&all, sample_wide(), BBF_FORMAT_TREE, 299);
+    assert_int_equal(count_of(&all, "release [ref=0"), 295);
+    assert_non_null(strstr(all.data, "(1 of 300 leaf lines left out, 2 lines in all"));
+    bbf_buf_free(&all);
+    bbf_buf_free(&cut);
+}
+
+/* Children by lives that passed, then by name, whatever the order of rows and sites. */
+static void lines_are_ordered_by_lives_then_by_name(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"c", "a", "d", "b"};
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_snapshot *s = sample_new();
+
+    int64_t root = sample_step(s, -1, "x.Alloc", "heapBuffer");
+    for (size_t i = 0; i < 4; i++) {
+        int64_t node = sample_step(s, root, "x.Y", methods[i]);
+        s->nodes[node].released_ = methods[i][0] == 'd' ? 2 : 1;
+    }
+    int64_t other = sample_step(s, -1, "x.Other", "heapBuffer");
+    s->nodes[other].released_ = 9;
+    render(&text, s, BBF_FORMAT_TREE, 0);
+    assert_string_equal(text.data, "14 lives: 14 released, 0 live, 0 leaked\n"
+                                   "ROOT: Other.heapBuffer [count=9]\n"
+                                   "ROOT: Alloc.heapBuffer [count=5]\n"
+                                   "├── Y.d [ref=1, count=2]\n"
+                                   "├── Y.a [ref=1, count=1]\n"
+                                   "├── Y.b [ref=1, count=1]\n"
+                                   "└── Y.c [ref=1, count=1]\n");
+    bbf_buf_free(&text);
+}
+
+static void no_leaks_is_said_once(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    render(&text, sample_loops(), BBF_FORMAT_SUMMARY, 0);
+    assert_int_equal(count_of(&text, "No leaks detected\n"), 1);
+    bbf_buf_free(&text);
+    render(&text, sample_interior(), BBF_FORMAT_SUMMARY, 0);
+    assert_int_equal(count_of(&text, "No leaks detected"), 0);
+    bbf_buf_free(&text);
+}
+
+/* What bbf_snapshot_finish() refuses no format renders. */
+static void what_does_not_hang_together_is_not_rendered(void **state)
+{
+    (void)state;
+    static const enum bbf_format formats[] = {BBF_FORMAT_TREE, BBF_FORMAT_LLM, BBF_FORMAT_SUMMARY,
+                                              BBF_FORMAT_JSON};
+    for (size_t f = 0; f < 4; f++) {
+        struct bbf_buf text = BBF_BUF_INIT;
+        struct bbf_snapshot *s = sample_interior();
+        s->nodes[1].site = 99;
+        assert_int_equal(bbf_render(&text, s, formats[f], NULL), BBF_EFORMAT);
+        bbf_snapshot_free(s);
+        s = sample_interior();
+        s->nodes[1].parent = s->nodes[2].id;
+        assert_int_equal(bbf_render(&text, s, formats[f], NULL), BBF_EFORMAT);
+        assert_int_equal(text.len, 0);
+        bbf_snapshot_free(s);
+        bbf_buf_free(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_path_of_ten_thousand_steps_is_shown_whole),
+        cmocka_unit_test(a_deep_path_keeps_both_ends_in_one_line),
+        cmocka_unit_test(a_cut_tree_shows_every_leak_and_says_what_is_missing),
+        cmocka_unit_test(a_cut_to_one_line_still_shows_every_leak),
+        cmocka_unit_test(a_tree_that_fits_is_not_cut),
+        cmocka_unit_test(lines_are_ordered_by_lives_then_by_name),
+        cmocka_unit_test(no_leaks_is_said_once),
+        cmocka_unit_test(what_does_not_hang_together_is_not_rendered),
+    };
+    return cmocka_run_group_tests_name("render_tree", tests, NULL, NULL);
+}
