@@ -45,8 +45,8 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
             uint64_t value = 0;
             for (int k = 1; k <= 8; k++)
                 value = value << 8 | p[k];
-            if (value - (uint64_t)BBF_SHIM_MAGIC < 8 && value != (uint64_t)BBF_SHIM_MAGIC) {
-                value = address_of(t, (int)(value & 15));
+            if (value >> 40 == BBF_SHIM_MAGIC >> 40) {
+                value = address_of(t, (int)(value >> 32 & 15)) + (uint32_t)value;
                 for (int k = 8; k >= 1; k--, value >>= 8)
                     p[k] = (uint8_t)value;
             }

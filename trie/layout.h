@@ -151,10 +151,11 @@ enum bbf_layout {
 #define BBF_HANDLE_IGN BBF_WORD(UINT32_MAX, BBF_L_RECORD_IGN)
 #define BBF_HANDLE_NEVER BBF_WORD(UINT32_MAX, BBF_L_RECORD_NEVER)
 
-/* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass. */
+/* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass:
+ * MAGIC + number << 32. javac folds offsets into them, so the low half is kept and added. */
 #define BBF_SHIM_ADDRESSES(XX)                                                                     \
     XX(RECORDS, 1) XX(NODES, 2) XX(OVERFLOW, 3) XX(ROOTS, 4) XX(STRIPES_AT, 5) XX(SHARED, 6)       \
     XX(RECORD_MASK, 7)
-#define BBF_SHIM_MAGIC INT64_C(0x7bbf10c0de000000)
+#define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

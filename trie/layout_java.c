@@ -15,7 +15,7 @@ int main(void)
 #undef XX
 #define XX(name, number)                                                                           \
     printf("    static final long %s = 0x%" PRIx64 "L; // replaced by the agent\n", #name,          \
-           (uint64_t)BBF_SHIM_MAGIC + (number));
+           BBF_SHIM_MAGIC + ((uint64_t)(number) << 32));
     BBF_SHIM_ADDRESSES(XX)
 #undef XX
     puts("}");
