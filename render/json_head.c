@@ -1,0 +1,190 @@
+/*
+ * The members of a bbflow-snapshot/1 document that are no tables.
+ */
+#include "render/json_reader.h"
+
+#include "core/err.h"
+#include "render/json_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int bbf__json_read_schema(struct bbf_json_reader *r, struct json_object *value)
+{
+    const char *text = json_object_get_string(value);
+
+    if (!json_object_is_type(value, json_type_string) ||
+        strncmp(text, "bbflow-snapshot/", strlen("bbflow-snapshot/")) != 0)
+        return bbf__json_fail(r, r->row_at, "schema: not \"" BBF_JSON_SCHEMA "\"");
+    if (strcmp(text, BBF_JSON_SCHEMA) == 0)
+        return 0;
+    bbf__json_fail(r, r->row_at, "schema: \"%.60s\"; this bbflow reads \"" BBF_JSON_SCHEMA "\"",
+                   text);
+    return BBF_EVERSION;
+}
+
+/* RFC 3339, any number of fractional digits, any offset. */
+static bool parse_time(const char *text, int64_t *ms)
+{
+    struct tm tm = {0};
+    int used = 0, hours, minutes;
+    int64_t fraction = 0, offset = 0;
+
+    if (strlen(text) < 20 ||
+        sscanf(text, "%4d-%2d-%2d%*1[Tt]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 ||
+        used != 19)
+        return false;
+    if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 ||
+        tm.tm_hour > 23 || tm.tm_min < 0 || tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60 ||
+        tm.tm_year < 0)
+        return false;
+    const char *p = text + used;
+    if (*p == '.') {
+        int64_t weight = 100;
+        for (p++; *p >= '0' && *p <= '9'; p++, weight /= 10)
+            fraction += weight * (*p - '0');
+    }
+    if (*p == '+' || *p == '-') {
+        used = 0;
+        if (sscanf(p + 1, "%2d:%2d%n", &hours, &minutes, &used) != 2 || used != 5)
+            return false;
+        offset = (*p == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+        p += 6;
+    } else if (*p == 'Z' || *p == 'z') {
+        p++;
+    } else {
+        return false;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    *ms = ((int64_t)timegm(&tm) - offset) * 1000 + fraction;
+    return *p == '\0';
+}
+
+int bbf__json_read_time(struct bbf_json_reader *r, struct json_object *value)
+{
+    if (!json_object_is_type(value, json_type_string) ||
+        !parse_time(json_object_get_string(value), &r->snapshot->captured_at_ms))
+        return bbf__json_fail(r, r->row_at, "captured_at: no time as RFC 3339 has it");
+    return 0;
+}
+
+int bbf__json_read_jvm(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"jvm", SIZE_MAX};
+    struct bbf_snapshot *s = r->snapshot;
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "jvm: no object");
+    member = bbf__json_member_of(r, &place, value, "pid", &err);
+    if (err == 0 && !json_object_is_type(member, json_type_int))
+        err = bbf__json_fail_member(r, &place, "pid", "no integer");
+    if (err == 0)
+        s->jvm.pid = json_object_get_int64(member);
+    member = bbf__json_member_of(r, &place, value, "main", &err);
+    if (err == 0)
+        err = bbf__json_take_string(r, &place, "main", member, &s->jvm.main);
+    member = bbf__json_member_of(r, &place, value, "version", &err);
+    if (err == 0)
+        err = bbf__json_take_string(r, &place, "version", member, &s->jvm.version);
+    member = bbf__json_member_of(r, &place, value, "netty", &err);
+    if (err == 0)
+        err = bbf__json_take_strings(r, &place, "netty", member, &s->jvm.netty, &s->jvm.n_netty);
+    member = bbf__json_member_of(r, &place, value, "map_mode", &err);
+    if (err == 0)
+        err = bbf__json_take_strings(r, &place, "map_mode", member, &s->jvm.map_mode,
+                                     &s->jvm.n_map_mode);
+    return err;
+}
+
+int bbf__json_read_settings(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"settings", SIZE_MAX};
+    struct bbf_snapshot *s = r->snapshot;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "settings: no object");
+    s->settings = calloc((size_t)json_object_object_length(value) + 1, sizeof *s->settings);
+    if (s->settings == NULL)
+        return BBF_ENOMEM;
+    json_object_object_foreach(value, name, setting)
+    {
+        struct bbf_snap_pair *pair = &s->settings[s->n_settings++];
+        if (err == 0)
+            err = bbf__json_take_string(r, &place, name, setting, &pair->value);
+        if (err == 0 && (pair->name = strdup(name)) == NULL)
+            err = BBF_ENOMEM;
+    }
+    return err;
+}
+
+static int read_limit(struct bbf_json_reader *r, struct bbf_snap_limit *limit,
+                      struct json_object *value)
+{
+    const struct bbf_json_place place = {limit->name, SIZE_MAX};
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "limits.%s: no object", limit->name);
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } members[] = {{"used", &limit->used}, {"limit", &limit->limit}, {"hit", &limit->hit}};
+    for (size_t i = 0; i < 3 && err == 0; i++) {
+        struct json_object *member = bbf__json_member_of(r, &place, value, members[i].name, &err);
+        if (err == 0)
+            err = bbf__json_take_count(r, &place, members[i].name, member, members[i].to);
+    }
+    return err;
+}
+
+int bbf__json_read_limits(struct bbf_json_reader *r, struct json_object *value)
+{
+    struct bbf_snapshot *s = r->snapshot;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "limits: no object");
+    s->limits = calloc((size_t)json_object_object_length(value) + 1, sizeof *s->limits);
+    if (s->limits == NULL)
+        return BBF_ENOMEM;
+    json_object_object_foreach(value, name, limit)
+    {
+        struct bbf_snap_limit *to = &s->limits[s->n_limits++];
+        if (err == 0 && (to->name = strdup(name)) == NULL)
+            err = BBF_ENOMEM;
+        if (err == 0)
+            err = read_limit(r, to, limit);
+    }
+    return err;
+}
+
+int bbf__json_read_notes(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"document", SIZE_MAX};
+    return bbf__json_take_strings(r, &place, "notes", value, &r->snapshot->notes,
+                                  &r->snapshot->n_notes);
+}
+
+/* Totals that a later bbflow adds are not there in an older document, and then 0. */
+int bbf__json_read_totals(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"totals", SIZE_MAX};
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "totals: no object");
+#define XX(name)                                                                                   \
+    if (err == 0 && json_object_object_get_ex(value, #name, &member))                              \
+        err = bbf__json_take_count(r, &place, #name, member, &r->snapshot->totals.name##_);
+    BBF_TOTALS(XX)
+#undef XX
+    return err;
+}
