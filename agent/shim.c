@@ -11,9 +11,46 @@
 extern const unsigned char bbf_shim_class[], bbf_kind_class[];
 extern const size_t bbf_shim_class_len, bbf_kind_class_len;
 
+/* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
+ * first in changed in JDK 25, so it is asked for by either. */
+static uint64_t array_base, array_scale;
+
+static int measure_arrays(JNIEnv *env)
+{
+    jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
+    jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
+    jmethodID get = unsafe == NULL ? NULL
+                                   : (*env)->GetStaticMethodID(env, unsafe, "getUnsafe",
+                                                               "()Ljdk/internal/misc/Unsafe;");
+    if (get == NULL || array == NULL)
+        return BBF_EREFUSED;
+    jobject u = (*env)->CallStaticObjectMethod(env, unsafe, get);
+    jmethodID base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)I");
+    if (base != NULL) {
+        array_base = (uint64_t)(*env)->CallIntMethod(env, u, base, array);
+    } else {
+        (*env)->ExceptionClear(env);
+        base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)J");
+        array_base = base != NULL ? (uint64_t)(*env)->CallLongMethod(env, u, base, array) : 0;
+    }
+    jmethodID scale = (*env)->GetMethodID(env, unsafe, "arrayIndexScale", "(Ljava/lang/Class;)I");
+    if (base == NULL || scale == NULL)
+        return BBF_EREFUSED;
+    array_scale = (uint64_t)(*env)->CallIntMethod(env, u, scale, array);
+    bool thrown = (*env)->ExceptionCheck(env);
+    (*env)->DeleteLocalRef(env, u);
+    (*env)->DeleteLocalRef(env, array);
+    (*env)->DeleteLocalRef(env, unsafe);
+    return thrown ? BBF_EREFUSED : BBF_OK;
+}
+
 static uint64_t address_of(const struct bbf_tracker *t, int number)
 {
     switch (number) {
+    case 8:
+        return array_base;
+    case 9:
+        return array_scale;
     case 1:
         return (uint64_t)(uintptr_t)t->records.base;
     case 2:
@@ -95,6 +132,8 @@ static int failed(JNIEnv *env, const char *what)
 
 int bbf_shim_define(JNIEnv *env)
 {
+    if (measure_arrays(env) != BBF_OK)
+        return failed(env, "fitted");
     jclass kind = define(env, "java/lang/BBFlowKind", bbf_kind_class, bbf_kind_class_len);
     jclass shim = kind == NULL
                       ? NULL

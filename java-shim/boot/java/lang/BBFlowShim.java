@@ -40,9 +40,6 @@ public final class BBFlowShim {
 
     /** Strong slots by record number (D7); chunks are made once and stay. */
     private static final Object[][] SLOTS = new Object[CHUNKS][];
-    private static final long BASE = U.arrayBaseOffset(Object[].class);
-    private static final int SCALE =
-            31 - Integer.numberOfLeadingZeros(U.arrayIndexScale(Object[].class));
 
     private BBFlowShim() {
     }
@@ -153,7 +150,7 @@ public final class BBFlowShim {
     @ForceInline
     private static long slotOffset(int record) {
         int index = record & 63 | (record >>> 6 & 7) << 13 | (record >>> 9 & 127) << 6;
-        return BASE + ((long) index << SCALE);
+        return ARRAY_BASE + index * ARRAY_SCALE;
     }
 
     @ForceInline
@@ -169,7 +166,7 @@ public final class BBFlowShim {
             return true;
         try {
             Object[] fresh = new Object[1 << CHUNK_SHIFT];
-            U.compareAndSetReference(SLOTS, BASE + ((long) chunk << SCALE), null, fresh);
+            U.compareAndSetReference(SLOTS, ARRAY_BASE + chunk * ARRAY_SCALE, null, fresh);
             return true;
         } catch (Throwable outOfMemory) {
             failed(outOfMemory);
