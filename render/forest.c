@@ -205,8 +205,6 @@ int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves)
     for (size_t i = n; i-- > 0;)
         if (nodes[i].leaked_ != 0 || nodes[i].aged_ != 0)
             lines += keep_path(forest, marks, (uint32_t)i);
-    for (size_t i = 0; i < forest->snapshot->n_leaks; i++)
-        lines += keep_path(forest, marks, forest->snapshot->leaks[i].node);
     int err = keep_leaves(forest, marks, lines, max_leaves);
     if (err == 0)
         drop_unmarked(forest, marks);
