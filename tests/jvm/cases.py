@@ -220,7 +220,8 @@ def returns(run):
     lost_at(run, {
         (heap, own + "newOne", own + "newOne_return", own + "fresh", STEPS + "leaky"): 1,
         (heap, own + "fluent", own + "through", STEPS + "step", own + "fluent"): 1,
-        (heap, own + "replace", own + "replace_return", own + "replaced", STEPS + "leaky"): 1,
+        # No replace_return: replace's own step, after its call of heapBuffer, counts as its entry (D2).
+        (heap, own + "replace", own + "replaced", STEPS + "leaky"): 1,
         (heap, own + "kept", own + "orNew", STEPS + "step2", own + "kept"): 1,
         (heap, own + "recursion", own + "recurse", STEPS + "leaky"): 1,
     })
@@ -311,7 +312,7 @@ def excluded(run):
 
 
 def nothing_included(run):
-    assert "com.nowhere" in run.json.notes(), f"no note on include=com.nowhere: {run.json.notes()!r}"
+    assert "include matched no class" in run.json.notes(), run.json.notes()
     assert "com.app" in run.json.notes(), f"nearest packages not named: {run.json.notes()!r}"
 
 

@@ -134,7 +134,7 @@ def clean_environment(home):
 
 
 def folder_for(name, jdk):
-    folder = os.path.join(OUT, "runs", f"{name.replace('/', '_').replace(' ', '_')}-{jdk.major}")
+    folder = os.path.join(OUT, "runs", f"{re.sub('[^A-Za-z0-9.-]+', '_', name)}-{jdk.major}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return folder
@@ -258,7 +258,7 @@ def validate(doc):
 
 def agent_lines(stderr):
     """Lines of ours on stderr: without log= or report= there are none."""
-    return [line for line in stderr.splitlines() if line.startswith("bbflow")]
+    return [line for line in stderr.splitlines() if line.startswith("[bbflow]")]
 
 
 class Bench:

@@ -1,6 +1,10 @@
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -137,6 +141,36 @@ public final class Corner {
         return b > c ? a : copy[copy.length - 1];
     }
 
+    @Target(ElementType.TYPE_USE)
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface Mark {
+        String value() default "";
+
+        int[] numbers() default {};
+
+        Class<?> type() default Object.class;
+    }
+
+    /** A type annotation on everything that can have one inside of a method. */
+    private static Object annotated(Object o) {
+        @Mark("local") List<@Mark(numbers = {1, 2}) String> list = new @Mark ArrayList<>();
+        try (@Mark InputStream in = new @Mark("new") ByteArrayInputStream(new @Mark byte[1])) {
+            if (o instanceof @Mark(type = String.class) String) {
+                return (@Mark("cast") String) o;
+            }
+            Supplier<Object> made = @Mark ArrayList<Object>::new;
+            Function<Object, Object> text = @Mark Object::toString;
+            list.add(Corner.<@Mark String>same("s") + made.get() + text.apply(in.read()));
+        } catch (@Mark("caught") RuntimeException | IOException e) {
+            return (@Mark Object & java.io.Serializable) e;
+        }
+        return new <@Mark Object>ArrayList<@Mark String>(list);
+    }
+
+    private static <T> T same(T t) {
+        return t;
+    }
+
     public static void main(String[] args) throws Exception {
         List<Object> out = new ArrayList<>();
         for (String s : new String[] {"Aa", "BB", "x", "y"}) {
@@ -171,6 +205,7 @@ public final class Corner {
                     }
                 };
         out.add(local.call());
+        out.add("" + annotated("s") + annotated(1));
         System.out.println(out);
     }
 }
