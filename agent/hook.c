@@ -15,7 +15,7 @@
 #include "core/log.h"
 
 static const char hidden_field[] = "$bbf";
-enum { FIELD_ACCESS = 0x1082 /* private transient synthetic */, BATCH = 64 };
+enum { FIELD_ACCESS = 0x1082 /* private transient synthetic */, BATCH = 64, MAX_LOCALS = 65536 };
 
 static uint64_t now_ns(void)
 {
@@ -244,8 +244,13 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass *loaded = NULL, batch[BATCH];
     jint n = 0, queued = 0;
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+    /* GetLoadedClasses makes a local reference for each; -Xcheck:jni wants room asked for. */
+    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
+        (*env)->ExceptionClear(env);
         return result;
+    }
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+        n = 0;
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;
         jobject loader = NULL;
@@ -277,8 +282,7 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
         }
     }
     retransform(env, batch, queued, &result);
-    for (jint i = 0; i < n; i++)
-        (*env)->DeleteLocalRef(env, loaded[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
+    (void)(*env)->PopLocalFrame(env, NULL);
     return result;
 }

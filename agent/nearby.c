@@ -7,7 +7,7 @@
 #include "agent/state.h"
 #include "core/nearest.h"
 
-enum { KEEP = 3, MAX_PACKAGE = 200, MAX_PACKAGES = 512 };
+enum { KEEP = 3, MAX_PACKAGE = 200, MAX_LOCALS = 65536 };
 
 struct candidate {
     char name[MAX_PACKAGE]; /* dotted */
@@ -82,8 +82,12 @@ void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct
     struct candidate best[KEEP] = { { "", 0 }, { "", 0 }, { "", 0 } };
     jclass *loaded = NULL;
     jint n = 0;
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
+        clear_exception(env);
         return;
+    }
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+        n = 0;
     for (jint i = 0; i < n; i++) {
         char *signature = NULL, name[MAX_PACKAGE + 1];
         if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) == 0) {
@@ -91,9 +95,9 @@ void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct
                 offer(best, name, include != NULL ? distance_of(name, include) : 0);
             (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
         }
-        (*env)->DeleteLocalRef(env, loaded[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
+    (void)(*env)->PopLocalFrame(env, NULL);
     for (int i = 0; i < KEEP && best[i].name[0] != '\0'; i++)
         bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ", best[i].name);
 }
@@ -157,8 +161,12 @@ void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t
     snprintf(wanted, sizeof wanted, "L%s.buffer.ByteBuf;", prefix);
     for (char *p = wanted; *p != '\0'; p++)
         *p = *p == '.' ? '/' : *p;
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
+        clear_exception(env);
         return;
+    }
+    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
+        n = 0;
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;
         if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) == 0) {
@@ -166,7 +174,7 @@ void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t
                 version_of(env, loaded[i], out, size);
             (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
         }
-        (*env)->DeleteLocalRef(env, loaded[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
+    (void)(*env)->PopLocalFrame(env, NULL);
 }

@@ -15,33 +15,42 @@ extern const size_t bbf_shim_class_len, bbf_kind_class_len;
  * first in changed in JDK 25, so it is asked for by either. */
 static uint64_t array_base, array_scale;
 
+static bool thrown(JNIEnv *env)
+{
+    if (!(*env)->ExceptionCheck(env))
+        return false;
+    (*env)->ExceptionClear(env);
+    return true;
+}
+
 static int measure_arrays(JNIEnv *env)
 {
     jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
     jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
-    jmethodID get = unsafe == NULL ? NULL
-                                   : (*env)->GetStaticMethodID(env, unsafe, "getUnsafe",
-                                                               "()Ljdk/internal/misc/Unsafe;");
-    if (get == NULL || array == NULL)
+    if (thrown(env))
+        return BBF_EREFUSED;
+    jmethodID get = (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
+    jmethodID scale = thrown(env) ? NULL
+                                  : (*env)->GetMethodID(env, unsafe, "arrayIndexScale",
+                                                        "(Ljava/lang/Class;)I");
+    if (thrown(env) || scale == NULL)
         return BBF_EREFUSED;
     jobject u = (*env)->CallStaticObjectMethod(env, unsafe, get);
-    jmethodID base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)I");
-    if (base != NULL) {
-        array_base = (uint64_t)(*env)->CallIntMethod(env, u, base, array);
-    } else {
-        (*env)->ExceptionClear(env);
-        base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)J");
-        array_base = base != NULL ? (uint64_t)(*env)->CallLongMethod(env, u, base, array) : 0;
-    }
-    jmethodID scale = (*env)->GetMethodID(env, unsafe, "arrayIndexScale", "(Ljava/lang/Class;)I");
-    if (base == NULL || scale == NULL)
+    if (thrown(env))
         return BBF_EREFUSED;
     array_scale = (uint64_t)(*env)->CallIntMethod(env, u, scale, array);
-    bool thrown = (*env)->ExceptionCheck(env);
-    (*env)->DeleteLocalRef(env, u);
-    (*env)->DeleteLocalRef(env, array);
-    (*env)->DeleteLocalRef(env, unsafe);
-    return thrown ? BBF_EREFUSED : BBF_OK;
+    if (thrown(env))
+        return BBF_EREFUSED;
+    jmethodID base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)I");
+    if (!thrown(env)) {
+        array_base = (uint64_t)(*env)->CallIntMethod(env, u, base, array);
+        return thrown(env) ? BBF_EREFUSED : BBF_OK;
+    }
+    base = (*env)->GetMethodID(env, unsafe, "arrayBaseOffset", "(Ljava/lang/Class;)J");
+    if (thrown(env))
+        return BBF_EREFUSED;
+    array_base = (uint64_t)(*env)->CallLongMethod(env, u, base, array);
+    return thrown(env) ? BBF_EREFUSED : BBF_OK;
 }
 
 static uint64_t address_of(const struct bbf_tracker *t, int number)
