@@ -109,7 +109,7 @@ int bbf__json_take_count(struct bbf_json_reader *r, const struct bbf_json_place 
 int bbf__json_take_id(struct bbf_json_reader *r, const struct bbf_json_place *place,
                       const char *member, struct json_object *value, uint32_t *to)
 {
-    uint64_t number;
+    uint64_t number = 0;
     int err = bbf__json_take_count(r, place, member, value, &number);
 
     if (err == 0 && number > UINT32_MAX)

@@ -38,11 +38,11 @@ struct bbf_snap_site {
 
 /* Columns of a node row. `passed` = lives that reached this node (own ends plus all below); every
  * other column counts only lives that stand or ended exactly here. */
+/* clang-format off */
 #define BBF_NODE_COLUMNS(XX)                                                                       \
-    XX(passed)                                                                                     \
-    XX(released)                                                                                   \
-    XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked) XX(leaked_bytes) XX(held) XX(harmless)  \
-        XX(unknown)
+    XX(passed) XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked)                 \
+    XX(leaked_bytes) XX(held) XX(harmless) XX(unknown)
+/* clang-format on */
 
 struct bbf_snap_node {
     uint32_t id;
@@ -66,14 +66,14 @@ struct bbf_snap_leak {
 
 /* Totals of the JSON document, in its order. lives = released + live + leaked + held + harmless +
  * unknown; aged and static are parts of live; undone are no lives. */
+/* clang-format off */
 #define BBF_TOTALS(XX)                                                                             \
-    XX(lives)                                                                                      \
-    XX(released)                                                                                   \
-    XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless) XX(unknown) XX(undone)           \
-        XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps) XX(dropped_steps)              \
-            XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers) XX(holders_unknown)      \
-                XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)              \
-                    XX(entry_only_methods) XX(internal_errors)
+    XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
+    XX(unknown) XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps)             \
+    XX(dropped_steps) XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers)                \
+    XX(holders_unknown) XX(no_weakref) XX(misuse) XX(untouched_classes) XX(untouched_methods)      \
+    XX(entry_only_methods) XX(internal_errors)
+/* clang-format on */
 
 struct bbf_snap_totals {
 #define XX(name) uint64_t name##_;
