@@ -18,11 +18,14 @@
 
 struct reader {
     const uint8_t *in;
-    size_t len, pos; /* pos <= limits->frame */
+    size_t len, pos;
+    size_t
+        end; /* the smaller of len and limits->frame; pos after a failure: then nothing is read */
     const struct bbf_wire_limits *limits;
     char *block;  /* NULL in the first run */
     size_t taken; /* bytes of the block that are given out */
     size_t cells; /* of the grid under way */
+    bool repair;  /* some text is no UTF-8: known after the first run */
     size_t want;  /* BBF_EMORE: the length that the read under way needs */
     const char *why;
     int err; /* sticky */
@@ -33,23 +36,29 @@ static void fail(struct reader *r, int err, const char *why)
     if (r->err == BBF_OK) {
         r->err = err;
         r->why = why;
+        r->end = r->pos;
     }
 }
 
-/* The next n bytes, or NULL: too large a frame, or not all there yet. */
-static const uint8_t *bytes(struct reader *r, size_t n)
+/* Why there are no n more bytes: too large a frame, or not all there yet. */
+static const uint8_t *no_bytes(struct reader *r, size_t n)
 {
     if (r->err != BBF_OK)
         return NULL;
     if (n > r->limits->frame - r->pos) {
         fail(r, BBF_ELIMIT, "frame too large");
-        return NULL;
-    }
-    if (n > r->len - r->pos) {
+    } else {
         r->want = r->pos + n;
         fail(r, BBF_EMORE, "frame incomplete");
-        return NULL;
     }
+    return NULL;
+}
+
+/* The next n bytes, or NULL. */
+static inline const uint8_t *bytes(struct reader *r, size_t n)
+{
+    if (n > r->end - r->pos)
+        return no_bytes(r, n);
     const uint8_t *p = r->in + r->pos;
     r->pos += n;
     return p;
@@ -66,12 +75,15 @@ static bool get_bool(struct reader *r)
     return get_byte(r) != 0; /* 02 is true, too */
 }
 
+static uint32_t load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
 static uint32_t get_u32(struct reader *r)
 {
     const uint8_t *p = bytes(r, 4);
-    if (p == NULL)
-        return 0;
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    return p == NULL ? 0 : load_u32(p);
 }
 
 static int32_t get_int(struct reader *r)
@@ -81,8 +93,8 @@ static int32_t get_int(struct reader *r)
 
 static uint64_t get_u64(struct reader *r)
 {
-    uint64_t high = get_u32(r);
-    return high << 32 | get_u32(r);
+    const uint8_t *p = bytes(r, 8);
+    return p == NULL ? 0 : (uint64_t)load_u32(p) << 32 | load_u32(p + 4);
 }
 
 /* Room in the block; NULL in the first run, which only counts. */
@@ -112,9 +124,11 @@ static size_t get_count(struct reader *r, bool negative_is_empty)
 
 static void put_text(struct reader *r, struct bbf_wire_str *out, const uint8_t *text, size_t len)
 {
-    size_t good = bbf_utf8_valid(text, len);
+    /* In the second run all text is known to be good, but for a frame where some is not. */
+    size_t good = r->block == NULL || r->repair ? bbf_utf8_valid(text, len) : len;
     char *s = take(r, good + 3 * (len - good) + 1, 1);
 
+    r->repair |= good < len;
     if (s == NULL)
         return;
     if (good > 0)
@@ -489,6 +503,7 @@ static void get_payload(struct reader *r, struct bbf_command *c)
 static void get_frame(struct reader *r, struct bbf_command *c)
 {
     r->pos = 0;
+    r->end = r->len < r->limits->frame ? r->len : r->limits->frame;
     r->taken = 0;
     memset(c, 0, sizeof *c);
     uint8_t version = get_byte(r);
