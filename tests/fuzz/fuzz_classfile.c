@@ -1,0 +1,214 @@
+/* link: bbf_classfile bbf_core */
+/*
+ * Arbitrary bytes as a class file. The planner instruments all that it can, by what the method is
+ * (no state, so that an input always does the same). Invariants:
+ *   - the input stays as it is; a refusal has no output;
+ *   - an output parses again, with the same members;
+ *   - a method whose code could be walked before can be walked afterwards, jumps and exception
+ *     handlers included, and its frames lie at instructions;
+ *   - the output can be rewritten once more.
+ */
+#include "agent/classfile/classfile.h"
+#include "agent/classfile/code.h"
+#include "agent/classfile/frames.h"
+#include "agent/classfile/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static const struct bbf_cf_target targets[] = {
+    {"java/lang/Shim", "one", "(Ljava/lang/Object;I)V"},
+    {"java/lang/Shim", "two", "(Ljava/lang/Object;Ljava/lang/Object;I)V"},
+    {"java/lang/Shim", "number", "(II)V"},
+    {"java/lang/Other", "one", "(Ljava/lang/Object;I)V"},
+};
+
+static struct bbf_cf_call call_of(uint16_t target, uint8_t push, uint32_t value, uint32_t id)
+{
+    struct bbf_cf_call call = {.target = target, .n_args = 2};
+
+    call.args[0].push = push;
+    call.args[0].value = value;
+    call.args[1].push = BBF_CF_INT;
+    call.args[1].value = id;
+    return call;
+}
+
+static void plan_parameters(const struct bbf_cf_method *method, struct bbf_cf_plan *plan,
+                            uint32_t id)
+{
+    bool is_static = (method->access & BBF__ACC_STATIC) != 0;
+    struct bbf__param param;
+
+    for (uint16_t slot = is_static ? 0 : 1; slot < 255; slot++) {
+        if (!bbf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
+            return;
+        if (param.kind == 'I')
+            plan->entry[plan->n_entry++] = call_of(2, BBF_CF_ILOAD, slot, id);
+        else if (param.kind == '[')
+            plan->entry[plan->n_entry++] = call_of(2, BBF_CF_ARRAYLENGTH, slot, id);
+        else if (param.kind == 'A')
+            plan->entry[plan->n_entry++] = call_of(0, BBF_CF_ALOAD, slot, id);
+        if ((param.kind == 'A' || param.kind == '[') && plan->n_areturn == 0 &&
+            !bbf_cf_stores_to(method, slot)) {
+            struct bbf_cf_call *call = &plan->areturn[plan->n_areturn++];
+
+            *call = call_of(1, BBF_CF_DUP, 0, id);
+            call->n_args = 3;
+            call->args[2] = call->args[1];
+            call->args[1].push = BBF_CF_ALOAD;
+            call->args[1].value = slot;
+        }
+    }
+}
+
+static void plan(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan)
+{
+    uint32_t id = (uint32_t)method->name.len * 9973; /* some below, some above 32767 */
+
+    (void)ctx;
+    if (method->name.len % 7 == 6 && method->name.s[0] != '<')
+        return;
+    plan_parameters(method, plan, id);
+    if (plan->n_areturn == 0)
+        plan->areturn[plan->n_areturn++] = call_of(3, BBF_CF_DUP, 0, id);
+    plan->areturn_unless_fluent = method->name.len % 2 == 0;
+    if (!(method->access & BBF__ACC_STATIC)) {
+        plan->vreturn[plan->n_return++] = call_of(0, BBF_CF_ALOAD, 0, id);
+    }
+    plan->after_call = true;
+    plan->before_athrow_set = true;
+    plan->before_athrow = call_of(0, BBF_CF_DUP, 0, id);
+}
+
+static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,
+                       struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                       struct bbf_cf_call *call)
+{
+    (void)ctx;
+    (void)method;
+    (void)opcode;
+    *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)(owner.len + name.len));
+    return bbf__returns_reference(descriptor);
+}
+
+static bool interesting(void *ctx, const char *utf8, size_t len)
+{
+    (void)ctx;
+    return len == 4 && memcmp(utf8, "Code", 4) == 0;
+}
+
+static bool named_stackmaptable(const struct bbf__class *c, const uint8_t *attribute)
+{
+    struct bbf_cf_str name;
+
+    return bbf__pool_utf8(c, bbf__u2(attribute), &name) && bbf__str_is(name, "StackMapTable");
+}
+
+/* Can the method be walked: 0 no, 1 its code, 2 also its frames. */
+static int walk(const struct bbf__class *c, const struct bbf__member *member)
+{
+    static uint8_t marks[BBF__CODE_MAX + 1];
+    struct bbf_cf_code code;
+    struct bbf__map map = {.code = &code, .marks = marks};
+    struct bbf__out frames = {0};
+    bool has_switch, ok = true;
+    const uint8_t *p;
+
+    bbf__code_open(&code, c, member);
+    if (!code.ok || !bbf__code_scan(&code, marks, &has_switch))
+        return 0;
+    map.new_len = code.len;
+    p = code.attributes;
+    for (unsigned i = 0; i < code.n_attributes && ok; i++, p += 6 + bbf__u4(p + 2))
+        if (named_stackmaptable(c, p))
+            ok = bbf__frames_move(&map, p + 6, bbf__u4(p + 2), &frames);
+    bbf__out_free(&frames);
+    return ok ? 2 : 1;
+}
+
+/* Both files side by side. */
+static void compare(const uint8_t *old_bytes, size_t old_len, const uint8_t *new_bytes,
+                    size_t new_len)
+{
+    struct bbf__class old_class, new_class;
+    struct bbf__member old_member, new_member;
+    uint32_t old_at, new_at;
+
+    CHECK(bbf__class_open(&old_class, old_bytes, old_len, NULL, NULL) == BBF_CF_CHANGED);
+    CHECK(bbf__class_open(&new_class, new_bytes, new_len, NULL, NULL) == BBF_CF_CHANGED);
+    CHECK(new_class.n_methods == old_class.n_methods);
+    CHECK(new_class.n_fields - old_class.n_fields <= 1);
+    CHECK(new_class.pool_count >= old_class.pool_count);
+    old_at = old_class.methods_at + 2;
+    new_at = new_class.methods_at + 2;
+    for (unsigned i = 0; i < old_class.n_methods; i++) {
+        CHECK(bbf__member_read(&old_class, old_at, true, &old_member) == BBF_CF_CHANGED);
+        CHECK(bbf__member_read(&new_class, new_at, true, &new_member) == BBF_CF_CHANGED);
+        CHECK((old_member.code == 0) == (new_member.code == 0));
+        CHECK(old_member.name == new_member.name && old_member.access == new_member.access);
+        if (old_member.code != 0)
+            CHECK(walk(&new_class, &new_member) >= walk(&old_class, &old_member));
+        old_at = old_member.end;
+        new_at = new_member.end;
+    }
+    bbf__class_close(&old_class);
+    bbf__class_close(&new_class);
+}
+
+static void rewrite(const uint8_t *data, size_t size, int times)
+{
+    static const struct bbf_cf_config config = {.targets = targets,
+                                                .n_targets = 4,
+                                                .field_name = "$bbf",
+                                                .field_descriptor = "J",
+                                                .field_access = 0x1082,
+                                                .interesting = interesting,
+                                                .plan = plan,
+                                                .after_call = after_call};
+    struct bbf_cf_stats stats;
+    uint8_t *out;
+    size_t out_len;
+    enum bbf_cf_class_result result = bbf_cf_rewrite(data, size, &config, &out, &out_len, &stats);
+
+    CHECK((result == BBF_CF_CHANGED) == (out != NULL));
+    CHECK(result < BBF_CF_CLASS_RESULTS);
+    if (out == NULL) {
+        CHECK(out_len == 0);
+        return;
+    }
+    compare(data, size, out, out_len);
+    if (times > 1)
+        rewrite(out, out_len, times - 1);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct bbf_cf_rename rename = {"Code", "Coda-with-a-longer-name"};
+    struct bbf_cf_shape shape;
+    uint8_t *copy = malloc(size + 1), *out;
+    size_t out_len;
+
+    CHECK(copy != NULL);
+    if (size > 0)
+        memcpy(copy, data, size);
+    rewrite(data, size, 2);
+    (void)bbf_cf_shape_of(data, size, "$bbf", &shape);
+    if (bbf_cf_rename_utf8(data, size, &rename, 1, &out, &out_len) == 0)
+        free(out);
+    CHECK(size == 0 || memcmp(copy, data, size) == 0);
+    free(copy);
+    return 0;
+}
