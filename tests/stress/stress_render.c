@@ -22,7 +22,7 @@ enum { NODES = 1000000 };
 enum { NODES = 1000000 };
 #endif
 
-enum { SITES = 20000, ROOTS = 40, LEAK_EVERY = 100, DEPTH = 100 };
+enum { SITES = 20000, ROOTS = 40, LEAK_EVERY = 100, RELEASE_EVERY = 10, DEPTH = 100 };
 
 static uint64_t random_state = 42;
 
@@ -55,7 +55,8 @@ static struct bbf_snapshot *make_large(void)
         depths[i] = parent < 0 ? 1 : (uint8_t)(depths[parent] + 1);
         int64_t node =
             sample_node(s, parent, random_below(SITES), (enum bbf_bucket)random_below(4));
-        s->nodes[node].released_ = random_below(1000);
+        if (i % RELEASE_EVERY == 0)
+            s->nodes[node].released_ = random_below(1000);
         if (i % LEAK_EVERY == 0)
             sample_leak(s, node, BBF_VERDICT_LEAKED, (enum bbf_memory)random_below(3), 1,
                         random_below(65536), 1);
