@@ -75,12 +75,14 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
     return BBF_GENERATION(window) == arena;
 }
 
-/* A number for a node of `arena`, 0 at a limit. */
-static uint32_t take_number(struct bbf_tracker *t, uint32_t arena)
+/* A number for a child of `parent` in `arena`, greater than the parent's, 0 at a limit. */
+static uint32_t take_number(struct bbf_tracker *t, uint32_t arena, uint32_t parent)
 {
     uint32_t spare = atomic_exchange_explicit(&t->spare_node, 0, memory_order_acq_rel);
-    if (spare != 0 && arena_of(spare) == arena)
+    if (spare > parent && arena_of(spare) == arena)
         return spare;
+    if (spare != 0 && arena_of(spare) == arena)
+        atomic_store_explicit(&t->spare_node, spare, memory_order_release); /* for an older one */
     uint32_t id = atomic_load_explicit(&t->next_node, memory_order_acquire);
     do {
         uint32_t index = id & ((1u << BBF_L_ARENA_SHIFT) - 1);
@@ -88,6 +90,8 @@ static uint32_t take_number(struct bbf_tracker *t, uint32_t arena)
             return 0;
         if (index >= atomic_load_explicit(&t->max_nodes, memory_order_relaxed) ||
             index == (1u << BBF_L_ARENA_SHIFT) - 1 || !reach(t, id)) {
+            if (BBF_GENERATION(atomic_load(&t->window)) != arena)
+                return 0; /* no limit: a reset came in between */
             atomic_fetch_add_explicit(&t->hit_nodes, 1, memory_order_relaxed);
             /* The shim answers from now on, without a call (facts/hotpath.md). */
             atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS),
@@ -102,7 +106,7 @@ static uint32_t take_number(struct bbf_tracker *t, uint32_t arena)
 static uint32_t new_node(struct bbf_tracker *t, uint32_t arena, uint32_t parent, uint32_t site,
                          uint32_t bucket, uint32_t flags)
 {
-    uint32_t id = take_number(t, arena);
+    uint32_t id = take_number(t, arena, parent);
     if (id == 0)
         return 0;
     struct bbf_node *n = bbf_node_at(t, id);
@@ -262,7 +266,7 @@ static uint32_t publish(struct bbf_tracker *t, uint32_t node, uint32_t key, uint
     return 0;
 }
 
-/* May `node` take one more step child? Counts it. */
+/* May `node` take one more step child? Counts it; step_slow() takes it back if none was made. */
 static bool admit(struct bbf_tracker *t, struct bbf_node *n)
 {
     uint32_t have = atomic_fetch_add_explicit(&n->children, 1, memory_order_relaxed);
@@ -274,12 +278,15 @@ static bool admit(struct bbf_tracker *t, struct bbf_node *n)
     return false;
 }
 
-/* The child for `key` with the given bucket, made if absent; 0 at a limit. In a section. */
-static uint32_t grow(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t bucket)
+/* The child for `key` with the given bucket, made if absent; 0 at a limit. In a section. *made: by
+ * this call and not by another thread meanwhile. */
+static uint32_t grow(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t bucket, bool *made)
 {
     uint32_t site = key & (BBF_L_MAX_SITES - 1);
     uint32_t id = new_node(t, arena_of(node), node, site, bucket, 0);
-    return id == 0 ? 0 : publish(t, node, key, id, id);
+    uint32_t child = id == 0 ? 0 : publish(t, node, key, id, id);
+    *made = child != 0 && child == id;
+    return child;
 }
 
 static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
@@ -308,7 +315,10 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
     }
     if (!admit(t, n))
         return node;
-    uint32_t child = grow(t, node, key, bucket_of(n));
+    bool made;
+    uint32_t child = grow(t, node, key, bucket_of(n), &made);
+    if (!made)
+        atomic_fetch_sub_explicit(&n->children, 1, memory_order_relaxed);
     return child != 0 ? child : node;
 }
 
@@ -354,9 +364,10 @@ static uint32_t twin(struct bbf_tracker *t, uint32_t node, uint32_t bucket)
         key |= (bucket + 1) << BBF_L_KEY_BUCKET_SHIFT;
     else if (n->depth == 2 && bbf_node_at(t, parent)->site == n->site)
         return parent; /* back from a root's twin to the root */
+    bool made;
     uint32_t found = bbf_node_find(t, parent, key);
     if (found == 0)
-        found = grow(t, parent, key, bucket);
+        found = grow(t, parent, key, bucket, &made);
     return found != 0 ? found : node;
 }
 
@@ -388,9 +399,10 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
     if (section && arena_of(at) != 0 && site != 0) {
         /* Not a step: neither the depth nor the children limit applies. */
         uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | site;
+        bool made;
         uint32_t child = bbf_node_find(t, at, key);
         if (child == 0)
-            child = grow(t, at, key, BBF_REF_0);
+            child = grow(t, at, key, BBF_REF_0, &made);
         if (child != 0)
             at = child;
     }

@@ -117,8 +117,8 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     atomic_store(&t->max_lives, limits->max_lives);
     atomic_store(&t->budget.limit, limits->memory);
     pthread_mutex_lock(&t->site_lock);
-    if (limits->max_sites < BBF_L_MAX_SITES)
-        t->max_sites = (uint32_t)limits->max_sites + 1;
+    t->max_sites = limits->max_sites < BBF_L_MAX_SITES ? (uint32_t)limits->max_sites + 1
+                                                       : (uint32_t)BBF_L_MAX_SITES;
     pthread_mutex_unlock(&t->site_lock);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     if (atomic_load(&t->next_node) != 0)

@@ -35,7 +35,8 @@ struct bbf_record {
 /* 64 B, read-mostly: a written line would cost every reader 16-37 ns (D6). */
 struct bbf_node {
     _Atomic uint64_t child[BBF_L_INLINE_CHILDREN];
-    uint32_t site, parent, depth; /* constant once the node is published */
+    /* Constant once the node is published; atomic for those who read it meanwhile by its number. */
+    _Atomic uint32_t site, parent, depth;
     _Atomic uint32_t flags;
     _Atomic uint32_t children;
     uint32_t pad;
