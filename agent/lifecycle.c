@@ -130,6 +130,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_serve_stop(50);
+    bbf_worker_leave(50);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)

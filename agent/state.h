@@ -60,7 +60,6 @@ struct bbf_agent {
     /* agent thread (agent/worker.c) */
     sem_t wake;
     _Atomic bool gc_finished, dying;
-    _Atomic bool worker_up;
     struct bbf_server *server;
     char uuid[37];
 };

@@ -15,6 +15,8 @@ static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered;
 static struct bbf_request *queue;
 static struct bbf_heap heap;
+static _Atomic bool leaving; /* the thread is to end */
+static bool gone;            /* it has; under queue_lock */
 
 static struct timespec after_ms(clockid_t clock, uint64_t ms)
 {
@@ -140,11 +142,13 @@ static void *run(void *arg)
     (void)arg;
     if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) != JNI_OK) {
         bbf_agent_disable("the agent thread cannot be attached to the JVM");
+        pthread_mutex_lock(&queue_lock);
+        gone = true;
+        pthread_mutex_unlock(&queue_lock);
         return NULL;
     }
     bbf_heap_init(&heap, env);
-    atomic_store(&bbf_agent.worker_up, true);
-    while (true) {
+    while (!atomic_load(&leaving)) {
         bool pending = atomic_load(&bbf_agent.gc_finished);
         struct timespec until = after_ms(CLOCK_REALTIME, pending ? 10 : 1000);
         (void)sem_timedwait(&bbf_agent.wake, &until);
@@ -153,7 +157,24 @@ static void *run(void *arg)
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
     }
+    (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
+    pthread_mutex_lock(&queue_lock);
+    gone = true;
+    pthread_cond_broadcast(&answered);
+    pthread_mutex_unlock(&queue_lock);
     return NULL;
+}
+
+void bbf_worker_leave(unsigned timeout_ms)
+{
+    struct timespec until = after_ms(CLOCK_MONOTONIC, timeout_ms);
+    int late = 0;
+    atomic_store(&leaving, true);
+    (void)sem_post(&bbf_agent.wake);
+    pthread_mutex_lock(&queue_lock);
+    while (!gone && late == 0)
+        late = pthread_cond_timedwait(&answered, &queue_lock, &until);
+    pthread_mutex_unlock(&queue_lock);
 }
 
 int bbf_worker_start(void)
@@ -194,6 +215,10 @@ int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms)
     request->done = request->taken = false;
     request->next = NULL;
     pthread_mutex_lock(&queue_lock);
+    if (gone) {
+        pthread_mutex_unlock(&queue_lock);
+        return BBF_ECLOSED;
+    }
     struct bbf_request **end = &queue;
     while (*end != NULL)
         end = &(*end)->next;

@@ -15,6 +15,9 @@
 
 /* Start the thread; it attaches itself. BBF_EIO. */
 int bbf_worker_start(void);
+/* End the thread and wait for it, at most `timeout_ms`: HotSpot lets an exit wait 300 ms for every
+ * attached thread that is in native code (VM_Exit::wait_for_threads_in_native_to_block). */
+void bbf_worker_leave(unsigned timeout_ms);
 /* A GC finished: only a wake-up, safe in the collector's callback. */
 void bbf_worker_wake(void);
 

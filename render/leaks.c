@@ -105,6 +105,9 @@ void bbf_leak_marker(struct bbf_buf *out, const struct bbf_leak_index *index, ui
                 break;
             add_leak(out, &glue, leak);
         }
+    /* At a limit there was no room for the release's own line (ref=0, which needs no word). */
+    if (row->ref != BBF_REF_0)
+        add_count(out, &glue, "released", row->released_);
     if (row->live_ != 0) {
         add_count(out, &glue, "live", row->live_);
         bbf_buf_str(out, " (");

@@ -235,11 +235,6 @@ bool bbf__pool_invoke(const struct bbf__class *c, uint32_t index, struct bbf_cf_
            bbf__pool_utf8(c, bbf__u2(type + 3), descriptor);
 }
 
-bool bbf__str_is(struct bbf_cf_str str, const char *text)
-{
-    return str.len == strlen(text) && memcmp(str.s, text, str.len) == 0;
-}
-
 /* The field type at s[*i], moved over; 0 if malformed. */
 static char type_next(struct bbf_cf_str d, size_t *i)
 {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     BBF__ACC_STATIC = 0x0008,
@@ -87,7 +88,13 @@ bool bbf__pool_class(const struct bbf__class *c, uint32_t index, struct bbf_cf_s
 bool bbf__pool_invoke(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *owner,
                       struct bbf_cf_str *name, struct bbf_cf_str *descriptor);
 
-bool bbf__str_is(struct bbf_cf_str str, const char *text);
+/* Inline, so that the length of a literal is a constant: asked several times per attribute. */
+static inline bool bbf__str_is(struct bbf_cf_str str, const char *text)
+{
+    size_t len = strlen(text);
+
+    return str.len == len && memcmp(str.s, text, len) == 0;
+}
 
 /* Where a parameter of a descriptor lies. */
 struct bbf__param {

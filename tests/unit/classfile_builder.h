@@ -53,11 +53,11 @@ struct made_method {
 };
 
 struct made_class {
-    uint16_t major, minor;   /* 0: 52 */
-    uint16_t class_access;   /* 0: public super */
-    const char *super_name;  /* NULL: java/lang/Object */
-    unsigned pool_count;     /* filled with Integers up to this constant_pool_count */
-    const char *fields[4];   /* private int NAME */
+    uint16_t major, minor;  /* 0: 52 */
+    uint16_t class_access;  /* 0: public super */
+    const char *super_name; /* NULL: java/lang/Object */
+    unsigned pool_count;    /* filled with Integers up to this constant_pool_count */
+    const char *fields[4];  /* private int NAME */
     struct made_method methods[3];
 };
 
@@ -84,8 +84,8 @@ static inline uint16_t made_pool(struct bbf__out *pool, const struct made_class 
 {
     uint16_t count = 1;
 
-    made_utf8(pool, &count, "test/Made");                                             /* 1 */
-    assert_int_equal(made_pair(pool, &count, BBF__CLASS, 1, 0), P_THIS);              /* 2 */
+    made_utf8(pool, &count, "test/Made");                                /* 1 */
+    assert_int_equal(made_pair(pool, &count, BBF__CLASS, 1, 0), P_THIS); /* 2 */
     made_utf8(pool, &count, spec->super_name != NULL ? spec->super_name : "java/lang/Object");
     made_pair(pool, &count, BBF__CLASS, 3, 0);                                        /* 4 */
     assert_int_equal(made_utf8(pool, &count, "Code"), P_CODE);                        /* 5 */
@@ -156,9 +156,8 @@ static inline void made_body(struct bbf__out *body, struct bbf__out *pool, uint1
 
         bbf__out_u2(body, m->name == NULL ? 9u : m->access);
         bbf__out_u2(body, made_utf8(pool, count, m->name != NULL ? m->name : "m"));
-        bbf__out_u2(body, made_utf8(pool, count, m->descriptor != NULL
-                                                     ? m->descriptor
-                                                     : "(" OBJECT ")" OBJECT));
+        bbf__out_u2(body, made_utf8(pool, count,
+                                    m->descriptor != NULL ? m->descriptor : "(" OBJECT ")" OBJECT));
         bbf__out_u2(body, 1);
         made_code(body, pool, count, m);
     }
@@ -203,7 +202,7 @@ struct orders {
     struct bbf_cf_call entry[4];
     struct bbf_cf_call second; /* if n_args > 0: the entry call of methods named n */
     struct bbf_cf_call after;  /* given for each question, if n_args > 0 */
-    unsigned questions;       /* asked for invokes */
+    unsigned questions;        /* asked for invokes */
     bool no_interest;
     const char *field;
 };

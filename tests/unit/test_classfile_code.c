@@ -101,8 +101,8 @@ static void branch_to_0_does_not_enter_again(void **state)
     static const uint8_t code[] = {ALOAD_0, 198, 0xFF, 0xFF, ALOAD_0, ARETURN}; /* ifnull 0 */
     struct orders orders = enter_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
-    const uint8_t want[] = {ENTER_BYTES(0, first_method(&r)), ALOAD_0, 198, 0xFF, 0xFF, ALOAD_0,
-                            ARETURN};
+    const uint8_t want[] = {
+        ENTER_BYTES(0, first_method(&r)), ALOAD_0, 198, 0xFF, 0xFF, ALOAD_0, ARETURN};
 
     (void)state;
     assert_code(&r, want, sizeof want);
@@ -134,13 +134,14 @@ static void jump_to_areturn_lands_before_the_exit_call(void **state)
 /* P: a branch over an exit call is measured from the branch itself. */
 static void branches_over_insertions_grow(void **state)
 {
-    static const uint8_t code[] = {ALOAD_0, 199, 0, 5, ALOAD_0, ARETURN, /* ifnonnull 6 */
-                                   ALOAD_0, ARETURN, GOTO, 0xFF, 0xF8};  /* goto 0 */
+    static const uint8_t code[] = {ALOAD_0, 199,     0,    5,    ALOAD_0, ARETURN, /* ifnonnull 6 */
+                                   ALOAD_0, ARETURN, GOTO, 0xFF, 0xF8};            /* goto 0 */
     struct orders orders = exit_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
     uint16_t exit = first_method(&r);
-    const uint8_t want[] = {ALOAD_0, 199, 0, 12, ALOAD_0, EXIT_BYTES(exit), ARETURN,
-                            ALOAD_0, EXIT_BYTES(exit), ARETURN, GOTO, 0xFF, 0xEA};
+    const uint8_t want[] = {
+        ALOAD_0,          199,     0,    12,   ALOAD_0, EXIT_BYTES(exit), ARETURN, ALOAD_0,
+        EXIT_BYTES(exit), ARETURN, GOTO, 0xFF, 0xEA};
 
     (void)state;
     assert_code(&r, want, sizeof want);
@@ -150,16 +151,16 @@ static void branches_over_insertions_grow(void **state)
 /* goto_w and jsr_w, 4-byte offsets; jsr, ret: jsr is a branch, ret a local. */
 static void wide_branches_and_jsr(void **state)
 {
-    static const uint8_t code[] = {200, 0, 0, 0, 7,  ACONST_NULL, ARETURN,     /* goto_w 7 */
-                                   201, 0, 0, 0, 5,                            /* jsr_w 12 */
-                                   168, 0, 5, ACONST_NULL, ARETURN,            /* jsr 17 */
-                                   169, 1};                                    /* ret 1 */
+    static const uint8_t code[] = {200,         0,       0, 0,           7,
+                                   ACONST_NULL, ARETURN,                          /* goto_w 7 */
+                                   201,         0,       0, 0,           5,       /* jsr_w 12 */
+                                   168,         0,       5, ACONST_NULL, ARETURN, /* jsr 17 */
+                                   169,         1};                               /* ret 1 */
     struct orders orders = exit_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
     uint16_t exit = first_method(&r);
-    const uint8_t want[] = {200, 0, 0, 0, 14, ACONST_NULL, EXIT_BYTES(exit), ARETURN,
-                            201, 0, 0, 0, 5, 168, 0, 12, ACONST_NULL, EXIT_BYTES(exit), ARETURN,
-                            169, 1};
+    const uint8_t want[] = {200, 0, 0,   0, 14, ACONST_NULL, EXIT_BYTES(exit), ARETURN, 201, 0, 0,
+                            0,   5, 168, 0, 12, ACONST_NULL, EXIT_BYTES(exit), ARETURN, 169, 1};
 
     (void)state;
     assert_code(&r, want, sizeof want);
@@ -169,12 +170,12 @@ static void wide_branches_and_jsr(void **state)
 /* What follows an invoke belongs to its fall-through: a jump to the next pc lands behind it. */
 static void jump_behind_an_invoke_skips_the_after_call(void **state)
 {
-    static const uint8_t code[] = {ALOAD_0, 198, 0, 6,       /* 1: ifnull 7 */
-                                   184, 0, P_GET,            /* 4 */
-                                   ASTORE_0, ALOAD_0, 177};  /* 7 */
+    static const uint8_t code[] = {ALOAD_0,  198,     0,     6, /* 1: ifnull 7 */
+                                   184,      0,       P_GET,    /* 4 */
+                                   ASTORE_0, ALOAD_0, 177};     /* 7 */
     struct orders orders = after_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
-    const uint8_t want[] = {ALOAD_0, 198, 0, 13, 184, 0, P_GET, EXIT_BYTES(first_method(&r)),
+    const uint8_t want[] = {ALOAD_0,  198,     0,  13, 184, 0, P_GET, EXIT_BYTES(first_method(&r)),
                             ASTORE_0, ALOAD_0, 177};
 
     (void)state;
@@ -187,16 +188,28 @@ static void jump_behind_an_invoke_skips_the_after_call(void **state)
 /* Every invoke opcode is asked about with its owner; not before areturn or pop. */
 static void after_calls_are_asked_for_each_invoke(void **state)
 {
-    static const uint8_t code[] = {182, 0, P_GET, 183, 0, P_GET, 184, 0, P_GET,
-                                   185, 0, P_INTERFACE, 1, 0, 186, 0, P_DYNAMIC, 0, 0,
-                                   184, 0, P_GET, POP, 184, 0, P_GET, ARETURN};
+    static const uint8_t code[] = {
+        182, 0, P_GET,     183, 0, P_GET, 184, 0,     P_GET, 185, 0, P_INTERFACE, 1,      0,
+        186, 0, P_DYNAMIC, 0,   0, 184,   0,   P_GET, POP,   184, 0, P_GET,       ARETURN};
     struct orders orders = after_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
     uint16_t exit = first_method(&r);
-    const uint8_t want[] = {182, 0, P_GET, EXIT_BYTES(exit), 183, 0, P_GET, EXIT_BYTES(exit),
-                            184, 0, P_GET, EXIT_BYTES(exit), 185, 0, P_INTERFACE, 1, 0,
-                            EXIT_BYTES(exit), 186, 0, P_DYNAMIC, 0, 0, EXIT_BYTES(exit),
-                            184, 0, P_GET, POP, 184, 0, P_GET, ARETURN};
+    const uint8_t want[] = {182,         0,
+                            P_GET,       EXIT_BYTES(exit),
+                            183,         0,
+                            P_GET,       EXIT_BYTES(exit),
+                            184,         0,
+                            P_GET,       EXIT_BYTES(exit),
+                            185,         0,
+                            P_INTERFACE, 1,
+                            0,           EXIT_BYTES(exit),
+                            186,         0,
+                            P_DYNAMIC,   0,
+                            0,           EXIT_BYTES(exit),
+                            184,         0,
+                            P_GET,       POP,
+                            184,         0,
+                            P_GET,       ARETURN};
 
     (void)state;
     assert_code(&r, want, sizeof want);
@@ -269,13 +282,13 @@ static void check_switch(uint8_t opcode, unsigned nops, unsigned exits)
     if (opcode == 170) {
         bbf__put4(code + base + 4, 5);
         bbf__put4(code + base + 8, 6);
-        bbf__put4(code + base + 12, (uint32_t)-(int32_t)pc);
+        bbf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
         bbf__put4(code + base + 16, 0);
         at = base + 20;
     } else {
         bbf__put4(code + base + 4, 2);
         bbf__put4(code + base + 8, 77);
-        bbf__put4(code + base + 12, (uint32_t)-(int32_t)pc);
+        bbf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
         bbf__put4(code + base + 16, 99);
         bbf__put4(code + base + 20, 0);
         at = base + 24;
@@ -324,8 +337,8 @@ static void switch_padding_follows_the_new_pc(void **state)
 /* Entry only: the code stays as it is, the prologue is padded to 4 for the switches' sake. */
 static void entry_only_keeps_switches_verbatim(void **state)
 {
-    uint8_t code[] = {NOP, 170, 0, 0, 0, 0, 0, 19, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 19,
-                      ACONST_NULL, ARETURN};
+    uint8_t code[] = {NOP, 170, 0, 0, 0, 0, 0, 19, 0,  0,           0,
+                      5,   0,   0, 0, 5, 0, 0, 0,  19, ACONST_NULL, ARETURN};
     struct orders orders = enter_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
     const uint8_t want[] = {ENTER_BYTES(0, first_method(&r)), NOP};
@@ -358,8 +371,8 @@ static void exception_ranges_go_with_their_instructions(void **state)
     r = rewrite_class(&spec, &orders);
     {
         /* T: 0->7, 1->8, 2->16, 3->17, 4->25, 5->33 */
-        const uint8_t want[] = {0, 7, 0, 8, 0, 25, 0, 0, 0, 8, 0, 16, 0, 25, 0, 7,
-                                0, 7, 0, 33, 0, 25, 0, 0};
+        const uint8_t want[] = {0, 7,  0, 8, 0, 25, 0, 0,  0, 8,  0, 16,
+                                0, 25, 0, 7, 0, 7,  0, 33, 0, 25, 0, 0};
         assert_bytes(r.exceptions, 8 * r.n_exceptions, want, sizeof want);
     }
     result_free(&r);
@@ -399,18 +412,18 @@ static void malformed_code_is_left_alone(void **state)
         uint8_t code[24];
         size_t len;
     } bad[] = {
-        {{202}, 1},                                        /* breakpoint */
-        {{255}, 1},                                        /* impdep2 */
-        {{17, 0}, 2},                                      /* sipush cut off */
-        {{196, 21, 0}, 3},                                 /* wide iload cut off */
-        {{196, 132, 0, 1, 0}, 5},                          /* wide iinc cut off */
-        {{196, 0, 0, 1}, 4},                               /* wide nop */
-        {{GOTO, 0, 1}, 3},                                 /* into itself */
-        {{GOTO, 0, 3}, 3},                                 /* to the end */
-        {{GOTO, 0xFF, 0xFF}, 3},                           /* before the start */
-        {{200, 0, 0, 0, 5}, 5},                            /* goto_w to the end */
-        {{170, 0, 0, 0}, 4},                               /* tableswitch cut off */
-        {{170, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1}, 16},             /* high < low */
+        {{202}, 1},                                               /* breakpoint */
+        {{255}, 1},                                               /* impdep2 */
+        {{17, 0}, 2},                                             /* sipush cut off */
+        {{196, 21, 0}, 3},                                        /* wide iload cut off */
+        {{196, 132, 0, 1, 0}, 5},                                 /* wide iinc cut off */
+        {{196, 0, 0, 1}, 4},                                      /* wide nop */
+        {{GOTO, 0, 1}, 3},                                        /* into itself */
+        {{GOTO, 0, 3}, 3},                                        /* to the end */
+        {{GOTO, 0xFF, 0xFF}, 3},                                  /* before the start */
+        {{200, 0, 0, 0, 5}, 5},                                   /* goto_w to the end */
+        {{170, 0, 0, 0}, 4},                                      /* tableswitch cut off */
+        {{170, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1}, 16}, /* high < low */
         {{170, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF}, 16}, /* huge */
         {{171, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF}, 12},             /* negative */
         {{171, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 12},                         /* pair cut off */
@@ -430,11 +443,11 @@ static void malformed_code_is_left_alone(void **state)
 /* Every instruction of the set goes through, wide forms and odd lengths included. */
 static void all_instruction_lengths_are_known(void **state)
 {
-    static const uint8_t code[] = {16, 1, 17, 1, 2, 18, 1, 19, 0, 1, 20, 0, 1, 21, 1, 54, 1, 132, 1,
-                                   1, 169, 1, 178, 0, 1, 185, 0, 1, 1, 0, 186, 0, 1, 0, 0, 187, 0,
-                                   1, 188, 4, 189, 0, 1, 192, 0, 1, 193, 0, 1, 196, 21, 0, 1, 196,
-                                   132, 0, 1, 0, 1, 196, 169, 0, 1, 197, 0, 1, 2, 199, 0, 3,
-                                   ACONST_NULL, ARETURN};
+    static const uint8_t code[] = {
+        16,  1, 17,  1, 2,   18,  1,   19,  0, 1,   20,  0, 1,   21,  1,  54, 1,           132,
+        1,   1, 169, 1, 178, 0,   1,   185, 0, 1,   1,   0, 186, 0,   1,  0,  0,           187,
+        0,   1, 188, 4, 189, 0,   1,   192, 0, 1,   193, 0, 1,   196, 21, 0,  1,           196,
+        132, 0, 1,   0, 1,   196, 169, 0,   1, 197, 0,   1, 2,   199, 0,  3,  ACONST_NULL, ARETURN};
     struct orders orders = exit_orders();
     struct result r = rewrite_code(code, sizeof code, &orders);
 

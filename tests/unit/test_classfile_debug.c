@@ -17,9 +17,8 @@ static struct result move_attribute(const char *name, const uint8_t *bytes, size
         .methods = {{.code = code,
                      .code_len = sizeof code,
                      .attributes = {{"Unknown", (const uint8_t *)"\1\2", 2}, {name, bytes, len}}}}};
-    struct orders orders = {
-        .plan = {.n_entry = 1, .n_areturn = 1, .areturn = {call_exit(1000)}},
-        .entry = {call_enter(0, 1000)}};
+    struct orders orders = {.plan = {.n_entry = 1, .n_areturn = 1, .areturn = {call_exit(1000)}},
+                            .entry = {call_enter(0, 1000)}};
     struct result r = rewrite_class(&spec, &orders);
     uint32_t unknown_len;
 
@@ -73,11 +72,11 @@ static void lines_move_and_0_stays_0(void **state)
 /* 0 stays 0: parameters are visible in the prologue; ranges may end at code_length. */
 static void local_variables_move(void **state)
 {
-    static const uint8_t in[] = {0, 3, 0, 0, 0, 9, 0, 1, 0, 1, 0, 0,  /* all of the method */
-                                 0, 1, 0, 4, 0, 1, 0, 1, 0, 1,        /* 1..5 */
-                                 0, 9, 0, 0, 0, 1, 0, 1, 0, 2};       /* empty, at the end */
-    static const uint8_t want[] = {0, 3,  0, 0,  0, 30, 0, 1, 0, 1, 0, 0, 0, 8, 0, 11, 0, 1,
-                                   0, 1,  0, 1,  0, 30, 0, 0, 0, 1, 0, 1, 0, 2};
+    static const uint8_t in[] = {0, 3, 0, 0, 0, 9, 0, 1, 0, 1, 0, 0, /* all of the method */
+                                 0, 1, 0, 4, 0, 1, 0, 1, 0, 1,       /* 1..5 */
+                                 0, 9, 0, 0, 0, 1, 0, 1, 0, 2};      /* empty, at the end */
+    static const uint8_t want[] = {0, 3, 0, 0, 0, 30, 0, 1,  0, 1, 0, 0, 0, 8, 0, 11,
+                                   0, 1, 0, 1, 0, 1,  0, 30, 0, 0, 0, 1, 0, 1, 0, 2};
     static const uint8_t past_end[] = {0, 1, 0, 1, 0, 9, 0, 1, 0, 1, 0, 0},
                          cut_off[] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0};
 
@@ -91,12 +90,12 @@ static void local_variables_move(void **state)
 /* localvar_target: (start, length, index)*; catch_target is an index and stays. */
 static void annotation_ranges_move(void **state)
 {
-    static const uint8_t in[] = {0, 3, 0x40, 0, 2, 0, 0, 0, 9, 0, 1, 0, 2, 0, 3, 0, 2, 0, 0, 1, 0, 0,
-                                 0x41, 0, 1, 0, 5, 0, 4, 0, 1, 0, 0, 1, 0, 0,
-                                 0x42, 0, 1, 1, 3, 0, 0, 1, 0, 0};
-    static const uint8_t want[] = {0, 3, 0x40, 0, 2, 0, 0, 0, 30, 0, 1, 0, 16, 0, 3, 0, 2, 0, 0, 1,
-                                   0, 0, 0x41, 0, 1, 0, 19, 0, 11, 0, 1, 0, 0, 1, 0, 0, 0x42, 0, 1,
-                                   1, 3, 0, 0, 1, 0, 0};
+    static const uint8_t in[] = {0, 3, 0x40, 0, 2,    0, 0,    0, 9, 0, 1, 0, 2, 0, 3, 0,
+                                 2, 0, 0,    1, 0,    0, 0x41, 0, 1, 0, 5, 0, 4, 0, 1, 0,
+                                 0, 1, 0,    0, 0x42, 0, 1,    1, 3, 0, 0, 1, 0, 0};
+    static const uint8_t want[] = {0, 3, 0x40, 0, 2,    0, 0,    0, 30, 0, 1,  0, 16, 0, 3, 0,
+                                   2, 0, 0,    1, 0,    0, 0x41, 0, 1,  0, 19, 0, 11, 0, 1, 0,
+                                   0, 1, 0,    0, 0x42, 0, 1,    1, 3,  0, 0,  1, 0,  0};
 
     (void)state;
     EXPECT_MOVED("RuntimeVisibleTypeAnnotations", in, want);
@@ -106,13 +105,14 @@ static void annotation_ranges_move(void **state)
 /* offset_target and type_argument_target name the instruction itself: P, not T. */
 static void annotation_offsets_name_the_instruction(void **state)
 {
-    static const uint8_t in[] = {0, 5, 0x43, 0, 5, 0, 0, 1, 0, 0, 0x44, 0, 5, 0, 0, 1, 0, 0,
-                                 0x46, 0, 0, 0, 0, 1, 0, 0,
-                                 0x47, 0, 1, 0, 0, 0, 1, 0, 0,   /* javac's CAST at an areturn */
-                                 0x4B, 0, 8, 2, 0, 0, 1, 0, 0};
-    static const uint8_t want[] = {0, 5, 0x43, 0, 19, 0, 0, 1, 0, 0, 0x44, 0, 19, 0, 0, 1, 0, 0,
-                                   0x46, 0, 7, 0, 0, 1, 0, 0, 0x47, 0, 15, 0, 0, 0, 1, 0, 0,
-                                   0x4B, 0, 29, 2, 0, 0, 1, 0, 0};
+    static const uint8_t in[] = {
+        0,    5, 0x43, 0, 5, 0, 0, 1, 0,    0, 0x44, 0, 5, 0, 0, 1, 0, 0,
+        0x46, 0, 0,    0, 0, 1, 0, 0, 0x47, 0, 1,    0, 0, 0, 1, 0, 0, /* javac's CAST at an areturn
+                                                                        */
+        0x4B, 0, 8,    2, 0, 0, 1, 0, 0};
+    static const uint8_t want[] = {0, 5, 0x43, 0,    19, 0,    0, 1,  0, 0, 0x44, 0,    19, 0,  0,
+                                   1, 0, 0,    0x46, 0,  7,    0, 0,  1, 0, 0,    0x47, 0,  15, 0,
+                                   0, 0, 1,    0,    0,  0x4B, 0, 29, 2, 0, 0,    1,    0,  0};
 
     (void)state;
     EXPECT_MOVED("RuntimeVisibleTypeAnnotations", in, want);
@@ -121,10 +121,10 @@ static void annotation_offsets_name_the_instruction(void **state)
 /* All kinds of element values are skipped correctly: the annotation behind them moves. */
 static void annotation_values_are_skipped(void **state)
 {
-    static const uint8_t in[] = {0, 2, 0x44, 0, 5, 0, 0, 1, 0, 5, 0, 3, 'I', 0, 1, 0, 3, 's', 0, 1,
-                                 0, 3, 'e', 0, 1, 0, 1, 0, 3, '@', 0, 1, 0, 0,
-                                 0, 3, '[', 0, 2, 'c', 0, 1, '[', 0, 0,
-                                 0x44, 0, 8, 0, 0, 1, 0, 0};
+    static const uint8_t in[] = {0,   2,   0x44, 0,    5, 0, 0, 1, 0,   5, 0, 3,   'I', 0,
+                                 1,   0,   3,    's',  0, 1, 0, 3, 'e', 0, 1, 0,   1,   0,
+                                 3,   '@', 0,    1,    0, 0, 0, 3, '[', 0, 2, 'c', 0,   1,
+                                 '[', 0,   0,    0x44, 0, 8, 0, 0, 1,   0, 0};
     uint8_t want[sizeof in];
 
     (void)state;
@@ -138,11 +138,11 @@ static void annotation_values_are_skipped(void **state)
 static void odd_annotations_are_copied(void **state)
 {
     static const uint8_t odd[][12] = {
-        {0, 1, 0x99, 0, 5, 0, 0, 1, 0, 0},                /* unknown target */
-        {0, 1, 0x47, 0, 5},                               /* cut off */
-        {0, 1, 0x44, 0, 99, 0, 0, 1, 0, 0},               /* past the end */
-        {0, 1, 0x40, 0, 1, 0, 5, 0, 99, 0, 1, 0},         /* range past the end */
-        {0, 9},                                           /* none of nine */
+        {0, 1, 0x99, 0, 5, 0, 0, 1, 0, 0},        /* unknown target */
+        {0, 1, 0x47, 0, 5},                       /* cut off */
+        {0, 1, 0x44, 0, 99, 0, 0, 1, 0, 0},       /* past the end */
+        {0, 1, 0x40, 0, 1, 0, 5, 0, 99, 0, 1, 0}, /* range past the end */
+        {0, 9},                                   /* none of nine */
     };
     static const size_t lens[] = {10, 5, 10, 12, 2};
 

@@ -78,18 +78,18 @@ static void same_locals_1_at_the_edge_of_63(void **state)
 
 static void extended_chop_append_and_full_frames(void **state)
 {
-    static const uint8_t in[] = {0,   8,   0,                         /* 0 */
-                                 251, 0,   9,                         /* 10 */
-                                 252, 0,   9,   4,                    /* 20: Long */
-                                 253, 0,   9,   1,   8, 0, 20,        /* 30: Integer, fresh */
-                                 254, 0,   9,   0,   2, 3,            /* 40: Top, Float, Double */
-                                 248, 0,   9,                         /* 50 */
-                                 250, 0,   9,                         /* 60 */
-                                 255, 0,   9,   0,   2, 7, 0, 2, 4,   /* 70: two locals */
-                                 0,   1,   8,   0,   20};             /* and one on the stack */
-    static const uint8_t want[] = {0,   8, 0, 251, 0, 16, 252, 0, 9,   4, 253, 0, 9, 1, 8, 0, 27,
-                                   254, 0, 9, 0,   2, 3,  248, 0, 9,   250, 0, 9, 255, 0, 9, 0, 2,
-                                   7,   0, 2, 4,   0, 1,  8,   0, 27};
+    static const uint8_t in[] = {0,   8, 0,                    /* 0 */
+                                 251, 0, 9,                    /* 10 */
+                                 252, 0, 9, 4,                 /* 20: Long */
+                                 253, 0, 9, 1, 8, 0, 20,       /* 30: Integer, fresh */
+                                 254, 0, 9, 0, 2, 3,           /* 40: Top, Float, Double */
+                                 248, 0, 9,                    /* 50 */
+                                 250, 0, 9,                    /* 60 */
+                                 255, 0, 9, 0, 2, 7, 0,  2, 4, /* 70: two locals */
+                                 0,   1, 8, 0, 20};            /* and one on the stack */
+    static const uint8_t want[] = {0, 8,  0,   251, 0, 16, 252, 0, 9,   4, 253, 0,   9, 1, 8,
+                                   0, 27, 254, 0,   9, 0,  2,   3, 248, 0, 9,   250, 0, 9, 255,
+                                   0, 9,  0,   2,   7, 0,  2,   4, 0,   1, 8,   0,   27};
 
     (void)state;
     EXPECT_FRAMES(in, want);
@@ -133,22 +133,22 @@ static void unknown_or_malformed_frames_leave_the_method(void **state)
         size_t len;
         uint8_t bytes[16];
     } bad[] = {
-        {1, {0}},                            /* no count */
-        {2, {0, 1}},                         /* no frame */
-        {3, {0, 1, 128}},                    /* reserved */
-        {5, {0, 1, 246, 0, 0}},              /* early_larval of Valhalla */
-        {4, {0, 1, 251, 0}},                 /* delta cut off */
-        {3, {0, 1, 64}},                     /* type missing */
-        {4, {0, 1, 64, 9}},                  /* unknown type */
-        {5, {0, 1, 64, 7, 0}},               /* class index cut off */
-        {6, {0, 1, 64, 8, 1, 0x2C}},         /* Uninitialized(300): past the end */
-        {6, {0, 1, 64, 8, 0, 21}},           /* inside the `new` */
-        {5, {0, 1, 251, 1, 0x2C}},           /* frame past the end */
-        {3, {0, 1, 21}},                     /* frame inside the `new` */
-        {4, {0, 1, 0, 0}},                   /* a byte too many */
-        {6, {0, 1, 252, 0, 0, 9}},           /* append of an unknown type */
-        {7, {0, 1, 255, 0, 0, 0xFF, 0xFF}},  /* locals missing */
-        {9, {0, 1, 255, 0, 0, 0, 0, 0, 2}},  /* stack missing */
+        {1, {0}},                           /* no count */
+        {2, {0, 1}},                        /* no frame */
+        {3, {0, 1, 128}},                   /* reserved */
+        {6, {0, 1, 246, 0, 0, 1}},          /* early_larval of Valhalla */
+        {4, {0, 1, 251, 0}},                /* delta cut off */
+        {3, {0, 1, 64}},                    /* type missing */
+        {4, {0, 1, 64, 9}},                 /* unknown type */
+        {5, {0, 1, 64, 7, 0}},              /* class index cut off */
+        {6, {0, 1, 64, 8, 1, 0x2C}},        /* Uninitialized(300): past the end */
+        {6, {0, 1, 64, 8, 0, 21}},          /* inside the `new` */
+        {5, {0, 1, 251, 1, 0x2C}},          /* frame past the end */
+        {3, {0, 1, 21}},                    /* frame inside the `new` */
+        {4, {0, 1, 0, 0}},                  /* a byte too many */
+        {6, {0, 1, 252, 0, 0, 9}},          /* append of an unknown type */
+        {7, {0, 1, 255, 0, 0, 0xFF, 0xFF}}, /* locals missing */
+        {9, {0, 1, 255, 0, 0, 0, 0, 0, 2}}, /* stack missing */
     };
 
     (void)state;
@@ -164,10 +164,10 @@ static void unknown_or_malformed_frames_leave_the_method(void **state)
 /* Absolute offsets; malformed ones are dropped, since nobody reads them. */
 static void cldc_stackmap_is_moved(void **state)
 {
-    static const uint8_t in[] = {0,  2, 0, 4, 0, 1, 7, 0, 2, 0, 0,          /* 4: [Object] [] */
+    static const uint8_t in[] = {0, 2,  0, 4, 0, 1, 7, 0,  2, 0, 0,         /* 4: [Object] [] */
                                  0, 30, 0, 2, 1, 8, 0, 20, 0, 1, 8, 0, 20}; /* 30 */
-    static const uint8_t want[] = {0,  2, 0, 4, 0, 1, 7, 0,  2, 0, 0,
-                                   0, 37, 0, 2, 1, 8, 0, 27, 0, 1, 8, 0, 27};
+    static const uint8_t want[] = {0,  2, 0, 4, 0, 1, 7,  0, 2, 0, 0, 0,
+                                   37, 0, 2, 1, 8, 0, 27, 0, 1, 8, 0, 27};
     static const uint8_t bad[] = {0, 1, 0, 4, 0, 1, 9, 0, 0};
     struct result r = move_frames("StackMap", in, sizeof in);
     const uint8_t *got;
@@ -233,13 +233,13 @@ static void check_kept(const struct kept *kept, uint16_t major, bool expect_all)
 static void parameters_must_survive_in_all_frames(void **state)
 {
     static const struct kept cases[] = {
-        {3, {0, 1, 10}, true, true, true},                    /* same */
-        {5, {0, 1, 64, 7, 0}, false, false, false},           /* malformed: nothing is sure */
-        {5, {0, 1, 248, 0, 9}, true, false, false},           /* chop 3: all but the Object */
-        {5, {0, 1, 249, 0, 9}, true, false, false},           /* chop 2: I and [I */
-        {5, {0, 1, 250, 0, 9}, true, true, false},            /* chop 1 */
-        {9, {0, 2, 250, 0, 9, 252, 0, 9, 1}, true, true, false},    /* chopped, other appended */
-        {6, {0, 1, 252, 0, 9, 1}, true, true, true},          /* appended: all still there */
+        {3, {0, 1, 10}, true, true, true},                       /* same */
+        {5, {0, 1, 64, 7, 0}, false, false, false},              /* malformed: nothing is sure */
+        {5, {0, 1, 248, 0, 9}, true, false, false},              /* chop 3: all but the Object */
+        {5, {0, 1, 249, 0, 9}, true, false, false},              /* chop 2: I and [I */
+        {5, {0, 1, 250, 0, 9}, true, true, false},               /* chop 1 */
+        {9, {0, 2, 250, 0, 9, 252, 0, 9, 1}, true, true, false}, /* chopped, other appended */
+        {6, {0, 1, 252, 0, 9, 1}, true, true, true},             /* appended: all still there */
         /* full frames: Object Long Integer [I; Top Long Integer Object; Null; too short */
         {17, {0, 1, 255, 0, 9, 0, 4, 7, 0, 2, 4, 1, 7, 0, P_ARRAY, 0, 0}, true, true, true},
         {15, {0, 1, 255, 0, 9, 0, 4, 0, 4, 1, 7, 0, 2, 0, 0}, false, true, false},

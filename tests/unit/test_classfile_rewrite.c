@@ -39,8 +39,7 @@ static void ids_take_the_shortest_form(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct made_class spec = {
-            .methods = {{.code = return_0, .code_len = sizeof return_0}}};
+        struct made_class spec = {.methods = {{.code = return_0, .code_len = sizeof return_0}}};
         struct orders orders = {.plan = {.n_entry = 1}, .entry = {call_enter(0, forms[i].id)}};
         struct result r = rewrite_class(&spec, &orders);
         uint8_t want[3];
@@ -67,9 +66,8 @@ static void an_id_is_one_constant(void **state)
 {
     static const uint8_t code[] = {ALOAD_0, ARETURN, ALOAD_0, ARETURN};
     struct made_class spec = {.methods = {{.code = code, .code_len = sizeof code}}};
-    struct orders orders = {
-        .plan = {.n_entry = 1, .n_areturn = 1, .areturn = {call_exit(40000)}},
-        .entry = {call_enter(0, 40000)}};
+    struct orders orders = {.plan = {.n_entry = 1, .n_areturn = 1, .areturn = {call_exit(40000)}},
+                            .entry = {call_enter(0, 40000)}};
     struct result r = rewrite_class(&spec, &orders);
 
     (void)state;
@@ -86,15 +84,14 @@ static void arguments_of_every_kind(void **state)
                                            .max_locals = 9,
                                            .code = return_0,
                                            .code_len = sizeof return_0}}};
-    struct orders orders = {
-        .plan = {.n_entry = 1, .n_areturn = 1},
-        .entry = {{.target = TARGET_ENTER,
-                   .n_args = 5,
-                   .args = {{BBF_CF_ALOAD, 0},
-                            {BBF_CF_ILOAD, 7},
-                            {BBF_CF_ALOAD, 8},
-                            {BBF_CF_ARRAYLENGTH, 8},
-                            {BBF_CF_INT, 5}}}}};
+    struct orders orders = {.plan = {.n_entry = 1, .n_areturn = 1},
+                            .entry = {{.target = TARGET_ENTER,
+                                       .n_args = 5,
+                                       .args = {{BBF_CF_ALOAD, 0},
+                                                {BBF_CF_ILOAD, 7},
+                                                {BBF_CF_ALOAD, 8},
+                                                {BBF_CF_ARRAYLENGTH, 8},
+                                                {BBF_CF_INT, 5}}}}};
     struct result r;
 
     (void)state;
@@ -105,8 +102,8 @@ static void arguments_of_every_kind(void **state)
     r = rewrite_class(&spec, &orders);
     {
         uint8_t method = (uint8_t)first_method(&r);
-        const uint8_t want[] = {42, 21, 7, 25, 8, 25, 8, 190, 8, 184, 0, method, ALOAD_0,
-                                89, 89, 42, 3, 184, 0, method, ARETURN};
+        const uint8_t want[] = {42,     21,      7,  25, 8,  25, 8,   190, 8,      184,    0,
+                                method, ALOAD_0, 89, 89, 42, 3,  184, 0,   method, ARETURN};
 
         assert_bytes(r.code, r.code_len, want, sizeof want);
     }
@@ -197,10 +194,10 @@ static void stores_are_found_in_every_form(void **state)
         {{196, 58, 1, 44}, 4, {{300, true}, {301, false}, {44, false}}}, /* wide astore 300 */
         {{196, 55, 1, 44}, 4, {{300, true}, {301, true}, {302, false}}},
         {{196, 132, 1, 44, 0, 1}, 6, {{300, true}, {0, false}, {1, false}}},
-        {{25, 7}, 2, {{7, false}, {0, false}, {1, false}}},              /* aload 7 */
+        {{25, 7}, 2, {{7, false}, {0, false}, {1, false}}}, /* aload 7 */
         {{196, 25, 1, 44}, 4, {{300, false}, {44, false}, {1, false}}},
-        {{169, 7}, 2, {{7, false}, {0, false}, {1, false}}},             /* ret 7 */
-        {{202}, 1, {{7, true}, {0, true}, {1, true}}},                   /* malformed */
+        {{169, 7}, 2, {{7, false}, {0, false}, {1, false}}}, /* ret 7 */
+        {{202}, 1, {{7, true}, {0, true}, {1, true}}},       /* malformed */
     };
 
     (void)state;
@@ -266,8 +263,19 @@ static void constructors_report_this_at_return(void **state)
     static const uint8_t frames[] = {0, 1, 255, 0, 9, 0, 2, 7, 0, 2, 7, 0, 2, 0, 0};
     struct result r = rewrite_init(code, sizeof code, frames, sizeof frames, 52);
     uint16_t enter = first_method(&r);
-    const uint8_t want[] = {ENTER_BYTES(1, enter), ALOAD_0, 183, 0, P_VOID, ALOAD_1, 198, 0, 11,
-                            ENTER_BYTES(0, enter), RETURN, ENTER_BYTES(0, enter), RETURN};
+    const uint8_t want[] = {ENTER_BYTES(1, enter),
+                            ALOAD_0,
+                            183,
+                            0,
+                            P_VOID,
+                            ALOAD_1,
+                            198,
+                            0,
+                            11,
+                            ENTER_BYTES(0, enter),
+                            RETURN,
+                            ENTER_BYTES(0, enter),
+                            RETURN};
 
     (void)state;
     assert_bytes(r.code, r.code_len, want, sizeof want);
@@ -327,8 +335,8 @@ static void constructors_do_not_pass_this_early(void **state)
     (void)state;
     assert_int_equal(r.stats.methods[BBF_CF_METHOD_LEFT_PLAN], 1);
     result_free(&r);
-    orders = (struct orders){
-        .plan = {.before_athrow_set = true, .before_athrow = call_enter(0, 1000)}};
+    orders =
+        (struct orders){.plan = {.before_athrow_set = true, .before_athrow = call_enter(0, 1000)}};
     r = rewrite_class(&spec, &orders);
     assert_int_equal(r.stats.methods[BBF_CF_METHOD_LEFT_PLAN], 1);
     result_free(&r);
@@ -354,11 +362,11 @@ static void fluent_returns_are_not_hooked(void **state)
     static const uint8_t param[] = {ALOAD_0, ARETURN}, long_form[] = {25, 0, ARETURN},
                          wide[] = {196, 25, 0, 0, ARETURN},
                          getter[] = {ALOAD_0, 180, 0, P_GET, ARETURN},
-                         local[] = {ALOAD_1, ARETURN},     /* no parameter */
-                         made[] = {184, 0, P_GET, ARETURN},
+                         local[] = {ALOAD_1, ARETURN}, /* no parameter */
+        made[] = {184, 0, P_GET, ARETURN},
                          jumped[] = {ALOAD_0, 198, 0, 4, ALOAD_0, ARETURN, 1, 167, 0xFF, 0xFE},
                          handled[] = {178, 0, P_GET, ARETURN}, /* getstatic */
-                         stored[] = {184, 0, P_GET, 75, ALOAD_0, ARETURN}; /* b = f(b); return b */
+        stored[] = {184, 0, P_GET, 75, ALOAD_0, ARETURN};      /* b = f(b); return b */
 
     (void)state;
     check_fluent(param, sizeof param, false);
@@ -535,9 +543,8 @@ static void field_is_appended_once(void **state)
 
 static void header_is_copied(void **state)
 {
-    struct made_class spec = {.major = 69,
-                              .minor = 0xFFFF,
-                              .methods = {{.code = return_0, .code_len = sizeof return_0}}};
+    struct made_class spec = {
+        .major = 69, .minor = 0xFFFF, .methods = {{.code = return_0, .code_len = sizeof return_0}}};
     struct orders orders = enter_orders();
     struct result r = rewrite_class(&spec, &orders);
 
@@ -551,18 +558,17 @@ static void header_is_copied(void **state)
 /* Old constants keep their indices, old bytes their order: all but Code is copied. */
 static void other_methods_are_copied(void **state)
 {
-    struct made_class spec = {
-        .methods = {{.code = return_0, .code_len = sizeof return_0},
-                    {.access = 9,
-                     .name = "other",
-                     .descriptor = "()V",
-                     .code = (const uint8_t *)"\xB1",
-                     .code_len = 1},
-                    {.access = 9,
-                     .name = "last",
-                     .descriptor = "()" OBJECT,
-                     .code = return_0,
-                     .code_len = sizeof return_0}}};
+    struct made_class spec = {.methods = {{.code = return_0, .code_len = sizeof return_0},
+                                          {.access = 9,
+                                           .name = "other",
+                                           .descriptor = "()V",
+                                           .code = (const uint8_t *)"\xB1",
+                                           .code_len = 1},
+                                          {.access = 9,
+                                           .name = "last",
+                                           .descriptor = "()" OBJECT,
+                                           .code = return_0,
+                                           .code_len = sizeof return_0}}};
     struct orders orders = enter_orders();
     size_t len;
     uint8_t *in = make_class(&spec, &len);

@@ -178,12 +178,12 @@ static void lines_are_ordered_by_lives_then_by_name(void **state)
     s->nodes[other].released_ = 9;
     render(&text, s, BBF_FORMAT_TREE, 0);
     assert_string_equal(text.data, "14 lives: 14 released, 0 live, 0 leaked\n"
-                                   "ROOT: Other.heapBuffer [count=9]\n"
+                                   "ROOT: Other.heapBuffer [count=9] released 9\n"
                                    "ROOT: Alloc.heapBuffer [count=5]\n"
-                                   "├── Y.d [ref=1, count=2]\n"
-                                   "├── Y.a [ref=1, count=1]\n"
-                                   "├── Y.b [ref=1, count=1]\n"
-                                   "└── Y.c [ref=1, count=1]\n");
+                                   "├── Y.d [ref=1, count=2] released 2\n"
+                                   "├── Y.a [ref=1, count=1] released 1\n"
+                                   "├── Y.b [ref=1, count=1] released 1\n"
+                                   "└── Y.c [ref=1, count=1] released 1\n");
     bbf_buf_free(&text);
 }
 

@@ -327,17 +327,21 @@ public final class BBFlowShim {
     }
 
     /** Before a leak-aware wrapper is built: it would copy the object's last life (D5). */
-    @DontInline
+    @ForceInline
     @ReservedStackAccess
     public static void fresh(Object o) {
-        if (o != null && !(mixed() && foreign(o)))
-            rootSlow(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT, false);
+        root(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT);
     }
 
     @DontInline
     @ReservedStackAccess
     private static void rootSlow(Object o, int size, int meta, boolean keep) {
         try {
+            // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
+            int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
+            if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
+                    && rename(U.getLong(o, OFF), known, meta >>> META_MEM_SHIFT, size))
+                return;
             long kind = kindOf(o);
             Object owner = o;
             if ((kind & KIND_VIEW) != 0) {
