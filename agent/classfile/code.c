@@ -2,39 +2,26 @@
 
 #include <string.h>
 
-enum { VARIABLE = 0 };
-
-/* Instruction lengths by opcode (JVMS 6.5, 7); VARIABLE: the switches and wide. 202 up: reserved.
- */
-static const uint8_t lengths[] = {
-    /*   0 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /*  16 */ 2, 3, 2, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1,
-    /*  32 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /*  48 */ 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1,
-    /*  64 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /*  80 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /*  96 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /* 112 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /* 128 */ 1, 1, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    /* 144 */ 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3,
-    /* 160 */ 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0, 0, 1, 1, 1, 1,
-    /* 176 */ 1, 1, 3, 3, 3, 3, 3, 3, 3, 5, 5, 3, 2, 3, 1, 1,
-    /* 192 */ 3, 3, 1, 1, 0, 4, 3, 3, 5, 5,
+/* Sums of the marks in code.h, from JVMS 6.5 and 7; 202 and above are reserved: 0. */
+const uint8_t bbf__opcodes[256] = {
+    /*   0 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /*  16 */ 2,   3,   2,  3,  3,  2,  2,  2,  2,  2,  1,  1,  1,  1,  1,  1,
+    /*  32 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /*  48 */ 1,   1,   1,  1,  1,  1,  2,  2,  2,  2,  2,  1,  1,  1,  1,  1,
+    /*  64 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /*  80 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /*  96 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /* 112 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /* 128 */ 1,   1,   1,  1,  3,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,  1,
+    /* 144 */ 1,   1,   1,  1,  1,  1,  1,  1,  1,  11, 11, 11, 11, 11, 11, 11,
+    /* 160 */ 11,  11,  11, 11, 11, 11, 11, 11, 11, 2,  32, 32, 1,  1,  1,  1,
+    /* 176 */ 129, 129, 3,  3,  3,  3,  67, 67, 67, 69, 69, 3,  2,  3,  1,  129,
+    /* 192 */ 3,   3,   1,  1,  0,  4,  11, 11, 21, 21, 0,  0,  0,  0,  0,  0,
 };
 
-static bool is_branch2(uint8_t opcode) /* if*, goto, jsr, ifnull, ifnonnull */
+static bool is_kind(uint8_t opcode, uint8_t kind)
 {
-    return (opcode >= 153 && opcode <= 168) || opcode == 198 || opcode == 199;
-}
-
-static bool is_branch4(uint8_t opcode) /* goto_w, jsr_w */
-{
-    return opcode == 200 || opcode == 201;
-}
-
-static bool is_switch(uint8_t opcode)
-{
-    return opcode == BBF__TABLESWITCH || opcode == BBF__TABLESWITCH + 1;
+    return (bbf__opcodes[opcode] & kind) != 0;
 }
 
 /* tableswitch and lookupswitch: padding to a multiple of 4, default, then their table. */
@@ -76,15 +63,11 @@ static uint32_t wide_length(const uint8_t *code, uint32_t len, uint32_t pc)
     return size <= len - pc ? size : 0;
 }
 
-uint32_t bbf__insn_length(const uint8_t *code, uint32_t len, uint32_t pc)
+uint32_t bbf__insn_length_slow(const uint8_t *code, uint32_t len, uint32_t pc)
 {
-    uint8_t opcode = code[pc];
-
-    if (opcode >= sizeof lengths)
-        return 0;
-    if (lengths[opcode] != VARIABLE)
-        return lengths[opcode] <= len - pc ? lengths[opcode] : 0;
-    return is_switch(opcode) ? switch_length(code, len, pc) : wide_length(code, len, pc);
+    if (is_kind(code[pc], BBF__SWITCH))
+        return switch_length(code, len, pc);
+    return code[pc] == BBF__WIDE ? wide_length(code, len, pc) : 0;
 }
 
 /* Are there `count` well-formed attributes that end exactly at `end`? */
@@ -166,12 +149,14 @@ bool bbf__code_scan(const struct bbf_cf_code *code, uint8_t *marks, bool *has_sw
         if ((len = bbf__insn_length(c, code->len, pc)) == 0)
             return false;
         marks[pc] |= BBF__START;
-        if (is_branch2(c[pc])) {
+        if (!is_kind(c[pc], BBF__JUMPS))
+            continue;
+        if (is_kind(c[pc], BBF__BRANCH2)) {
             ok = mark_target(code, marks, (int64_t)pc + bbf__s2(c + pc + 1));
-        } else if (is_switch(c[pc])) {
+        } else if (is_kind(c[pc], BBF__SWITCH)) {
             *has_switch = true;
             ok = mark_switch(code, marks, pc, len);
-        } else if (is_branch4(c[pc])) {
+        } else {
             ok = mark_target(code, marks, (int64_t)pc + bbf__s4(c + pc + 1));
         }
     }
@@ -204,7 +189,7 @@ bool bbf__map_full(struct bbf__map *map)
         map->to[pc] = (uint16_t)at;
         if (map->marks[pc] & BBF__BEFORE)
             at += bbf__piece_before(map->inserts, opcode)->len;
-        if (is_switch(opcode)) /* the padding follows the new place */
+        if (is_kind(opcode, BBF__SWITCH)) /* the padding follows the new place */
             at += len - (3 - (pc & 3)) + (3 - (at & 3));
         else
             at += len;
@@ -338,15 +323,15 @@ static bool emit_insn(struct emit *e, uint32_t pc, uint32_t len, const uint8_t *
 
         emit_bytes(e, piece->bytes, piece->len);
     }
-    if (is_branch2(*old)) {
+    if (is_kind(*old, BBF__BRANCH2)) {
         if (!emit_branch2(e, pc))
             return false;
-    } else if (is_branch4(*old)) {
+    } else if (is_kind(*old, BBF__BRANCH4)) {
         uint32_t insn_at = e->at;
 
         e->dst[e->at++] = *old;
         emit_offset4(e, pc, insn_at, old + 1);
-    } else if (is_switch(*old)) {
+    } else if (is_kind(*old, BBF__SWITCH)) {
         emit_switch(e, pc, len);
     } else {
         emit_bytes(e, old, len);
@@ -374,8 +359,7 @@ bool bbf__code_emit(const struct bbf__map *map, uint8_t *dst)
     }
     for (uint32_t pc = 0, len; pc < code->len; pc += len) {
         len = bbf__insn_length(c, code->len, pc);
-        if (!(map->marks[pc] & (BBF__BEFORE | BBF__AFTER)) && !is_branch2(c[pc]) &&
-            !is_branch4(c[pc]) && !is_switch(c[pc]))
+        if (!(map->marks[pc] & (BBF__BEFORE | BBF__AFTER)) && !is_kind(c[pc], BBF__JUMPS))
             continue;
         emit_bytes(&e, c + run, pc - run);
         if (!emit_insn(&e, pc, len, &after))

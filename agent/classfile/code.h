@@ -42,8 +42,6 @@ enum {
     BBF__ARETURN = 176,
     BBF__RETURN = 177,
     BBF__GETFIELD = 180,
-    BBF__INVOKEVIRTUAL = 182,
-    BBF__INVOKEDYNAMIC = 186,
     BBF__ATHROW = 191,
     BBF__WIDE = 196
 };
@@ -68,8 +66,29 @@ struct bbf_cf_code {
 void bbf__code_open(struct bbf_cf_code *code, const struct bbf__class *c,
                     const struct bbf__member *member);
 
+/* By opcode: the length (0: it varies, or is unknown) and what the rewriter asks about it. */
+enum {
+    BBF__LENGTH = 0x07,
+    BBF__BRANCH2 = 0x08, /* if*, goto, jsr, ifnull, ifnonnull */
+    BBF__BRANCH4 = 0x10, /* goto_w, jsr_w */
+    BBF__SWITCH = 0x20,
+    BBF__JUMPS = BBF__BRANCH2 | BBF__BRANCH4 | BBF__SWITCH,
+    BBF__INVOKES = 0x40,
+    BBF__EXITS = 0x80 /* areturn, return, athrow */
+};
+extern const uint8_t bbf__opcodes[256];
+
+uint32_t bbf__insn_length_slow(const uint8_t *code, uint32_t len, uint32_t pc);
+
 /* Length of the instruction at `pc`; 0: unknown, or not inside the code. */
-uint32_t bbf__insn_length(const uint8_t *code, uint32_t len, uint32_t pc);
+static inline uint32_t bbf__insn_length(const uint8_t *code, uint32_t len, uint32_t pc)
+{
+    uint32_t size = bbf__opcodes[code[pc]] & BBF__LENGTH;
+
+    if (size == 0)
+        return bbf__insn_length_slow(code, len, pc);
+    return size <= len - pc ? size : 0;
+}
 
 /* Marks per byte of the code. */
 enum {

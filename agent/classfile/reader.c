@@ -1,7 +1,5 @@
 #include "agent/classfile/reader.h"
 
-#include "agent/classfile/bytes.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,27 +188,9 @@ void bbf__class_close(struct bbf__class *c)
     c->pool_at = NULL;
 }
 
-/* The constant at `index` if it has `tag`, else NULL. */
-static const uint8_t *constant(const struct bbf__class *c, uint32_t index, uint8_t tag)
-{
-    if (index >= c->pool_count || c->pool_at[index] == 0 || c->in[c->pool_at[index]] != tag)
-        return NULL;
-    return c->in + c->pool_at[index];
-}
-
-bool bbf__pool_utf8(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *str)
-{
-    const uint8_t *p = constant(c, index, BBF__UTF8);
-
-    if (p == NULL)
-        return false;
-    *str = (struct bbf_cf_str){(const char *)p + 3, bbf__u2(p + 1)};
-    return true;
-}
-
 bool bbf__pool_class(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *name)
 {
-    const uint8_t *p = constant(c, index, BBF__CLASS);
+    const uint8_t *p = bbf__pool_constant(c, index, BBF__CLASS);
 
     return p != NULL && bbf__pool_utf8(c, bbf__u2(p + 1), name);
 }
@@ -218,19 +198,19 @@ bool bbf__pool_class(const struct bbf__class *c, uint32_t index, struct bbf_cf_s
 bool bbf__pool_invoke(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *owner,
                       struct bbf_cf_str *name, struct bbf_cf_str *descriptor)
 {
-    const uint8_t *ref = constant(c, index, BBF__METHODREF), *type;
+    const uint8_t *ref = bbf__pool_constant(c, index, BBF__METHODREF), *type;
 
     if (ref == NULL)
-        ref = constant(c, index, BBF__INTERFACE_METHODREF);
+        ref = bbf__pool_constant(c, index, BBF__INTERFACE_METHODREF);
     if (ref != NULL) {
         if (!bbf__pool_class(c, bbf__u2(ref + 1), owner))
             return false;
-    } else if ((ref = constant(c, index, BBF__INVOKE_DYNAMIC)) != NULL) {
+    } else if ((ref = bbf__pool_constant(c, index, BBF__INVOKE_DYNAMIC)) != NULL) {
         *owner = (struct bbf_cf_str){"", 0};
     } else {
         return false;
     }
-    type = constant(c, bbf__u2(ref + 3), BBF__NAME_AND_TYPE);
+    type = bbf__pool_constant(c, bbf__u2(ref + 3), BBF__NAME_AND_TYPE);
     return type != NULL && bbf__pool_utf8(c, bbf__u2(type + 1), name) &&
            bbf__pool_utf8(c, bbf__u2(type + 3), descriptor);
 }

@@ -8,6 +8,7 @@
 #ifndef BBF_AGENT_CLASSFILE_READER_H
 #define BBF_AGENT_CLASSFILE_READER_H
 
+#include "agent/classfile/bytes.h"
 #include "agent/classfile/classfile.h"
 
 #include <stdbool.h>
@@ -81,8 +82,26 @@ void bbf__class_close(struct bbf__class *c);
 enum bbf_cf_class_result bbf__member_read(const struct bbf__class *c, uint32_t at, bool with_code,
                                           struct bbf__member *member);
 
+/* The constant at `index` if it has `tag`, else NULL. */
+static inline const uint8_t *bbf__pool_constant(const struct bbf__class *c, uint32_t index,
+                                                uint8_t tag)
+{
+    if (index >= c->pool_count || c->pool_at[index] == 0 || c->in[c->pool_at[index]] != tag)
+        return NULL;
+    return c->in + c->pool_at[index];
+}
+
 /* Constants by index; false (nothing written) if the index or its tag is wrong. */
-bool bbf__pool_utf8(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *str);
+static inline bool bbf__pool_utf8(const struct bbf__class *c, uint32_t index,
+                                  struct bbf_cf_str *str)
+{
+    const uint8_t *p = bbf__pool_constant(c, index, BBF__UTF8);
+
+    if (p == NULL)
+        return false;
+    *str = (struct bbf_cf_str){(const char *)p + 3, bbf__u2(p + 1)};
+    return true;
+}
 bool bbf__pool_class(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *name);
 /* What an invoke instruction names; *owner is "" for invokedynamic. */
 bool bbf__pool_invoke(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *owner,

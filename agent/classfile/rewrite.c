@@ -256,27 +256,33 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
     return result;
 }
 
+/* Is something inserted before the areturn, return or athrow at `pc`? */
+static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
+{
+    uint8_t opcode = m->code.code[pc];
+
+    if (bbf__piece_before(&m->inserts, opcode)->len == 0)
+        return false;
+    return opcode != BBF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
+}
+
 /* Mark what gets code before or after it. */
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
     const struct bbf_cf_code *code = &m->code;
-    const struct bbf__inserts *inserts = &m->inserts;
     bool after = m->plan.after_call && w->config->after_call != NULL;
 
     w->after.len = 0;
+    if (!after && m->inserts.areturn.len + m->inserts.vreturn.len + m->inserts.athrow.len == 0)
+        return BBF_CF_METHOD_FULL;
     for (uint32_t pc = 0, prev = 0, len; pc < code->len; prev = pc, pc += len) {
         uint8_t opcode = code->code[pc];
-        bool before = false;
 
         len = bbf__insn_length(code->code, code->len, pc);
-        if (opcode == BBF__ARETURN && inserts->areturn.len > 0)
-            before = !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
-        else if (opcode == BBF__RETURN || opcode == BBF__ATHROW)
-            before = bbf__piece_before(inserts, opcode)->len > 0;
-        if (before) {
+        if ((bbf__opcodes[opcode] & BBF__EXITS) && exit_wanted(m, pc, prev)) {
             m->marks[pc] |= BBF__BEFORE;
             m->has_sites = true;
-        } else if (after && opcode >= BBF__INVOKEVIRTUAL && opcode <= BBF__INVOKEDYNAMIC) {
+        } else if ((bbf__opcodes[opcode] & BBF__INVOKES) && after) {
             enum bbf_cf_method_result result = ask_after(w, m, pc, pc + len);
 
             if (result != BBF_CF_METHOD_FULL)
