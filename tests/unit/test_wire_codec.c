@@ -230,6 +230,29 @@ static void the_threshold_of_deflating_is_a_length_in_bytes(void **state)
     }
 }
 
+/* Cut inside the check value, the text is all there and its check is not. */
+static void a_deflated_text_ends_with_its_check_value(void **state)
+{
+    char text[2000];
+    struct bbf_command c = {.type = BBF_CMD_MESSAGE, .text = {{text, sizeof text}}}, out;
+    struct bbf_buf frame = BBF_BUF_INIT;
+    size_t used;
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    assert_int_equal(bbf_command_encode(&frame, &c, 0), BBF_OK);
+    for (size_t cut = 0; cut < 5; cut++) {
+        size_t zip_len = frame.len - 20 - cut;
+        assert_in_range(zip_len, 1, 255);
+        frame.data[19] = (char)zip_len;
+        int err = bbf_command_decode(&out, (uint8_t *)frame.data, frame.len - cut, &used,
+                                     &bbf_wire_client_limits, NULL);
+        assert_int_equal(err, cut == 0 ? BBF_OK : BBF_EFORMAT);
+        bbf_command_free(&out);
+    }
+    bbf_buf_free(&frame);
+}
+
 static void names_and_numbers_of_the_commands(void **state)
 {
     (void)state;
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test(text_is_cut_between_characters),
         cmocka_unit_test(what_cannot_be_said_is_refused_and_leaves_nothing),
         cmocka_unit_test(the_threshold_of_deflating_is_a_length_in_bytes),
+        cmocka_unit_test(a_deflated_text_ends_with_its_check_value),
         cmocka_unit_test(names_and_numbers_of_the_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
