@@ -56,7 +56,7 @@ void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms);
 void bbf_server_forget(struct bbf_server *server);
 const char *bbf_server_path(const struct bbf_server *server);
 /* Connections served, refused (too many, another user), dropped for malformed input; commands
- * obeyed; connections dropped because they did not read. For status. Any thread. */
+ * received; connections dropped because they did not read. For status. Any thread. */
 struct bbf_server_stats {
     uint64_t accepted, refused, malformed, commands;
     uint64_t dropped;
