@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 AGENT = os.environ.get("BBF_AGENT", os.path.join(ROOT, "build/release/libbbflow.so"))
 CLIENT = os.environ.get("BBF_CLIENT", os.path.join(ROOT, "build/release/bbflow"))
 OUT = os.path.join(ROOT, "build/jvm")
+RUNS = os.path.join(OUT, "runs")
 TIMEOUT = 180
 
 
@@ -134,7 +135,7 @@ def clean_environment(home):
 
 
 def folder_for(name, jdk):
-    folder = os.path.join(OUT, "runs", f"{re.sub('[^A-Za-z0-9.-]+', '_', name)}-{jdk.major}")
+    folder = os.path.join(RUNS, f"{re.sub('[^A-Za-z0-9.-]+', '_', name)}-{jdk.major}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     return folder
@@ -270,12 +271,12 @@ class Bench:
         self.sockets = tempfile.mkdtemp(prefix="bbj-")  # short: a socket's path has 107 bytes
         self.env = clean_environment(self.sockets)
 
-    def java(self, *args, agent=None, netty=None, library=AGENT, env=None, classes="probes",
+    def java(self, *args, agent=None, netty=None, library=None, env=None, classes="probes",
              timeout=60):
         """Runs java; agent = option string ("" for none at all), None = without the agent."""
         command = [self.jdk.java]
         if agent is not None:
-            command.append(f"-agentpath:{library}" + (f"={agent}" if agent else ""))
+            command.append(f"-agentpath:{library or AGENT}" + (f"={agent}" if agent else ""))
         command += ["-cp", class_path(classes, netty), *args]
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, env={**self.env, **(env or {})},

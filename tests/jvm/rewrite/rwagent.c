@@ -15,6 +15,7 @@
  *   retransform  also retransform every class that was loaded before VMInit (always verified)
  *   offbyone     the negative control: the first frame of each table is wrong by one
  *   firstid=N    ids begin here
+ *   dump=DIR     no id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change
  * At exit one line on stderr: "[rw] key=value …".
  */
 #include "agent/classfile/bytes.h"
@@ -46,17 +47,17 @@ static const struct bbf_cf_target targets[T_COUNT] = {
 
 static struct {
     jvmtiEnv *jvmti;
-    char shim[512], only[256];
+    char shim[512], only[256], dump[512];
     bool none, all, bump50, retransform, offbyone, fluent;
     uint32_t next_id; /* under lock */
     pthread_mutex_t lock;
     uint64_t classes, ns, bytes, results[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
-    uint64_t retransformed, refused, broken_frames;
+    uint64_t retransformed, refused, broken_frames, dumped;
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .all = true};
 
 static uint32_t take_id(void)
 {
-    return __atomic_fetch_add(&agent.next_id, 1, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(&agent.next_id, agent.dump[0] == 0, __ATOMIC_RELAXED);
 }
 
 static struct bbf_cf_call call_of(uint16_t target, uint8_t push, uint32_t value, uint32_t id)
@@ -86,7 +87,7 @@ static void plan_exit(const struct bbf_cf_method *method, struct bbf_cf_plan *pl
 
     plan->n_areturn = 1;
     *call = call_of(T_EXIT, BBF_CF_DUP, 0, id);
-    if (reload == UINT16_MAX || bbf_cf_stores_to(method, reload))
+    if (reload == UINT16_MAX || agent.dump[0] != 0 || bbf_cf_stores_to(method, reload))
         return;
     call->target = T_EXIT_PARAMETER;
     call->n_args = 3;
@@ -214,6 +215,18 @@ static void note(enum bbf_cf_class_result result, const struct bbf_cf_stats *sta
                 bbf_cf_class_text(result));
 }
 
+static void dump(const char *kind, uint64_t number, const uint8_t *bytes, size_t len)
+{
+    char path[600];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%llu.%s", agent.dump, (unsigned long long)number, kind);
+    if ((file = fopen(path, "wb")) == NULL)
+        abort();
+    fwrite(bytes, 1, len, file);
+    fclose(file);
+}
+
 static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
                                        jobject loader, const char *name, jobject domain, jint len,
                                        const unsigned char *bytes, jint *new_len,
@@ -237,6 +250,12 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass rede
             bbf_cf_rewrite(bytes, (size_t)len, &config_all, &out, &out_len, &stats);
 
         note(result, &stats, (size_t)len, now_ns() - start, name);
+    }
+    if (out != NULL && agent.dump[0] != 0) {
+        uint64_t number = __atomic_fetch_add(&agent.dumped, 1, __ATOMIC_RELAXED);
+
+        dump("old", number, bytes, (size_t)len);
+        dump("new", number, out, out_len);
     }
     if (out == NULL && agent.bump50 && len > 8 && bytes[7] == 50) {
         out = allocate(NULL, out_len = (size_t)len);
@@ -328,6 +347,8 @@ static void parse_options(char *options)
             snprintf(agent.shim, sizeof agent.shim, "%s", o + 5);
         else if (strncmp(o, "only=", 5) == 0)
             snprintf(agent.only, sizeof agent.only, "%s", o + 5);
+        else if (strncmp(o, "dump=", 5) == 0)
+            snprintf(agent.dump, sizeof agent.dump, "%s", o + 5);
         else if (strncmp(o, "firstid=", 8) == 0)
             agent.next_id = (uint32_t)strtoul(o + 8, NULL, 10);
         else if (strcmp(o, "mode=bump") == 0)

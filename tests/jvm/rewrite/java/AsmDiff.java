@@ -1,0 +1,246 @@
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import jdk.internal.org.objectweb.asm.ClassReader;
+import jdk.internal.org.objectweb.asm.ClassWriter;
+import jdk.internal.org.objectweb.asm.Opcodes;
+import jdk.internal.org.objectweb.asm.Type;
+import jdk.internal.org.objectweb.asm.tree.AbstractInsnNode;
+import jdk.internal.org.objectweb.asm.tree.ClassNode;
+import jdk.internal.org.objectweb.asm.tree.InsnList;
+import jdk.internal.org.objectweb.asm.tree.InsnNode;
+import jdk.internal.org.objectweb.asm.tree.IntInsnNode;
+import jdk.internal.org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import jdk.internal.org.objectweb.asm.tree.LabelNode;
+import jdk.internal.org.objectweb.asm.tree.LdcInsnNode;
+import jdk.internal.org.objectweb.asm.tree.LineNumberNode;
+import jdk.internal.org.objectweb.asm.tree.LocalVariableAnnotationNode;
+import jdk.internal.org.objectweb.asm.tree.LocalVariableNode;
+import jdk.internal.org.objectweb.asm.tree.MethodInsnNode;
+import jdk.internal.org.objectweb.asm.tree.MethodNode;
+import jdk.internal.org.objectweb.asm.tree.VarInsnNode;
+import jdk.internal.org.objectweb.asm.util.TraceClassVisitor;
+
+/**
+ * AsmDiff FOLDER: does ASM, told to insert the same calls into N.old, come to the same class as
+ * N.new? Compared is ASM's text of both: instructions, jumps, frames, lines, locals, annotations,
+ * ranges, maxs. What a verifier does not see (debug tables, annotations) is seen here.
+ *
+ * The agent ran with dump=FOLDER,firstid=1000. Needs the ASM inside a JDK 17.
+ */
+public final class AsmDiff implements Opcodes {
+    private static final String SHIM = "bbflow/RewriteShim";
+    private static final int ID = 1000;
+    private static final int GOT_ID = 40000;
+
+    public static void main(String[] args) throws Exception {
+        int equal = 0;
+        int different = 0;
+        for (int i = 0; ; i++) {
+            Path old = Paths.get(args[0], i + ".old");
+            if (!Files.exists(old)) {
+                break;
+            }
+            byte[] before = Files.readAllBytes(old);
+            if (new ClassReader(before).readShort(6) > V17) {
+                continue;
+            }
+            String ours = text(Files.readAllBytes(Paths.get(args[0], i + ".new")));
+            String theirs = text(insert(before));
+            if (ours.equals(theirs)) {
+                equal++;
+            } else if (different++ < 3) {
+                report(i, theirs.split("\n"), ours.split("\n"));
+            }
+        }
+        System.out.println("equal=" + equal + " different=" + different);
+    }
+
+    private static void report(int number, String[] theirs, String[] ours) {
+        int at = 0;
+        while (at < theirs.length && at < ours.length && theirs[at].equals(ours[at])) {
+            at++;
+        }
+        System.out.println(number + ".old, line " + at + " of the text:");
+        for (int i = Math.max(0, at - 3); i < at + 3; i++) {
+            System.out.println("  asm  " + (i < theirs.length ? theirs[i] : "-"));
+            System.out.println("  ours " + (i < ours.length ? ours[i] : "-"));
+        }
+    }
+
+    private static String text(byte[] bytes) {
+        StringWriter writer = new StringWriter();
+        new ClassReader(bytes).accept(new TraceClassVisitor(new PrintWriter(writer)), 0);
+        return writer.toString();
+    }
+
+    private static byte[] insert(byte[] bytes) {
+        ClassNode node = new ClassNode();
+        new ClassReader(bytes).accept(node, 0);
+        for (MethodNode method : node.methods) {
+            if (method.instructions.size() > 0) {
+                insert(method);
+            }
+        }
+        ClassWriter writer = new ClassWriter(0);
+        node.accept(writer);
+        return writer.toByteArray();
+    }
+
+    private static InsnList call(String name, String descriptor, int id,
+            AbstractInsnNode... pushes) {
+        InsnList list = new InsnList();
+        for (AbstractInsnNode push : pushes) {
+            list.add(push);
+        }
+        list.add(id > Short.MAX_VALUE ? new LdcInsnNode(id) : new IntInsnNode(SIPUSH, id));
+        list.add(new MethodInsnNode(INVOKESTATIC, SHIM, name, descriptor, false));
+        return list;
+    }
+
+    private static InsnList call(String name, int id, AbstractInsnNode push) {
+        return call(name, "(Ljava/lang/Object;I)V", id, push);
+    }
+
+    private static boolean isReference(Type type) {
+        return type.getSort() == Type.OBJECT || type.getSort() == Type.ARRAY;
+    }
+
+    private static void insert(MethodNode method) {
+        InsnList entry = entryCalls(method);
+        boolean sites = false;
+        for (AbstractInsnNode insn : method.instructions.toArray()) {
+            InsnList before = before(method, insn);
+            if (before != null) {
+                method.instructions.insertBefore(insn, before);
+                sites = true;
+            } else if (returnsReference(insn) && !discarded(insn)) {
+                method.instructions.insert(insn, call("got", GOT_ID, new InsnNode(DUP)));
+                sites = true;
+            }
+        }
+        if (sites) {
+            method.maxStack += 2;
+        }
+        if (entry.size() > 0) {
+            if (!sites) {
+                pad(method, entry);
+            }
+            method.maxStack = Math.max(method.maxStack, 2);
+            prepend(method, entry);
+        }
+    }
+
+    private static InsnList entryCalls(MethodNode method) {
+        InsnList entry = new InsnList();
+        int slot = (method.access & ACC_STATIC) != 0 ? 0 : 1;
+        for (Type type : Type.getArgumentTypes(method.desc)) {
+            if (isReference(type)) {
+                entry.add(call("enter", ID, new VarInsnNode(ALOAD, slot)));
+            } else if (type.getOpcode(ILOAD) == ILOAD) {
+                entry.add(call("width", "(II)V", ID, new VarInsnNode(ILOAD, slot)));
+            }
+            slot += type.getSize();
+        }
+        return entry;
+    }
+
+    /** Entry only: with a switch in the code the prologue is a multiple of 4 bytes. */
+    private static void pad(MethodNode method, InsnList entry) {
+        int size = 0;
+        boolean hasSwitch = false;
+        for (AbstractInsnNode insn : entry.toArray()) {
+            boolean wide = insn instanceof VarInsnNode && ((VarInsnNode) insn).var > 3;
+            size += insn instanceof VarInsnNode ? (wide ? 2 : 1) : 3;
+        }
+        for (AbstractInsnNode insn : method.instructions.toArray()) {
+            hasSwitch |= insn.getOpcode() == TABLESWITCH || insn.getOpcode() == LOOKUPSWITCH;
+        }
+        for (; hasSwitch && size % 4 != 0; size++) {
+            entry.add(new InsnNode(NOP));
+        }
+    }
+
+    private static InsnList before(MethodNode method, AbstractInsnNode insn) {
+        switch (insn.getOpcode()) {
+            case ARETURN:
+                return call("exit", ID, new InsnNode(DUP));
+            case ATHROW:
+                return call("thrown", ID, new InsnNode(DUP));
+            case RETURN:
+                return method.name.equals("<init>")
+                        ? call("construct", ID, new VarInsnNode(ALOAD, 0))
+                        : null;
+            default:
+                return null;
+        }
+    }
+
+    private static boolean returnsReference(AbstractInsnNode insn) {
+        String descriptor;
+        if (insn instanceof MethodInsnNode) {
+            descriptor = ((MethodInsnNode) insn).desc;
+        } else if (insn instanceof InvokeDynamicInsnNode) {
+            descriptor = ((InvokeDynamicInsnNode) insn).desc;
+        } else {
+            return false;
+        }
+        return isReference(Type.getReturnType(descriptor));
+    }
+
+    private static boolean discarded(AbstractInsnNode insn) {
+        AbstractInsnNode next = insn.getNext();
+        while (next != null && next.getOpcode() < 0) {
+            next = next.getNext();
+        }
+        return next == null || next.getOpcode() == ARETURN || next.getOpcode() == POP;
+    }
+
+    /** Code before pc 0; what debug tables say of pc 0 is now true from the first byte on. */
+    private static void prepend(MethodNode method, InsnList entry) {
+        LabelNode first = new LabelNode();
+        Set<LabelNode> atZero = new HashSet<>();
+        InsnList head = new InsnList();
+        head.add(first);
+        for (AbstractInsnNode insn = method.instructions.getFirst();
+                insn != null && insn.getOpcode() < 0;
+                insn = insn.getNext()) {
+            if (insn instanceof LabelNode) {
+                atZero.add((LabelNode) insn);
+            }
+        }
+        for (AbstractInsnNode insn : method.instructions.toArray()) {
+            if (insn instanceof LineNumberNode
+                    && atZero.contains(((LineNumberNode) insn).start)) {
+                method.instructions.remove(insn);
+                head.add(new LineNumberNode(((LineNumberNode) insn).line, first));
+            }
+        }
+        if (method.localVariables != null) {
+            for (LocalVariableNode variable : method.localVariables) {
+                if (atZero.contains(variable.start)) {
+                    variable.start = first;
+                }
+            }
+        }
+        moveToFirst(method.visibleLocalVariableAnnotations, atZero, first);
+        moveToFirst(method.invisibleLocalVariableAnnotations, atZero, first);
+        head.add(entry);
+        method.instructions.insert(head);
+    }
+
+    private static void moveToFirst(List<LocalVariableAnnotationNode> annotations,
+            Set<LabelNode> atZero, LabelNode first) {
+        if (annotations == null) {
+            return;
+        }
+        for (LocalVariableAnnotationNode annotation : annotations) {
+            annotation.start.replaceAll(label -> atZero.contains(label) ? first : label);
+        }
+    }
+}
