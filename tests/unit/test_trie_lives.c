@@ -1,0 +1,485 @@
+/* link: bbf_trie bbf_core */
+/* trie/lives.c and the shim's twin, one thread at a time: each verdict of design D8, records that
+ * are recycled, given back, and stripes whose thread ended.
+ */
+#include "tests/unit/trie_twin.h"
+
+/* Totals as `released live leaked held harmless unknown`. */
+static void assert_totals(struct walk *w, const char *wanted)
+{
+    struct bbf_snapshot *s = sample_capture(w->t);
+    const struct bbf_snap_totals *n = &s->totals;
+    char got[200];
+    snprintf(got, sizeof got, "%u %u %u %u %u %u", (unsigned)n->released_, (unsigned)n->live_,
+             (unsigned)n->leaked_, (unsigned)n->held_, (unsigned)n->harmless_,
+             (unsigned)n->unknown_);
+    assert_string_equal(got, wanted);
+    assert_int_equal(n->lives_,
+                     n->released_ + n->live_ + n->leaked_ + n->held_ + n->harmless_ + n->unknown_);
+    bbf_snapshot_free(s);
+}
+
+static void a_released_life_is_counted_where_it_stood(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 256);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    twin_step(w->me, o, w->b);
+    uint32_t node = walk_node(w, o);
+    assert_int_equal(bbf_node_at(w->t, node)->site, w->b);
+    assert_int_equal(bbf_node_at(w->t, node)->depth, 3);
+    assert_totals(w, "0 1 0 0 0 0");
+    assert_int_equal(bbf_lives_open(w->t), 1);
+    twin_release(w->me, o, true);
+    assert_int_equal(bbf_lives_open(w->t), 0);
+    assert_totals(w, "1 0 0 0 0 0");
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(sample_row(s, node)->passed_, 1);
+    assert_int_equal(sample_row(s, node)->released_, 0);
+    const struct bbf_snap_node *end = &s->nodes[s->n_nodes - 1];
+    assert_int_equal(end->parent, node);
+    assert_int_equal(end->released_, 1);
+    assert_int_equal(end->ref, BBF_REF_0);
+    assert_string_equal(s->sites[end->site].class_name, "io.netty.buffer.PooledDirectByteBuf");
+    bbf_snapshot_free(s);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "1 0 0 0 0 0");
+    walk_free(w);
+}
+
+static void a_dropped_life_is_leaked_where_it_stood(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 4096);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    uint32_t node = walk_node(w, o);
+    *bbf_shared_int(w->t, BBF_L_SHARED_NOW) = 40;
+    bbf_lives_scan(w->t, &w->agent);
+    assert_totals(w, "0 1 0 0 0 0"); /* converted, and still held by its user */
+    walk_gc(w);
+    bbf_lives_scan(w->t, &w->agent);
+    assert_totals(w, "0 1 0 0 0 0");
+    twin_drop(w->heap, o);
+    assert_totals(w, "0 1 0 0 0 0");
+    walk_scan(w);
+    assert_totals(w, "0 0 1 0 0 0");
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->n_leaks, 1);
+    assert_int_equal(s->nodes[s->leaks[0].node].id, node);
+    assert_int_equal(s->leaks[0].count, 1);
+    assert_int_equal(s->leaks[0].bytes, 4096);
+    assert_int_equal(s->leaks[0].memory, BBF_MEM_DIRECT);
+    assert_int_equal(s->leaks[0].verdict, BBF_VERDICT_LEAKED);
+    assert_int_equal(s->leaks[0].oldest_seconds, 40);
+    assert_int_equal(sample_row(s, node)->leaked_, 1);
+    assert_int_equal(s->totals.leaked_bytes_, 4096);
+    bbf_snapshot_free(s);
+    assert_int_equal(w->heap->objects, 0); /* no weak reference is kept */
+    walk_free(w);
+}
+
+static void what_costs_nothing_is_harmless_and_foreign_counts_are_unknown(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    (void)state;
+    twin_drop(w->heap, walk_buffer(w, BBF_MEM_HEAP | BBF_L_MEM_HARMLESS, 10));
+    struct twin_object *o = walk_object(w);
+    o->kind = (o->kind & ~(uint64_t)BBF_L_KIND_OWNER) | BBF_L_KIND_FOREIGN;
+    twin_root(w->me, o, 10, w->root);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "0 0 0 0 1 1");
+    walk_free(w);
+}
+
+static void a_static_buffer_is_live_and_never_leaks(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_HEAP, 10);
+    struct twin_object *wrapper = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
+    (void)state;
+    twin_alias(wrapper, o); /* WrappedByteBuf's constructor runs first */
+    twin_unreleasable(w->me, wrapper, o);
+    uint32_t node = walk_node(w, o);
+    twin_step(w->me, wrapper, w->a);
+    assert_int_equal(walk_node(w, o), node); /* the wrapper is not followed */
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.static_, 1);
+    assert_int_equal(s->totals.live_, 1);
+    bbf_snapshot_free(s);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, wrapper);
+    walk_scan(w);
+    assert_totals(w, "0 0 0 0 1 0");
+    walk_free(w);
+}
+
+static struct twin_object *walk_slice(struct walk *w, struct twin_object *parent)
+{
+    uint64_t kind = BBF_L_KIND_OWNER | BBF_L_KIND_FIELD | w->direct_class;
+    struct twin_object *slice = twin_new(w->heap, kind, parent);
+    twin_derive(w->me, slice, parent, w->derive);
+    return slice;
+}
+
+/* Two slices leak: two leaked lives, their owner is held, its bytes are counted once (D8). */
+static void an_owner_of_leaked_slices_is_held(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
+    struct twin_object *one = walk_slice(w, o), *two = walk_slice(w, o);
+    (void)state;
+    twin_step(w->me, one, w->a);
+    twin_step(w->me, two, w->b);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, one);
+    twin_drop(w->heap, two);
+    walk_scan(w);
+    assert_totals(w, "0 0 2 1 0 0");
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.leaked_bytes_, 1000);
+    bbf_snapshot_free(s);
+    walk_free(w);
+}
+
+static void an_owner_whose_slices_were_released_leaks_itself(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1000), *one = walk_slice(w, o);
+    (void)state;
+    twin_release(w->me, one, true);
+    twin_drop(w->heap, one);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    /* And a slice that outlives its released owner is the only leak. */
+    o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
+    one = walk_slice(w, o);
+    twin_release(w->me, o, true);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, one);
+    walk_scan(w);
+    assert_totals(w, "2 0 2 0 0 0");
+    walk_free(w);
+}
+
+/* ---- first sight ---- */
+
+static void a_buffer_first_seen_in_a_constructor_is_one_life(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_object(w);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    assert_totals(w, "0 1 0 0 0 0");
+    uint64_t handle = atomic_load(&o->bbf);
+    twin_root(w->me, o, 64, w->root);
+    assert_int_equal(atomic_load(&o->bbf), handle);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->root);
+    /* A second root is a second life: whatever became of the first is not known. */
+    twin_root(w->me, o, 64, w->root);
+    assert_int_not_equal(atomic_load(&o->bbf), handle);
+    assert_totals(w, "0 1 0 0 0 1");
+    twin_release(w->me, o, true);
+    assert_totals(w, "1 0 0 0 0 1");
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    walk_free(w);
+}
+
+static void fresh_gives_a_wrapped_object_a_life_that_root_renames(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 64);
+    (void)state;
+    twin_release(w->me, o, true);
+    twin_fresh(w->me, o);
+    uint64_t handle = atomic_load(&o->bbf);
+    twin_root_keep(w->me, o, 64, w->root); /* keeps what is open */
+    assert_int_equal(atomic_load(&o->bbf), handle);
+    twin_root(w->me, o, 64, w->root);
+    assert_int_equal(atomic_load(&o->bbf), handle);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->root);
+    twin_release(w->me, o, true);
+    assert_totals(w, "2 0 0 0 0 0");
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    walk_free(w);
+}
+
+/* ---- records ---- */
+
+static void a_recycled_object_keeps_its_record(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 64);
+    (void)state;
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 64, w->root); /* met again: sticky from now on */
+    uint64_t first = atomic_load(&o->bbf);
+    for (uint32_t i = 1; i <= 70000; i++) { /* over the end of a run's 16 bits */
+        twin_step(w->me, o, w->a);
+        twin_release(w->me, o, true);
+        twin_root(w->me, o, 64, w->root);
+        if (i == 100 || i == 5000)
+            walk_scan(w); /* its weak reference changes nothing */
+    }
+    assert_int_equal((uint32_t)atomic_load(&o->bbf), (uint32_t)first);
+    assert_int_equal(atomic_load(&o->bbf) >> 32, (first >> 32) + 70000);
+    assert_totals(w, "70001 1 0 0 0 0");
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "70001 0 1 0 0 0");
+    assert_int_equal(w->heap->objects, 0);
+    walk_free(w);
+}
+
+static void a_recycled_object_that_dies_released_gives_its_record_back(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 64);
+    (void)state;
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 64, w->root);
+    uint32_t record = (uint32_t)atomic_load(&o->bbf);
+    twin_release(w->me, o, true);
+    assert_int_equal(atomic_load(&bbf_record_at(w->t, record)->life) & 0xfff,
+                     BBF_L_CLOSED | BBF_L_STICKY);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_int_equal(atomic_load(&bbf_record_at(w->t, record)->life) & 0xfff, BBF_L_CLOSED);
+    assert_totals(w, "2 0 0 0 0 0");
+    assert_int_equal(bbf_record_pop(w->t), record); /* on the shared stack */
+    walk_free(w);
+}
+
+static void without_weak_references_lives_are_followed_to_their_release(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *kept = walk_buffer(w, BBF_MEM_DIRECT, 1), *lost;
+    (void)state;
+    lost = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    w->heap->no_weak = true;
+    bbf_lives_scan(w->t, &w->agent);
+    assert_int_equal(w->t->no_weakref, 2);
+    assert_int_equal(w->t->empty_slots, 0);
+    twin_release(w->me, kept, true);
+    twin_drop(w->heap, kept);
+    twin_drop(w->heap, lost);
+    assert_int_equal(w->heap->objects, 0); /* nothing is pinned */
+    walk_scan(w);
+    assert_totals(w, "1 1 0 0 0 0");
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.no_weakref_, 2);
+    bbf_snapshot_free(s);
+    walk_free(w);
+}
+
+static void at_the_limit_of_lives_buffers_are_not_followed_and_counted(void **state)
+{
+    struct bbf_limits limits = sample_limits();
+    limits.max_lives = 64;
+    struct walk *w = walk_new(limits);
+    struct twin_object *o[70];
+    (void)state;
+    for (int i = 0; i < 70; i++) {
+        o[i] = walk_buffer(w, BBF_MEM_DIRECT, 1);
+        twin_step(w->me, o[i], w->a);
+        if (i >= 64)
+            assert_int_equal(atomic_load(&o[i]->bbf), BBF_HANDLE_IGN);
+    }
+    assert_totals(w, "0 64 0 0 0 0");
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.dropped_lives_, 6);
+    bbf_snapshot_free(s);
+    for (int i = 0; i < 70; i++)
+        twin_release(w->me, o[i], true);
+    assert_totals(w, "64 0 0 0 0 0");
+    /* Room again, for those too that were not followed before. */
+    twin_root(w->me, o[69], 1, w->root);
+    assert_totals(w, "64 1 0 0 0 0");
+    for (int i = 0; i < 70; i++)
+        twin_drop(w->heap, o[i]);
+    walk_scan(w);
+    assert_totals(w, "64 0 1 0 0 0");
+    walk_free(w);
+}
+
+static void a_thread_that_ends_leaves_nothing_behind(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    struct bbf_stripe *stripe = &w->t->stripes[77];
+    (void)state;
+    twin_step(w->me, o, w->a);
+    uint32_t node = walk_node(w, o);
+    twin_release(w->me, o, true);
+    assert_int_equal(stripe->owner, 77);
+    assert_int_not_equal(stripe->head, 0);
+    assert_totals(w, "1 0 0 0 0 0");
+    bbf_stripe_retire(w->t, 78); /* somebody else's end */
+    assert_int_equal(stripe->owner, 77);
+    bbf_stripe_retire(w->t, 77);
+    assert_int_equal(stripe->owner, 0);
+    assert_int_equal(stripe->head, 0);
+    for (int i = 0; i < BBF_L_RUN_SLOTS; i++)
+        assert_int_equal(stripe->run[i], 0);
+    assert_totals(w, "1 0 0 0 0 0");
+    uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | w->t->release_site[w->direct_class];
+    assert_int_equal(*bbf_ended_at(w->t, bbf_node_find(w->t, node, key)), 1);
+    /* All 64 records of its batch can be had again before fresh ones are made. */
+    uint32_t end = w->t->next_record;
+    for (int i = 0; i < BBF_L_BATCH; i++)
+        assert_true(bbf_record_pop(w->t) < end);
+    assert_int_equal(w->t->next_record, end);
+    assert_int_equal(bbf_record_pop(w->t), end);
+    twin_drop(w->heap, o);
+    walk_free(w);
+}
+
+static void a_thread_whose_places_are_taken_works_without_a_stripe(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    (void)state;
+    w->t->stripes[77].owner = 1;
+    w->t->stripes[(77 * UINT64_C(0x9E3779B97F4A7C15)) >> 54].owner = 1;
+    assert_null(twin_stripe(w->me));
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1), *p;
+    p = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    twin_release(w->me, o, true);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, p);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    /* The second place serves as well. */
+    w->t->stripes[(77 * UINT64_C(0x9E3779B97F4A7C15)) >> 54].owner = 0;
+    assert_ptr_equal(twin_stripe(w->me), &w->t->stripes[(77 * UINT64_C(0x9E3779B97F4A7C15)) >> 54]);
+    walk_free(w);
+}
+
+/* ---- misuse and views ---- */
+
+static void use_and_release_after_release_change_nothing(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1), *p;
+    (void)state;
+    twin_release(w->me, o, true);
+    p = walk_buffer(w, BBF_MEM_DIRECT, 1); /* on the same record */
+    assert_int_equal((uint32_t)atomic_load(&p->bbf), (uint32_t)atomic_load(&o->bbf));
+    uint32_t node = walk_node(w, p);
+    twin_step(w->me, o, w->a);
+    twin_step(w->me, o, w->b);
+    twin_release(w->me, o, true);
+    assert_int_equal(walk_node(w, p), node);
+    assert_totals(w, "1 1 0 0 0 0");
+    twin_step(w->me, p, w->a);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.raced_steps_, 0);
+    bbf_snapshot_free(s);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, p);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    walk_free(w);
+}
+
+static void a_late_store_of_the_life_before_is_repaired_and_counted(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    (void)state;
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 1, w->root);
+    uint64_t old = atomic_load(&walk_record(w, o)->path);
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 1, w->root);
+    atomic_store(&walk_record(w, o)->path, old); /* D12.7 */
+    twin_step(w->me, o, w->a);
+    assert_int_equal(walk_node(w, o), BBF_L_NODE_RACED);
+    twin_release(w->me, o, true);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.raced_steps_, 1);
+    assert_int_equal(s->totals.released_, 3);
+    assert_int_equal(sample_row(s, BBF_L_NODE_RACED)->released_, 1);
+    bbf_snapshot_free(s);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    walk_free(w);
+}
+
+static void a_view_steps_for_its_owner_even_after_it_was_recycled(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    struct twin_object *view = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
+    (void)state;
+    twin_alias(view, o);
+    twin_step(w->me, view, w->a);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->a);
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 1, w->root);
+    twin_step(w->me, view, w->b);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->b);
+    assert_int_equal(atomic_load(&view->bbf), atomic_load(&o->bbf));
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, view);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    walk_free(w);
+}
+
+static void retain_and_release_move_between_buckets(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    uint32_t node = walk_node(w, o);
+    twin_refs(w->me, o, 1);
+    assert_int_equal(walk_node(w, o), node);
+    twin_refs(w->me, o, 1);
+    assert_int_equal(sample_bucket(w->t, walk_node(w, o)), BBF_REF_3_5);
+    twin_refs(w->me, o, 3);
+    assert_int_equal(sample_bucket(w->t, walk_node(w, o)), BBF_REF_6);
+    for (int i = 0; i < 4; i++)
+        twin_release(w->me, o, false);
+    assert_int_equal(walk_node(w, o), node);
+    assert_int_equal(atomic_load(&walk_record(w, o)->refs) & BBF_L_REFS_COUNT, 2);
+    twin_refs(w->me, o, 100000); /* the count stops at its top and touches nothing beside it */
+    assert_int_equal(atomic_load(&walk_record(w, o)->refs) & UINT32_MAX,
+                     w->direct_class << BBF_L_CLASS_SHIFT | BBF_L_REFS_COUNT);
+    twin_release(w->me, o, true);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "1 0 0 0 0 0");
+    walk_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_released_life_is_counted_where_it_stood),
+        cmocka_unit_test(a_dropped_life_is_leaked_where_it_stood),
+        cmocka_unit_test(what_costs_nothing_is_harmless_and_foreign_counts_are_unknown),
+        cmocka_unit_test(a_static_buffer_is_live_and_never_leaks),
+        cmocka_unit_test(an_owner_of_leaked_slices_is_held),
+        cmocka_unit_test(an_owner_whose_slices_were_released_leaks_itself),
+        cmocka_unit_test(a_buffer_first_seen_in_a_constructor_is_one_life),
+        cmocka_unit_test(fresh_gives_a_wrapped_object_a_life_that_root_renames),
+        cmocka_unit_test(a_recycled_object_keeps_its_record),
+        cmocka_unit_test(a_recycled_object_that_dies_released_gives_its_record_back),
+        cmocka_unit_test(without_weak_references_lives_are_followed_to_their_release),
+        cmocka_unit_test(at_the_limit_of_lives_buffers_are_not_followed_and_counted),
+        cmocka_unit_test(a_thread_that_ends_leaves_nothing_behind),
+        cmocka_unit_test(a_thread_whose_places_are_taken_works_without_a_stripe),
+        cmocka_unit_test(use_and_release_after_release_change_nothing),
+        cmocka_unit_test(a_late_store_of_the_life_before_is_repaired_and_counted),
+        cmocka_unit_test(a_view_steps_for_its_owner_even_after_it_was_recycled),
+        cmocka_unit_test(retain_and_release_move_between_buckets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
