@@ -230,7 +230,10 @@ static int add_limits(struct bbf_tracker *t, struct bbf_snapshot *s)
     for (uint32_t id = next & ~(uint32_t)INDEX_MASK; id < next; id++) {
         const struct bbf_node *node = bbf_node_at(t, id);
         uint32_t children = atomic_load_explicit(&bbf_node_at(t, id)->children, memory_order_relaxed);
-        deepest = node->depth > deepest ? node->depth : deepest;
+        uint32_t flags = atomic_load_explicit(&bbf_node_at(t, id)->flags, memory_order_relaxed);
+        bool step = node->site != 0 && (flags & BBF_L_FLAG_ALIAS) == 0 &&
+                    (flags >> BBF_L_FLAG_BUCKET_SHIFT & 3) != BBF_REF_0; /* no release row */
+        deepest = step && node->depth > deepest ? node->depth : deepest;
         widest = children > widest ? children : widest;
     }
     if ((s->limits = calloc(n, sizeof *s->limits)) == NULL)

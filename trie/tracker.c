@@ -14,10 +14,11 @@ static void *map_writable(size_t size)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* 4,096 id ranges if the kernel gives the address space (RLIMIT_AS may not), at least one. */
+/* 2,048 id ranges (more would be negative ints in the shim) if the kernel gives the address space
+ * (RLIMIT_AS may not), at least one. */
 static int reserve_nodes(struct bbf_tracker *t)
 {
-    for (uint32_t arenas = 4096; arenas >= 2; arenas /= 2) {
+    for (uint32_t arenas = 2048; arenas >= 2; arenas /= 2) {
         size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
         if (bbf_space_reserve(&t->nodes, ids << BBF_L_NODE_SHIFT, &t->budget) == BBF_OK) {
             if (bbf_space_reserve(&t->ended, ids * sizeof(uint64_t), &t->budget) == BBF_OK) {
