@@ -357,8 +357,9 @@ static inline const uint8_t *result_attribute(const struct result *r, const char
                                               uint32_t *len)
 {
     const uint8_t *p = r->attributes;
-    struct bbf_cf_str text;
+    struct bbf_cf_str text = {"", 0}; /* gcc does not know that assert_true() ends the test */
 
+    *len = 0;
     for (uint32_t i = 0; i < r->n_attributes; i++, p += 6 + bbf__u4(p + 2)) {
         assert_true(bbf__pool_utf8(&r->c, bbf__u2(p), &text));
         if (bbf__str_is(text, name)) {
