@@ -76,6 +76,10 @@ static void what_the_handshake_answers(void **state)
     ASK(server, MAGIC "\x03\x10\0\0\0\x25" PROBE "0", MAGIC NOT_BOUND);
     ASK(server,
         MAGIC "\x03\x10\0\0\0\x24"
+              "123e4567-e89b-12d3-a456-426614174001",
+        MAGIC NOT_BOUND);
+    ASK(server,
+        MAGIC "\x03\x10\0\0\0\x24"
               "123E4567-E89B-12D3-A456-426614174000" EXIT_7,
         MAGIC BOUND EXIT_7);
     /* A refused reconnect ends it, whatever follows. */
@@ -543,6 +547,47 @@ static void a_client_may_close_its_side_and_still_read(void **state)
     bbf_server_stop(server, 1000);
 }
 
+/* A stock client says EXIT after it has heard everything: that must not be an error to it. */
+static void the_door_stays_open_for_a_last_word(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){0});
+    char junk[300000] = {0};
+    int fd = open_raw(server);
+
+    (void)state;
+    CONVERSE_END(fd, MAGIC RECONNECT DISCONNECT_REQUEST, MAGIC BOUND DISCONNECT_ANSWER);
+    raw_send(fd, EXIT_7, 6);
+    raw_send(fd, junk, sizeof junk);
+    close(fd);
+    assert_int_equal(stats_of(server).malformed, 0);
+    /* But not for ever. */
+    fd = open_raw(server);
+    CONVERSE_END(fd, MAGIC RECONNECT DISCONNECT_REQUEST, MAGIC BOUND DISCONNECT_ANSWER);
+    nanosleep(&(struct timespec){1, 300000000}, NULL);
+    assert_int_equal(send(fd, EXIT_7, 6, MSG_NOSIGNAL), -1);
+    close(fd);
+    bbf_server_stop(server, 1000);
+}
+
+/* Commands behind a long answer wait for it to go out, and are not forgotten when it goes fast. */
+static void commands_behind_a_document_are_not_forgotten(void **state)
+{
+    static char all[1200000 + 4096];
+    static const char burst[] = MAGIC RECONNECT "\x03\x01\0\0\0\x0B"
+                                                "doc 1200000" EVENT_HELLO DISCONNECT_REQUEST;
+    struct bbf_server *server = start((struct bbf_server_config){0});
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        int fd = open_raw(server);
+        raw_send(fd, burst, sizeof burst - 1);
+        size_t n = raw_receive(fd, all, sizeof all);
+        assert_int_equal(n, 4 + 7 + 1200000 + 2 * 16 + 22 + 42);
+        close(fd);
+    }
+    bbf_server_stop(server, 1000);
+}
+
 static void a_slow_callback_costs_the_others_nothing_but_time(void **state)
 {
     struct bbf_server *server =
@@ -587,6 +632,8 @@ int main(void)
         cmocka_unit_test(who_does_not_read_is_dropped_by_time),
         cmocka_unit_test(unread_answers_stop_the_reading),
         cmocka_unit_test(a_client_may_close_its_side_and_still_read),
+        cmocka_unit_test(the_door_stays_open_for_a_last_word),
+        cmocka_unit_test(commands_behind_a_document_are_not_forgotten),
         cmocka_unit_test(a_slow_callback_costs_the_others_nothing_but_time),
     };
     return cmocka_run_group_tests(tests, make_base, remove_base);
