@@ -1,7 +1,9 @@
 /*
  * agent/agent.c - the entry points that the JVM calls: parse, check, install; nothing else.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,6 @@
 #include "render/render.h"
 
 struct bbf_agent bbf_agent;
-
-static const char marker[] = "bbflow.agent"; /* system property: one agent per JVM */
 
 void bbf_agent_disable(const char *why)
 {
@@ -74,18 +74,31 @@ static int check_jvm(jvmtiEnv *jvmti)
     return BBF_OK;
 }
 
-/* True if another copy of bbflow is in this JVM already: it is not disturbed. */
-static bool second_agent(jvmtiEnv *jvmti)
+/* A library that is loaded already and has our exports, but is not this one. */
+static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
 {
-    char first[64];
-    get_property(jvmti, marker, first, sizeof first);
-    if (first[0] == '\0') {
-        (void)(*jvmti)->SetSystemProperty(jvmti, marker, BBF_VERSION);
-        return false;
-    }
-    bbf_log(BBF_LOG_ERROR, "bbflow %s is already in this JVM; this second -agentpath is ignored",
-            first);
-    return true;
+    Dl_info ours, theirs;
+    (void)size;
+    if (info->dlpi_name == NULL || strstr(info->dlpi_name, "bbflow") == NULL ||
+        dladdr((void *)(uintptr_t)Agent_OnLoad, &ours) == 0)
+        return 0;
+    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowShim_child") : NULL;
+    if (symbol != NULL && dladdr(symbol, &theirs) != 0 && theirs.dli_fbase != ours.dli_fbase)
+        *(bool *)found = true;
+    if (handle != NULL)
+        dlclose(handle);
+    return 0;
+}
+
+/* True if bbflow is in this JVM already, as this file or as another: the first is not disturbed. */
+static bool second_agent(void)
+{
+    bool other = bbf_agent.vm != NULL;
+    (void)dl_iterate_phdr(find_other_copy, &other);
+    if (other)
+        bbf_log(BBF_LOG_ERROR, "bbflow is already in this JVM; this second -agentpath is ignored");
+    return other;
 }
 
 /* file= must be writable before the application runs for a night. */
@@ -154,7 +167,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
         bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
         return from_environment() ? JNI_OK : JNI_ERR;
     }
-    if (second_agent(jvmti)) {
+    if (second_agent()) {
         (*jvmti)->DisposeEnvironment(jvmti);
         return JNI_OK;
     }

@@ -93,28 +93,41 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         bbf_agent_disable("the agent thread cannot be started");
         return;
     }
+    if (bbf_agent.options.gc_exit)
+        bbf_shim_hook_exit(env);
     pthread_atfork(NULL, NULL, in_forked_child);
     bbf_serve_start();
 }
 
 static void write_file(void)
 {
+    /* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
+    static struct bbf_request request = { .kind = BBF_REQUEST_SNAPSHOT };
     struct bbf_buf path = BBF_BUF_INIT;
     char why[400] = "";
-    struct bbf_snapshot *snapshot = bbf_snapshot_new();
-    struct bbf_request request = { .kind = BBF_REQUEST_SNAPSHOT, .gc = bbf_agent.options.gc_exit,
-                                   .snapshot = snapshot };
-    int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, EXIT_WAIT_MS);
+    request.snapshot = bbf_snapshot_new();
+    int err = request.snapshot == NULL ? BBF_ENOMEM
+                                       : bbf_worker_ask(&request, EXIT_WAIT_MS, EXIT_WAIT_MS);
     if (err == BBF_OK)
         err = bbf_report_path(&path, bbf_agent.options.file, why, sizeof why);
     else
         snprintf(why, sizeof why, "file: no snapshot at exit: %s", bbf_strerror(err));
     if (err == BBF_OK)
-        err = bbf_report_write(snapshot, bbf_buf_cstr(&path), why, sizeof why);
+        err = bbf_report_write(request.snapshot, bbf_buf_cstr(&path), why, sizeof why);
     if (err != BBF_OK)
         bbf_log(BBF_LOG_ERROR, "%s", why);
     bbf_buf_free(&path);
-    bbf_snapshot_free(snapshot);
+}
+
+/*
+ * gc=exit: in a shutdown hook, because at VMDeath HotSpot has already stopped the threads of its
+ * concurrent collectors, and a collection asked for then never returns (ZGC on 17: seen).
+ */
+void bbf_lifecycle_exit_gc(void)
+{
+    static struct bbf_request request = { .kind = BBF_REQUEST_GC };
+    if (bbf_worker_ask(&request, EXIT_WAIT_MS, EXIT_WAIT_MS) != BBF_OK)
+        bbf_log(BBF_LOG_WARN, "gc=exit: no garbage collection before the report");
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)

@@ -13,4 +13,7 @@
 /* Make both environments, ask for their capabilities, set the callbacks. BBF_EREFUSED (logged). */
 int bbf_lifecycle_install(void);
 
+/* Ask for the collection of gc=exit and wait for it, bounded. In a thread of the JVM's shutdown. */
+void bbf_lifecycle_exit_gc(void);
+
 #endif

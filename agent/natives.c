@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/kinds.h"
+#include "agent/lifecycle.h"
 #include "agent/state.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
@@ -22,6 +23,7 @@ SHIM(void, push)(JNIEnv *env, jclass class, jint record);
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
 KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
+JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class);
 
 SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
 {
@@ -84,6 +86,13 @@ SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
     (void)env;
     (void)class;
     return (jint)bbf_kind_first_site((uint32_t)number);
+}
+
+JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    bbf_lifecycle_exit_gc();
 }
 
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)

@@ -36,7 +36,7 @@ static void reply_failure(struct bbf_reply *reply, const char *what, int err)
 static void reply_reset(struct bbf_reply *reply, bool nodes)
 {
     struct bbf_request request = { .kind = nodes ? BBF_REQUEST_RESET_NODES : BBF_REQUEST_RESET };
-    int err = bbf_worker_ask(&request, WAIT_MS);
+    int err = bbf_worker_ask(&request, WAIT_MS, 0);
     if (err != BBF_OK) {
         reply_failure(reply, "reset", err);
         return;
@@ -53,7 +53,7 @@ static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
     struct bbf_buf out = BBF_BUF_INIT;
     struct bbf_render_options options = { .max_leaves = 100 };
     enum bbf_format format = BBF_FORMAT_JSON;
-    int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS);
+    int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS, 0);
     if (err == BBF_OK && strcmp(name, "status") == 0)
         bbf_report_status(&out, snapshot);
     else if (err == BBF_OK && bbf_format_of_name(name, &format) == BBF_OK)
@@ -167,7 +167,7 @@ static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bb
         return BBF_OK;
     struct bbf_request request = { .kind = BBF_REQUEST_APPLY, .effects = effects, .before = before,
                                    .text = answer };
-    err = bbf_worker_ask(&request, WAIT_MS);
+    err = bbf_worker_ask(&request, WAIT_MS, 0);
     if (err != BBF_OK) {
         answer->len = 0;
         bbf_buf_printf(answer, "set: %s", bbf_strerror(err));

@@ -8,8 +8,8 @@
 #include "core/log.h"
 
 /* Made by agent/embed.c from the compiled classes. */
-extern const unsigned char bbf_shim_class[], bbf_kind_class[];
-extern const size_t bbf_shim_class_len, bbf_kind_class_len;
+extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_exit_class[];
+extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_exit_class_len;
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
  * first in changed in JDK 25, so it is asked for by either. */
@@ -162,4 +162,16 @@ int bbf_shim_define(JNIEnv *env)
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
     return bbf_agent.shim != NULL && bbf_agent.slots != NULL ? BBF_OK : BBF_ENOMEM;
+}
+
+void bbf_shim_hook_exit(JNIEnv *env)
+{
+    jclass class = define(env, "java/lang/BBFlowExit", bbf_exit_class, bbf_exit_class_len);
+    jmethodID install = class == NULL || thrown(env)
+                            ? NULL
+                            : (*env)->GetStaticMethodID(env, class, "install", "()V");
+    if (!thrown(env) && install != NULL)
+        (*env)->CallStaticVoidMethod(env, class, install);
+    if (thrown(env) || install == NULL)
+        bbf_log(BBF_LOG_ERROR, "gc=exit: no shutdown hook can be added; no collection at exit");
 }

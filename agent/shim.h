@@ -12,4 +12,7 @@
 /* Define BBFlowKind and BBFlowShim, initialise them, keep references in bbf_agent. */
 int bbf_shim_define(JNIEnv *env);
 
+/* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
+void bbf_shim_hook_exit(JNIEnv *env);
+
 #endif

@@ -78,8 +78,10 @@ static int serve(JNIEnv *env, struct bbf_request *request)
 {
     if (request->kind == BBF_REQUEST_APPLY)
         return apply(env, request);
-    if (request->gc)
+    if (request->gc || request->kind == BBF_REQUEST_GC)
         collect_garbage();
+    if (request->kind == BBF_REQUEST_GC)
+        return BBF_OK;
     /* Newer than the request (D7). */
     bbf_lives_scan(bbf_agent.tracker, &heap);
     switch (request->kind) {
@@ -101,6 +103,7 @@ static struct bbf_request *take(void)
     if (request != NULL) {
         queue = request->next;
         request->taken = true;
+        pthread_cond_broadcast(&answered);
     }
     pthread_mutex_unlock(&queue_lock);
     return request;
@@ -210,7 +213,21 @@ static void unqueue(struct bbf_request *request)
         }
 }
 
-int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms)
+/* Wait until the request is answered or its time is over. Under queue_lock. */
+static void await(const struct bbf_request *request, unsigned timeout_ms, unsigned finish_ms)
+{
+    struct timespec begin = after_ms(CLOCK_MONOTONIC, timeout_ms);
+    int late = 0;
+    while (!request->done && !request->taken && late == 0)
+        late = pthread_cond_timedwait(&answered, &queue_lock, &begin);
+    struct timespec finish = after_ms(CLOCK_MONOTONIC, finish_ms);
+    late = 0;
+    while (!request->done && request->taken && late == 0)
+        late = finish_ms == 0 ? pthread_cond_wait(&answered, &queue_lock)
+                              : pthread_cond_timedwait(&answered, &queue_lock, &finish);
+}
+
+int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms, unsigned finish_ms)
 {
     request->done = request->taken = false;
     request->next = NULL;
@@ -224,15 +241,9 @@ int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms)
         end = &(*end)->next;
     *end = request;
     (void)sem_post(&bbf_agent.wake);
-    struct timespec until = after_ms(CLOCK_MONOTONIC, timeout_ms);
-    int late = 0;
-    /* Once begun it is waited for: the request lies on our stack. */
-    while (!request->done && (late == 0 || request->taken))
-        late = pthread_cond_timedwait(&answered, &queue_lock, &until);
-    int result = BBF_ETIMEOUT;
-    if (request->done)
-        result = request->result;
-    else
+    await(request, timeout_ms, finish_ms);
+    int result = request->done ? request->result : BBF_ETIMEOUT;
+    if (!request->done && !request->taken)
         unqueue(request);
     pthread_mutex_unlock(&queue_lock);
     return result;
