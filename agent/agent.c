@@ -28,8 +28,8 @@ void bbf_agent_disable(const char *why)
 /* Options from the environment reach every JVM of a fleet: a typo there must not stop it (D11). */
 static bool from_environment(void)
 {
-    const char *variables[] = { getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
-                                getenv("_JAVA_OPTIONS") };
+    const char *variables[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
+                               getenv("_JAVA_OPTIONS")};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (variables[i] != NULL && strstr(variables[i], "bbflow") != NULL)
             return true;
@@ -113,8 +113,8 @@ static int check_file(const struct bbf_options *options)
     const char *text = bbf_buf_cstr(&path);
     if (err == BBF_OK && bbf_format_of_path(text, &format) != BBF_OK) {
         err = BBF_EINVAL;
-        snprintf(why, sizeof why, "file: the extension of '%.200s' names no format; known: %s", text,
-                 "json, tree, txt, llm, summary");
+        snprintf(why, sizeof why, "file: the extension of '%.200s' names no format; known: %s",
+                 text, "json, tree, txt, llm, summary");
     }
     if (err == BBF_OK) {
         const char *slash = strrchr(text, '/');
@@ -137,10 +137,12 @@ static int check_file(const struct bbf_options *options)
 
 static int start(const struct bbf_options *options)
 {
-    const struct bbf_limits limits = { .max_nodes = options->max_nodes, .max_depth = options->max_depth,
-                                       .max_children = options->max_children,
-                                       .max_lives = options->max_lives,
-                                       .max_sites = options->max_sites, .memory = options->memory };
+    const struct bbf_limits limits = {.max_nodes = options->max_nodes,
+                                      .max_depth = options->max_depth,
+                                      .max_children = options->max_children,
+                                      .max_lives = options->max_lives,
+                                      .max_sites = options->max_sites,
+                                      .memory = options->memory};
     pthread_mutex_init(&bbf_agent.lock, NULL);
     pthread_mutex_init(&bbf_agent.seen_lock, NULL);
     sem_init(&bbf_agent.wake, 0, 0);
@@ -152,7 +154,8 @@ static int start(const struct bbf_options *options)
     }
     err = bbf_lifecycle_install();
     if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "this JVM refuses what bbflow needs of JVMTI: %s", bbf_strerror(err));
+        bbf_log(BBF_LOG_ERROR, "this JVM refuses what bbflow needs of JVMTI: %s",
+                bbf_strerror(err));
     return err;
 }
 
@@ -180,7 +183,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
         exit(0); /* as jdwp's =help */
     }
     if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column, error.at.text);
+        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
+                error.at.text);
     if (err == BBF_OK) {
         bbf_log_set_level(parsed.log_level);
         if (parsed.log != NULL && (err = bbf_log_open(parsed.log)) != BBF_OK)

@@ -69,6 +69,6 @@ static void forget(void *ctx, uint64_t weak)
 
 void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env)
 {
-    *heap = (struct bbf_heap){ .ctx = env, .weaken = weaken, .clear = clear, .collected = collected,
-                               .forget = forget };
+    *heap = (struct bbf_heap){
+        .ctx = env, .weaken = weaken, .clear = clear, .collected = collected, .forget = forget};
 }

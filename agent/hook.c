@@ -130,13 +130,15 @@ void JNICALL bbf_hook_field(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
         return; /* never twice */
     else if (shape.is_interface || !shape.extends_object || shape.instance_fields > 0)
         why = "it is not the class that Netty's ByteBuf is";
-    struct bbf_cf_config config = { .field_name = hidden_field, .field_descriptor = "J",
-                                    .field_access = FIELD_ACCESS, .allocate = allocate };
+    struct bbf_cf_config config = {.field_name = hidden_field,
+                                   .field_descriptor = "J",
+                                   .field_access = FIELD_ACCESS,
+                                   .allocate = allocate};
     struct bbf_cf_stats stats;
     uint8_t *out;
     size_t out_len;
-    if (why == NULL && bbf_cf_rewrite(bytes, (size_t)len, &config, &out, &out_len, &stats) !=
-                           BBF_CF_CHANGED)
+    if (why == NULL &&
+        bbf_cf_rewrite(bytes, (size_t)len, &config, &out, &out_len, &stats) != BBF_CF_CHANGED)
         why = "the field could not be added";
     if (why != NULL) {
         set_mixed();
@@ -240,7 +242,7 @@ static bool concerns(const char *name, const struct bbf_rules *before, const str
 struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
                                         const struct bbf_rules *now)
 {
-    struct bbf_retransformed result = { 0, 0, 0 };
+    struct bbf_retransformed result = {0, 0, 0};
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass *loaded = NULL, batch[BATCH];
     jint n = 0, queued = 0;
@@ -266,7 +268,8 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
                 set_mixed();
                 remember_netty(signature + 1, prefix, false, "it was loaded before bbflow");
             }
-            candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 && loader != NULL &&
+            candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 &&
+                        loader != NULL &&
                         (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&
                         modifiable && concerns(signature + 1, before, now, &result);
         }

@@ -2,8 +2,8 @@
  * agent/hook.h - class files as they load: the hidden field (environment F), the instrumentation
  * (environment I), and retransformation of what is already there.
  *
- * Called by: agent/lifecycle.c, agent/worker.c. Threads: the hooks in any thread that loads a class;
- * retransformation in the agent thread or at VMInit.
+ * Called by: agent/lifecycle.c, agent/worker.c. Threads: the hooks in any thread that loads a
+ * class; retransformation in the agent thread or at VMInit.
  */
 #ifndef BBF_AGENT_HOOK_H
 #define BBF_AGENT_HOOK_H

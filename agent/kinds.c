@@ -74,7 +74,7 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
 
 uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
 {
-    struct answer a = { .bytebuf_depth = -1, .field = -1 };
+    struct answer a = {.bytebuf_depth = -1, .field = -1};
     char first[512] = "", name[512];
     jclass at = (*env)->NewLocalRef(env, type);
     for (int depth = 0; at != NULL && depth < BBF_L_KIND_NO_DEPTH; depth++) {
@@ -104,8 +104,8 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
     }
     kind |= (uint64_t)(buffer ? a.bytebuf_depth : BBF_L_KIND_NO_DEPTH) << BBF_L_KIND_BYTEBUF_DEPTH;
     if (view || holder)
-        kind |= (uint64_t)a.field_depth << BBF_L_KIND_FIELD_DEPTH |
-                (uint64_t)a.field << BBF_L_KIND_FIELD_NAME;
+        kind |= (uint64_t)a.field_depth << BBF_L_KIND_FIELD_DEPTH | (uint64_t)a.field
+                                                                        << BBF_L_KIND_FIELD_NAME;
     return kind;
 }
 
@@ -124,8 +124,10 @@ uint32_t bbf_kind_first_site(uint32_t number)
     const char *class_name = site != NULL ? site->class_name : "?";
     const char *dot = strrchr(class_name, '.');
     snprintf(method, sizeof method, "?first-seen %s", dot != NULL ? dot + 1 : class_name);
-    struct bbf_site like = { .class_name = (char *)"", .method = method,
-                             .descriptor = (char *)(uintptr_t)class_name, .kind = BBF_SITE_ROOT,
-                             .memory = BBF_MEM_UNKNOWN };
+    struct bbf_site like = {.class_name = (char *)"",
+                            .method = method,
+                            .descriptor = (char *)(uintptr_t)class_name,
+                            .kind = BBF_SITE_ROOT,
+                            .memory = BBF_MEM_UNKNOWN};
     return bbf_site_intern(t, &like);
 }

@@ -21,7 +21,8 @@ static void enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
     (void)(*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
 }
 
-/* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests (D4). */
+/* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests (D4).
+ */
 static bool verification_is_off(void)
 {
     char line[65536];
@@ -29,9 +30,10 @@ static bool verification_is_off(void)
     size_t n = file != NULL ? fread(line, 1, sizeof line - 1, file) : 0;
     if (file != NULL)
         fclose(file);
-    const char *by_environment[] = { getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
-                                     getenv("_JAVA_OPTIONS") };
-    static const char *const flags[] = { "-Xverify:none", "-noverify", "-XX:-BytecodeVerificationRemote" };
+    const char *by_environment[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
+                                    getenv("_JAVA_OPTIONS")};
+    static const char *const flags[] = {"-Xverify:none", "-noverify",
+                                        "-XX:-BytecodeVerificationRemote"};
     for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
         if (memmem(line, n, flags[f], strlen(flags[f])) != NULL)
             return true;
@@ -102,7 +104,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void write_file(void)
 {
     /* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
-    static struct bbf_request request = { .kind = BBF_REQUEST_SNAPSHOT };
+    static struct bbf_request request = {.kind = BBF_REQUEST_SNAPSHOT};
     struct bbf_buf path = BBF_BUF_INIT;
     char why[400] = "";
     request.snapshot = bbf_snapshot_new();
@@ -125,7 +127,7 @@ static void write_file(void)
  */
 void bbf_lifecycle_exit_gc(void)
 {
-    static struct bbf_request request = { .kind = BBF_REQUEST_GC };
+    static struct bbf_request request = {.kind = BBF_REQUEST_GC};
     if (bbf_worker_ask(&request, EXIT_WAIT_MS, EXIT_WAIT_MS) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "gc=exit: no garbage collection before the report");
 }
@@ -163,8 +165,8 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 
 static int environment(jvmtiEnv **out, bool code)
 {
-    jvmtiCapabilities capabilities = { .can_generate_all_class_hook_events = 1 };
-    jvmtiEventCallbacks callbacks = { .ClassFileLoadHook = code ? bbf_hook_code : bbf_hook_field };
+    jvmtiCapabilities capabilities = {.can_generate_all_class_hook_events = 1};
+    jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = code ? bbf_hook_code : bbf_hook_field};
     if ((*bbf_agent.vm)->GetEnv(bbf_agent.vm, (void **)out, JVMTI_VERSION_11) != JNI_OK)
         return BBF_EVERSION;
     if (code) {

@@ -1,7 +1,8 @@
 /*
  * agent/natives.c - the shim's natives. Called from hooks in the application's threads: they never
- * block, take no lock and call no Java (classify and firstSite, once per class, take the site lock).
- * Exported by name: RegisterNatives would print a JVM warning to the application's stdout (D4).
+ * block, take no lock and call no Java (classify and firstSite, once per class, take the site
+ * lock). Exported by name: RegisterNatives would print a JVM warning to the application's stdout
+ * (D4).
  */
 #include <string.h>
 

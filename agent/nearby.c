@@ -22,7 +22,7 @@ static void clear_exception(JNIEnv *env)
 
 static bool is_jdk(const char *name)
 {
-    static const char *const jdk[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
+    static const char *const jdk[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
     for (size_t i = 0; i < sizeof jdk / sizeof *jdk; i++)
         if (strncmp(name, jdk[i], strlen(jdk[i])) == 0)
             return true;
@@ -60,7 +60,8 @@ static void offer(struct candidate *best, const char *name, size_t distance)
         }
 }
 
-/* Package of a class signature "Lcom/app/Main;", dotted; false for the default package or arrays. */
+/* Package of a class signature "Lcom/app/Main;", dotted; false for the default package or arrays.
+ */
 static bool package_of(const char *signature, char *out)
 {
     const char *slash = strrchr(signature, '/');
@@ -79,7 +80,7 @@ static bool package_of(const char *signature, char *out)
 void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    struct candidate best[KEEP] = { { "", 0 }, { "", 0 }, { "", 0 } };
+    struct candidate best[KEEP] = {{"", 0}, {"", 0}, {"", 0}};
     jclass *loaded = NULL;
     jint n = 0;
     if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {

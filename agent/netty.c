@@ -23,8 +23,8 @@ static bool starts_with(const char *s, size_t len, const char *head)
 
 size_t bbf_netty_prefix(const char *name, size_t len)
 {
-    static const char *const packages[] = { "buffer/", "channel/", "handler/", "util/", "bootstrap/",
-                                            "resolver/", "example/" };
+    static const char *const packages[] = {"buffer/",    "channel/",  "handler/", "util/",
+                                           "bootstrap/", "resolver/", "example/"};
     for (size_t i = 0; i + 6 < len; i++) {
         if ((i > 0 && name[i - 1] != '/') || memcmp(name + i, "netty/", 6) != 0)
             continue;
@@ -46,8 +46,8 @@ size_t bbf_netty_buffer_prefix(const char *name, size_t len)
 bool bbf_netty_internal(const char *name, size_t len)
 {
     static const char *const internals[] = {
-        "util/",           "buffer/Pool",     "buffer/Unpooled",       "buffer/Abstract",
-        "buffer/Wrapped",  "buffer/Adaptive", "buffer/UnsafeByteBufUtil", "buffer/CompositeByteBuf$",
+        "util/",          "buffer/Pool",     "buffer/Unpooled",          "buffer/Abstract",
+        "buffer/Wrapped", "buffer/Adaptive", "buffer/UnsafeByteBufUtil", "buffer/CompositeByteBuf$",
     };
     size_t prefix = bbf_netty_prefix(name, len);
     for (size_t i = 0; prefix > 0 && i < sizeof internals / sizeof *internals; i++)
@@ -97,7 +97,7 @@ enum bbf_type bbf_netty_type(const char *name, size_t len)
     size_t prefix = bbf_netty_prefix(name, len);
     if (prefix == 0)
         return BBF_TYPE_NONE;
-    struct bbf_cf_str rest = { name + prefix, len - prefix };
+    struct bbf_cf_str rest = {name + prefix, len - prefix};
     if (equals(rest, "buffer/ByteBuf"))
         return BBF_TYPE_BYTEBUF;
     if (bbf_netty_buffer_prefix(name, len) != 0 && ends_with(name, len, "ByteBuf"))
@@ -109,9 +109,10 @@ enum bbf_type bbf_netty_type(const char *name, size_t len)
 }
 
 static const char *const handler_methods[] = {
-    "channelRead",      "channelRead0", "messageReceived",       "write",
-    "writeAndFlush",    "encode",       "decode",                "userEventTriggered",
-    "decodeLast",       "callDecode",   "acceptInboundMessage",  "acceptOutboundMessage",
+    "channelRead", "channelRead0",         "messageReceived",
+    "write",       "writeAndFlush",        "encode",
+    "decode",      "userEventTriggered",   "decodeLast",
+    "callDecode",  "acceptInboundMessage", "acceptOutboundMessage",
 };
 
 bool bbf_netty_handler_method(struct bbf_cf_str name)
@@ -130,26 +131,40 @@ bool bbf_netty_interesting(const char *utf8, size_t len)
         return true;
     if (len > 12 && utf8[0] == '(' && memmem(utf8, len, "netty/", 6) != NULL)
         return true;
-    return bbf_netty_handler_method((struct bbf_cf_str){ utf8, len });
+    return bbf_netty_handler_method((struct bbf_cf_str){utf8, len});
 }
 
 /* ---- hooks ---- */
 
 #define ALLOCATOR(name)                                                                            \
-    { name, "newHeapBuffer", "(II)", BBF_HOOK_ROOT, "heapBuffer", BBF_MEM_HEAP, false, 1 },        \
-    { name, "newDirectBuffer", "(II)", BBF_HOOK_ROOT, "directBuffer", BBF_MEM_DIRECT, false, 1 }
+    {name, "newHeapBuffer", "(II)", BBF_HOOK_ROOT, "heapBuffer", BBF_MEM_HEAP, false, 1},          \
+    {                                                                                              \
+        name, "newDirectBuffer", "(II)", BBF_HOOK_ROOT, "directBuffer", BBF_MEM_DIRECT, false, 1   \
+    }
 #define COMPOSITES(name)                                                                           \
-    { name, "compositeHeapBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE,     \
-      false, BBF_NO_SIZE },                                                                        \
-    { name, "compositeDirectBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE,   \
-      false, BBF_NO_SIZE }
+    {name,                                                                                         \
+     "compositeHeapBuffer",                                                                        \
+     "(I)",                                                                                        \
+     BBF_HOOK_ROOT,                                                                                \
+     "compositeBuffer",                                                                            \
+     BBF_MEM_COMPOSITE,                                                                            \
+     false,                                                                                        \
+     BBF_NO_SIZE},                                                                                 \
+    {                                                                                              \
+        name, "compositeDirectBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE, \
+            false, BBF_NO_SIZE                                                                     \
+    }
 #define WRAPS(descriptor, harmless, size)                                                          \
-    { "Unpooled", "wrappedBuffer", descriptor, BBF_HOOK_ROOT_KEEP, "wrappedBuffer",                \
-      BBF_MEM_UNKNOWN, harmless, size }
+    {                                                                                              \
+        "Unpooled", "wrappedBuffer", descriptor, BBF_HOOK_ROOT_KEEP, "wrappedBuffer",              \
+            BBF_MEM_UNKNOWN, harmless, size                                                        \
+    }
 #define PLAIN(name, method, descriptor, kind)                                                      \
-    { name, method, descriptor, kind, NULL, BBF_MEM_UNKNOWN, false, BBF_NO_SIZE }
+    {                                                                                              \
+        name, method, descriptor, kind, NULL, BBF_MEM_UNKNOWN, false, BBF_NO_SIZE                  \
+    }
 #define RESIZED(name) PLAIN(name, "capacity", "(I)", BBF_HOOK_RESIZED)
-#define ALIAS(name) PLAIN(name, "<init>", "(L", BBF_HOOK_ALIAS)
+#define ALIAS(name)   PLAIN(name, "<init>", "(L", BBF_HOOK_ALIAS)
 
 static const struct bbf_netty_hook hooks[] = {
     ALLOCATOR("PooledByteBufAllocator"),
@@ -158,22 +173,22 @@ static const struct bbf_netty_hook hooks[] = {
     COMPOSITES("AbstractByteBufAllocator"),
     COMPOSITES("UnpooledByteBufAllocator"),
     PLAIN("AbstractByteBufAllocator", "toLeakAwareBuffer", "(L", BBF_HOOK_FRESH),
-    { "ByteBufUtil", "threadLocalDirectBuffer", "()", BBF_HOOK_ROOT, "threadLocalDirectBuffer",
-      BBF_MEM_DIRECT, false, BBF_NO_SIZE },
+    {"ByteBufUtil", "threadLocalDirectBuffer", "()", BBF_HOOK_ROOT, "threadLocalDirectBuffer",
+     BBF_MEM_DIRECT, false, BBF_NO_SIZE},
     WRAPS("([B)", true, BBF_ARRAY_SIZE | 0),
     WRAPS("(Ljava/nio/ByteBuffer;)", true, BBF_NO_SIZE),
     WRAPS("(JIZ)", false, BBF_NO_SIZE),
     WRAPS("(I[L", false, BBF_NO_SIZE),
     WRAPS("(IL", false, BBF_NO_SIZE),
-    { "Unpooled", "wrappedUnmodifiableBuffer", "(Z[L", BBF_HOOK_ROOT_KEEP, "wrappedUnmodifiableBuffer",
-      BBF_MEM_UNKNOWN, false, BBF_NO_SIZE },
-    { "Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer",
-      BBF_MEM_COMPOSITE, false, BBF_NO_SIZE },
+    {"Unpooled", "wrappedUnmodifiableBuffer", "(Z[L", BBF_HOOK_ROOT_KEEP,
+     "wrappedUnmodifiableBuffer", BBF_MEM_UNKNOWN, false, BBF_NO_SIZE},
+    {"Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer", BBF_MEM_COMPOSITE,
+     false, BBF_NO_SIZE},
     PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
     PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
-    { "AbstractPooledDerivedByteBuf", "init", "(L", BBF_HOOK_DERIVE, "retained", BBF_MEM_UNKNOWN,
-      false, BBF_NO_SIZE },
+    {"AbstractPooledDerivedByteBuf", "init", "(L", BBF_HOOK_DERIVE, "retained", BBF_MEM_UNKNOWN,
+     false, BBF_NO_SIZE},
     PLAIN("AbstractByteBuf", "ensureAccessible", "()", BBF_HOOK_MISUSE),
     RESIZED("PooledByteBuf"),
     RESIZED("UnpooledHeapByteBuf"),
@@ -216,30 +231,30 @@ bool bbf_netty_hooked_class(struct bbf_cf_str simple)
 
 static const struct bbf_netty_field fields[] = {
     /* What counts is where the count is: PooledNonRetained* before the views they extend. */
-    { "buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf",
-      "referenceCountDelegate", true },
-    { "buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf",
-      "referenceCountDelegate", true },
-    { "buffer/WrappedByteBuf", "buf", true },
-    { "buffer/SwappedByteBuf", "buf", true },
-    { "buffer/WrappedCompositeByteBuf", "wrapped", true },
-    { "buffer/DuplicatedByteBuf", "buffer", true },
-    { "buffer/ReadOnlyByteBuf", "buffer", true },
-    { "buffer/AbstractUnpooledSlicedByteBuf", "buffer", true },
-    { "buffer/DefaultByteBufHolder", "data", false },
-    { "handler/codec/http/DefaultHttpContent", "content", false },
-    { "handler/codec/http/DefaultFullHttpRequest", "content", false },
-    { "handler/codec/http/DefaultFullHttpResponse", "content", false },
-    { "handler/codec/http/HttpObjectAggregator$AggregatedFullHttpMessage", "content", false },
-    { "handler/codec/http/multipart/AbstractMemoryHttpData", "byteBuf", false },
-    { "handler/codec/http/multipart/AbstractMixedHttpData", "wrapped", false },
-    { "handler/codec/http/multipart/MixedAttribute", "attribute", false },
-    { "handler/codec/http/multipart/MixedFileUpload", "fileUpload", false },
-    { "handler/codec/http2/DefaultHttp2DataFrame", "content", false },
-    { "handler/codec/dns/DefaultDnsRawRecord", "content", false },
-    { "handler/codec/stomp/DefaultStompFrame", "content", false },
-    { "handler/codec/mqtt/MqttMessage", "payload", false },
-    { "channel/DefaultAddressedEnvelope", "message", false },
+    {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", "referenceCountDelegate",
+     true},
+    {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf",
+     "referenceCountDelegate", true},
+    {"buffer/WrappedByteBuf", "buf", true},
+    {"buffer/SwappedByteBuf", "buf", true},
+    {"buffer/WrappedCompositeByteBuf", "wrapped", true},
+    {"buffer/DuplicatedByteBuf", "buffer", true},
+    {"buffer/ReadOnlyByteBuf", "buffer", true},
+    {"buffer/AbstractUnpooledSlicedByteBuf", "buffer", true},
+    {"buffer/DefaultByteBufHolder", "data", false},
+    {"handler/codec/http/DefaultHttpContent", "content", false},
+    {"handler/codec/http/DefaultFullHttpRequest", "content", false},
+    {"handler/codec/http/DefaultFullHttpResponse", "content", false},
+    {"handler/codec/http/HttpObjectAggregator$AggregatedFullHttpMessage", "content", false},
+    {"handler/codec/http/multipart/AbstractMemoryHttpData", "byteBuf", false},
+    {"handler/codec/http/multipart/AbstractMixedHttpData", "wrapped", false},
+    {"handler/codec/http/multipart/MixedAttribute", "attribute", false},
+    {"handler/codec/http/multipart/MixedFileUpload", "fileUpload", false},
+    {"handler/codec/http2/DefaultHttp2DataFrame", "content", false},
+    {"handler/codec/dns/DefaultDnsRawRecord", "content", false},
+    {"handler/codec/stomp/DefaultStompFrame", "content", false},
+    {"handler/codec/mqtt/MqttMessage", "payload", false},
+    {"channel/DefaultAddressedEnvelope", "message", false},
 };
 
 size_t bbf_netty_fields(const struct bbf_netty_field **out)

@@ -44,32 +44,32 @@ bool bbf_netty_internal(const char *name, size_t len);
 
 /* What a hook of Netty's own methods does. */
 enum bbf_hook_kind {
-    BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
-    BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
-    BBF_HOOK_FRESH,       /* entry: opens before a wrapper copies */
-    BBF_HOOK_RELEASE,     /* entry of handleRelease */
-    BBF_HOOK_RELEASES,    /* entry of release(int) */
-    BBF_HOOK_RETAIN,      /* exit of retain() / retain(int) */
-    BBF_HOOK_DERIVE,      /* entry of init */
-    BBF_HOOK_RESIZED,     /* exit of capacity(int) */
-    BBF_HOOK_ALIAS,       /* exit of a view's constructor */
-    BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
-    BBF_HOOK_NEVER,       /* exit of a constant's constructor */
+    BBF_HOOK_ROOT,       /* exit: opens a life; size = int parameter `slot` (or none) */
+    BBF_HOOK_ROOT_KEEP,  /* exit of terminals that nest */
+    BBF_HOOK_FRESH,      /* entry: opens before a wrapper copies */
+    BBF_HOOK_RELEASE,    /* entry of handleRelease */
+    BBF_HOOK_RELEASES,   /* entry of release(int) */
+    BBF_HOOK_RETAIN,     /* exit of retain() / retain(int) */
+    BBF_HOOK_DERIVE,     /* entry of init */
+    BBF_HOOK_RESIZED,    /* exit of capacity(int) */
+    BBF_HOOK_ALIAS,      /* exit of a view's constructor */
+    BBF_HOOK_ALIAS_TEST, /* the same, the parameter's type says nothing */
+    BBF_HOOK_NEVER,      /* exit of a constant's constructor */
     BBF_HOOK_UNRELEASABLE,
-    BBF_HOOK_MISUSE       /* before athrow */
+    BBF_HOOK_MISUSE /* before athrow */
 };
 
 enum { BBF_NO_SIZE = 0xff, BBF_ARRAY_SIZE = 0x80 /* | slot of the byte[] */ };
 
 struct bbf_netty_hook {
-    const char *class_name;  /* behind `buffer/` */
+    const char *class_name; /* behind `buffer/` */
     const char *method;
-    const char *descriptor;  /* its beginning */
+    const char *descriptor; /* its beginning */
     enum bbf_hook_kind kind;
-    const char *site;        /* method name of the root's or derive's site */
-    enum bbf_memory memory;  /* roots; UNKNOWN: the buffer's class decides */
+    const char *site;       /* method name of the root's or derive's site */
+    enum bbf_memory memory; /* roots; UNKNOWN: the buffer's class decides */
     bool harmless;
-    uint8_t size;            /* slot of an int parameter, BBF_ARRAY_SIZE | slot, or BBF_NO_SIZE */
+    uint8_t size; /* slot of an int parameter, BBF_ARRAY_SIZE | slot, or BBF_NO_SIZE */
 };
 
 /* The hook of a method of a class in a buffer package (`simple` = behind `buffer/`), or NULL. */

@@ -32,11 +32,11 @@ enum target {
 #define XX(id, name, descriptor) TARGET_##id,
     TARGETS(XX)
 #undef XX
-    N_TARGETS
+        N_TARGETS
 };
 
 static const struct bbf_cf_target targets[N_TARGETS] = {
-#define XX(id, name, descriptor) { "java/lang/BBFlowShim", name, descriptor },
+#define XX(id, name, descriptor) {"java/lang/BBFlowShim", name, descriptor},
     TARGETS(XX)
 #undef XX
 };
@@ -45,7 +45,7 @@ static const struct bbf_cf_target targets[N_TARGETS] = {
 
 static struct bbf_cf_call call_of(enum target target)
 {
-    struct bbf_cf_call call = { .target = (uint16_t)target };
+    struct bbf_cf_call call = {.target = (uint16_t)target};
     return call;
 }
 
@@ -88,8 +88,12 @@ static uint32_t site_of(const struct bbf_plan_class *c, enum bbf_site_kind kind,
     size_t len = descriptor.len < sizeof *names ? descriptor.len : sizeof *names - 1;
     memcpy(names[2], descriptor.s, len);
     names[2][len] = '\0';
-    struct bbf_site like = { .class_name = names[0], .method = names[1], .descriptor = names[2],
-                             .kind = kind, .memory = memory, .harmless = harmless };
+    struct bbf_site like = {.class_name = names[0],
+                            .method = names[1],
+                            .descriptor = names[2],
+                            .kind = kind,
+                            .memory = memory,
+                            .harmless = harmless};
     return bbf_site_intern(c->tracker, &like);
 }
 
@@ -98,8 +102,9 @@ static uint32_t site_of(const struct bbf_plan_class *c, enum bbf_site_kind kind,
 static void plan_root(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                       const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
 {
-    struct bbf_cf_str name = { hook->site, strlen(hook->site) }, none = { "", 0 };
-    uint32_t site = site_of(c, BBF_SITE_ROOT, c->name, name, "", none, hook->memory, hook->harmless);
+    struct bbf_cf_str name = {hook->site, strlen(hook->site)}, none = {"", 0};
+    uint32_t site =
+        site_of(c, BBF_SITE_ROOT, c->name, name, "", none, hook->memory, hook->harmless);
     if (site == 0)
         return;
     uint32_t mem = (uint32_t)hook->memory | (hook->harmless ? BBF_L_MEM_HARMLESS : 0);
@@ -153,8 +158,8 @@ static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_h
         return;
     memcpy(owner, c->name.s, c->buffer_prefix);
     memcpy(owner + c->buffer_prefix, "buffer/ByteBuf", sizeof "buffer/ByteBuf");
-    struct bbf_cf_str class_name = { owner, strlen(owner) }, none = { "", 0 };
-    struct bbf_cf_str name = { hook->site, strlen(hook->site) };
+    struct bbf_cf_str class_name = {owner, strlen(owner)}, none = {"", 0};
+    struct bbf_cf_str name = {hook->site, strlen(hook->site)};
     uint32_t site = site_of(c, BBF_SITE_DERIVE, class_name, name, "", none, BBF_MEM_UNKNOWN, false);
     if (site == 0)
         return;
@@ -240,11 +245,11 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
         i++;
         if (i > d.len)
             break;
-        struct bbf_cf_str type = { d.s + start + 1, i - start >= 2 ? i - start - 2 : 0 };
+        struct bbf_cf_str type = {d.s + start + 1, i - start >= 2 ? i - start - 2 : 0};
         if (d.s[start] == 'L' && n < MAX_PARAMETERS) {
             enum bbf_type kind = bbf_netty_type(type.s, type.len);
             if (kind != BBF_TYPE_NONE || (objects && same(type, "java/lang/Object")))
-                out[n++] = (struct parameter){ slot, kind == BBF_TYPE_BYTEBUF };
+                out[n++] = (struct parameter){slot, kind == BBF_TYPE_BYTEBUF};
         }
         slot = (uint16_t)(slot + (d.s[start] == 'J' || d.s[start] == 'D' ? 2 : 1));
     }
@@ -252,7 +257,8 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
     return n;
 }
 
-/* ByteBuf or one of its classes; not a holder: a holder that is returned is seen where it is taken. */
+/* ByteBuf or one of its classes; not a holder: a holder that is returned is seen where it is taken.
+ */
 static enum bbf_type buffer_type(struct bbf_cf_str descriptor, size_t at)
 {
     if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
@@ -266,8 +272,9 @@ static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
 {
     for (size_t i = 0; i < n && plan->n_entry < BBF_CF_MAX_ENTRY; i++) {
         bool pair = i + 1 < n && p[i].exact && p[i + 1].exact;
-        struct bbf_cf_call call =
-            call_of(pair ? TARGET_STEP2 : p[i].exact ? TARGET_STEP : TARGET_STEP_OBJECT);
+        struct bbf_cf_call call = call_of(pair         ? TARGET_STEP2
+                                          : p[i].exact ? TARGET_STEP
+                                                       : TARGET_STEP_OBJECT);
         push(&call, BBF_CF_ALOAD, p[i].slot);
         if (pair)
             push(&call, BBF_CF_ALOAD, p[++i].slot);
@@ -363,8 +370,8 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
 {
     const struct bbf_plan_class *c = ctx;
     if (c->buffer_prefix > 0) {
-        struct bbf_cf_str simple = { m->class_name.s + c->buffer_prefix + 7,
-                                     m->class_name.len - c->buffer_prefix - 7 };
+        struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
+                                    m->class_name.len - c->buffer_prefix - 7};
         const struct bbf_netty_hook *hook = bbf_netty_hook_of(simple, m->name, m->descriptor);
         if (hook != NULL)
             plan_netty(c, m, hook, plan);
@@ -421,10 +428,26 @@ static bool starts(const char *name, size_t len, const char *prefix)
 static bool application(const char *name, size_t len)
 {
     static const char *const others[] = {
-        "java/", "javax/", "jdk/", "sun/", "com/sun/", "org/graalvm/", "net/bytebuddy/",
-        "org/mockito/", "org/jacoco/", "io/opentelemetry/javaagent/", "org/openjdk/btrace/",
-        "io/btrace/", "one/profiler/", "org/aspectj/", "org/objectweb/asm/", "javassist/", "kotlin/",
-        "scala/", "org/codehaus/groovy/", "groovy/",
+        "java/",
+        "javax/",
+        "jdk/",
+        "sun/",
+        "com/sun/",
+        "org/graalvm/",
+        "net/bytebuddy/",
+        "org/mockito/",
+        "org/jacoco/",
+        "io/opentelemetry/javaagent/",
+        "org/openjdk/btrace/",
+        "io/btrace/",
+        "one/profiler/",
+        "org/aspectj/",
+        "org/objectweb/asm/",
+        "javassist/",
+        "kotlin/",
+        "scala/",
+        "org/codehaus/groovy/",
+        "groovy/",
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (starts(name, len, others[i]))
@@ -456,19 +479,18 @@ static bool included(const char *name, size_t len, const struct bbf_options *o)
 bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules)
 {
     const struct bbf_options *o = &rules->options;
-    return included(name, len, o) ||
-           (bbf_patterns_match(o->constructors, name, len) > 0 &&
-            bbf_patterns_match(o->exclude, name, len) == 0);
+    return included(name, len, o) || (bbf_patterns_match(o->constructors, name, len) > 0 &&
+                                      bbf_patterns_match(o->exclude, name, len) == 0);
 }
 
 bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
                     const struct bbf_rules *rules, struct bbf_tracker *tracker)
 {
     const struct bbf_options *o = &rules->options;
-    *c = (struct bbf_plan_class){ .tracker = tracker, .rules = rules, .name = { name, len } };
+    *c = (struct bbf_plan_class){.tracker = tracker, .rules = rules, .name = {name, len}};
     size_t prefix = bbf_netty_buffer_prefix(name, len);
-    if (prefix > 0 && bbf_netty_hooked_class((struct bbf_cf_str){ name + prefix + 7,
-                                                                  len - prefix - 7 }))
+    if (prefix > 0 &&
+        bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
         c->buffer_prefix = prefix;
     c->steps = included(name, len, o);
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&

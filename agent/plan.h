@@ -1,6 +1,6 @@
 /*
- * agent/plan.h - what is inserted into which method (design D2): Netty's own hooks, and the steps of
- * included classes. Turns names and descriptors into bbf_cf_plan; knows no JVM.
+ * agent/plan.h - what is inserted into which method (design D2): Netty's own hooks, and the steps
+ * of included classes. Turns names and descriptors into bbf_cf_plan; knows no JVM.
  *
  * Called by: agent/hook.c, through agent/classfile's callbacks. Threads: any; rules never change
  * once published.

@@ -133,12 +133,14 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     }
     bbf_buf_free(&note);
     if (err == BBF_OK && rules->options.include == NULL)
-        err = add_text(&s->notes, &s->n_notes,
-                       "no include= given: every class is followed that is not of the JDK, of Netty "
-                       "or of a known agent");
+        err =
+            add_text(&s->notes, &s->n_notes,
+                     "no include= given: every class is followed that is not of the JDK, of Netty "
+                     "or of a known agent");
     if (err == BBF_OK && rules->options.direct_only && bbf_agent.tracker->live_heap > 0) {
-        bbf_buf_printf(&note, "%llu open heap buffers are older than trackDirectOnly=true and are "
-                              "still followed (before-setting)",
+        bbf_buf_printf(&note,
+                       "%llu open heap buffers are older than trackDirectOnly=true and are "
+                       "still followed (before-setting)",
                        (unsigned long long)bbf_agent.tracker->live_heap);
         err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
@@ -172,12 +174,14 @@ static void status_rewriting(struct bbf_buf *out)
                    hooked > 0 ? (double)ns / 1e3 / (double)hooked : 0.0);
     for (int i = 0; i < BBF_CF_CLASS_RESULTS; i++)
         if (atomic_load(&bbf_agent.classes[i]) > 0)
-            bbf_buf_printf(out, "  %llu %s\n", (unsigned long long)atomic_load(&bbf_agent.classes[i]),
+            bbf_buf_printf(out, "  %llu %s\n",
+                           (unsigned long long)atomic_load(&bbf_agent.classes[i]),
                            bbf_cf_class_text((enum bbf_cf_class_result)i));
     bbf_buf_str(out, "methods\n");
     for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
         if (atomic_load(&bbf_agent.methods[i]) > 0)
-            bbf_buf_printf(out, "  %llu %s\n", (unsigned long long)atomic_load(&bbf_agent.methods[i]),
+            bbf_buf_printf(out, "  %llu %s\n",
+                           (unsigned long long)atomic_load(&bbf_agent.methods[i]),
                            bbf_cf_method_text((enum bbf_cf_method_result)i));
     bbf_buf_printf(out, "  %llu malformed debug tables dropped\n",
                    (unsigned long long)atomic_load(&bbf_agent.debug_dropped));
@@ -202,11 +206,13 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     bbf_buf_str(out, "limits             used / limit, times reached\n");
     for (size_t i = 0; i < s->n_limits; i++)
         bbf_buf_printf(out, "  %-16s %llu / %llu, %llu\n", s->limits[i].name,
-                       (unsigned long long)s->limits[i].used, (unsigned long long)s->limits[i].limit,
+                       (unsigned long long)s->limits[i].used,
+                       (unsigned long long)s->limits[i].limit,
                        (unsigned long long)s->limits[i].hit);
     status_rewriting(out);
     bbf_buf_str(out, "totals\n");
-#define XX(name) bbf_buf_printf(out, "  %-18s %llu\n", #name, (unsigned long long)s->totals.name##_);
+#define XX(name)                                                                                   \
+    bbf_buf_printf(out, "  %-18s %llu\n", #name, (unsigned long long)s->totals.name##_);
     BBF_TOTALS(XX)
 #undef XX
     bbf_buf_printf(out, "scans              %llu, %llu conversions\n",
@@ -215,7 +221,8 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     if (bbf_agent.server != NULL) {
         struct bbf_server_stats stats;
         bbf_server_get_stats(bbf_agent.server, &stats);
-        bbf_buf_printf(out, "server             %s, %llu connections, %llu refused, %llu malformed\n",
+        bbf_buf_printf(out,
+                       "server             %s, %llu connections, %llu refused, %llu malformed\n",
                        bbf_server_path(bbf_agent.server), (unsigned long long)stats.accepted,
                        (unsigned long long)stats.refused, (unsigned long long)stats.malformed);
     }
@@ -250,8 +257,9 @@ int bbf_report_path(struct bbf_buf *out, const char *pattern, char *why, size_t 
             bbf_buf_str(out, value != NULL ? value : "");
             p = strchr(p, '}');
         } else {
-            snprintf(why, why_size, "file: '%%%c' is unknown; %%p is the pid, %%t the time, %%{NAME} "
-                                    "an environment variable",
+            snprintf(why, why_size,
+                     "file: '%%%c' is unknown; %%p is the pid, %%t the time, %%{NAME} "
+                     "an environment variable",
                      p[1]);
             return BBF_EINVAL;
         }
@@ -276,7 +284,7 @@ int bbf_report_write(const struct bbf_snapshot *snapshot, const char *path, char
 {
     enum bbf_format format = BBF_FORMAT_JSON;
     struct bbf_buf text = BBF_BUF_INIT, temporary = BBF_BUF_INIT;
-    const struct bbf_render_options all = { .max_leaves = 0 };
+    const struct bbf_render_options all = {.max_leaves = 0};
     (void)bbf_format_of_path(path, &format);
     int err = bbf_render(&text, snapshot, format, &all);
     bbf_buf_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());

@@ -35,23 +35,24 @@ static void reply_failure(struct bbf_reply *reply, const char *what, int err)
 
 static void reply_reset(struct bbf_reply *reply, bool nodes)
 {
-    struct bbf_request request = { .kind = nodes ? BBF_REQUEST_RESET_NODES : BBF_REQUEST_RESET };
+    struct bbf_request request = {.kind = nodes ? BBF_REQUEST_RESET_NODES : BBF_REQUEST_RESET};
     int err = bbf_worker_ask(&request, WAIT_MS, 0);
     if (err != BBF_OK) {
         reply_failure(reply, "reset", err);
         return;
     }
-    const char *text = nodes ? "counters are zero, the trie is empty, open lives stand at ?before-reset\n"
-                             : "counters are zero, nodes and open lives stay\n";
+    const char *text =
+        nodes ? "counters are zero, the trie is empty, open lives stand at ?before-reset\n"
+              : "counters are zero, nodes and open lives stay\n";
     bbf_reply_text(reply, text, strlen(text));
 }
 
 static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
 {
     struct bbf_snapshot *snapshot = bbf_snapshot_new();
-    struct bbf_request request = { .kind = BBF_REQUEST_SNAPSHOT, .gc = gc, .snapshot = snapshot };
+    struct bbf_request request = {.kind = BBF_REQUEST_SNAPSHOT, .gc = gc, .snapshot = snapshot};
     struct bbf_buf out = BBF_BUF_INIT;
-    struct bbf_render_options options = { .max_leaves = 100 };
+    struct bbf_render_options options = {.max_leaves = 100};
     enum bbf_format format = BBF_FORMAT_JSON;
     int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS, 0);
     if (err == BBF_OK && strcmp(name, "status") == 0)
@@ -165,8 +166,8 @@ static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bb
     const struct bbf_rules *before = atomic_exchange(&bbf_agent.rules, rules);
     if (effects == 0)
         return BBF_OK;
-    struct bbf_request request = { .kind = BBF_REQUEST_APPLY, .effects = effects, .before = before,
-                                   .text = answer };
+    struct bbf_request request = {
+        .kind = BBF_REQUEST_APPLY, .effects = effects, .before = before, .text = answer};
     err = bbf_worker_ask(&request, WAIT_MS, 0);
     if (err != BBF_OK) {
         answer->len = 0;
@@ -183,7 +184,8 @@ static void make_uuid(char out[37])
     FILE *random = fopen("/dev/urandom", "re");
     if (random == NULL || fread(b, 1, sizeof b, random) != sizeof b)
         for (size_t i = 0; i < sizeof b; i++) /* an identity, no secret: the clock will do */
-            b[i] = (uint8_t)(bbf_agent.started.tv_nsec >> (i % 4 * 8)) ^ (uint8_t)(getpid() + (int)i);
+            b[i] =
+                (uint8_t)(bbf_agent.started.tv_nsec >> (i % 4 * 8)) ^ (uint8_t)(getpid() + (int)i);
     if (random != NULL)
         fclose(random);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40); /* RFC 4122, version 4 */

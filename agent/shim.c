@@ -29,10 +29,11 @@ static int measure_arrays(JNIEnv *env)
     jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
     if (thrown(env))
         return BBF_EREFUSED;
-    jmethodID get = (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
-    jmethodID scale = thrown(env) ? NULL
-                                  : (*env)->GetMethodID(env, unsafe, "arrayIndexScale",
-                                                        "(Ljava/lang/Class;)I");
+    jmethodID get =
+        (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
+    jmethodID scale =
+        thrown(env) ? NULL
+                    : (*env)->GetMethodID(env, unsafe, "arrayIndexScale", "(Ljava/lang/Class;)I");
     if (thrown(env) || scale == NULL)
         return BBF_EREFUSED;
     jobject u = (*env)->CallStaticObjectMethod(env, unsafe, get);
@@ -81,9 +82,9 @@ static uint64_t address_of(const struct bbf_tracker *t, int number)
  * a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
-    static const uint8_t size[21] = { [3] = 5, [4] = 5, [5] = 9, [6] = 9, [7] = 3, [8] = 3, [9] = 5,
-                                      [10] = 5, [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5,
-                                      [18] = 5, [19] = 3, [20] = 3 };
+    static const uint8_t size[21] = {
+        [3] = 5,  [4] = 5,  [5] = 9,  [6] = 9,  [7] = 3,  [8] = 3,  [9] = 5,  [10] = 5,
+        [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5, [18] = 5, [19] = 3, [20] = 3};
     unsigned count = (unsigned)b[8] << 8 | b[9];
     uint8_t *p = b + 10;
     for (unsigned i = 1; i < count; i++) {
@@ -106,14 +107,17 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *out_len)
 {
     static const struct bbf_cf_rename renames[] = {
-        { "currentThread", "currentCarrierThread" },
-        { "getReference", "getObject" },
-        { "putReference", "putObject" },
-        { "compareAndSetReference", "compareAndSetObject" },
+        {"currentThread", "currentCarrierThread"},
+        {"getReference", "getObject"},
+        {"putReference", "putObject"},
+        {"compareAndSetReference", "compareAndSetObject"},
     };
     bool carrier = bbf_agent.jdk >= 21, old = bbf_agent.jdk < 12;
-    return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1), old ? 3 : carrier ? 1 : 0, out,
-                              out_len);
+    return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1),
+                              old       ? 3
+                              : carrier ? 1
+                                        : 0,
+                              out, out_len);
 }
 
 static jclass define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t len)
@@ -151,7 +155,8 @@ int bbf_shim_define(JNIEnv *env)
         return failed(env, "defined");
     /* Asking for a static field links and initialises both: their <clinit> call no native. */
     jfieldID slots = (*env)->GetStaticFieldID(env, shim, "SLOTS", "[[Ljava/lang/Object;");
-    if (slots == NULL || (*env)->GetStaticFieldID(env, kind, "KINDS", "Ljava/lang/BBFlowKind;") == NULL)
+    if (slots == NULL ||
+        (*env)->GetStaticFieldID(env, kind, "KINDS", "Ljava/lang/BBFlowKind;") == NULL)
         return failed(env, "initialised");
     jobject array = (*env)->GetStaticObjectField(env, shim, slots);
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");

@@ -2,7 +2,8 @@
  * agent/shim.h - brings the boot shim to life: the bytes compiled into the agent, with names that
  * fit this JDK and the tracker's addresses in their constant pool, defined in the boot loader.
  *
- * Called by: agent/lifecycle.c, once, at VMInit. Threads: that one. Errors: BBF_E…, nothing pending.
+ * Called by: agent/lifecycle.c, once, at VMInit. Threads: that one. Errors: BBF_E…, nothing
+ * pending.
  */
 #ifndef BBF_AGENT_SHIM_H
 #define BBF_AGENT_SHIM_H

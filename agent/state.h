@@ -53,9 +53,9 @@ struct bbf_agent {
     size_t n_seen;
 
     /* shim */
-    jclass shim;      /* global reference */
+    jclass shim; /* global reference */
     jobjectArray slots;
-    jfieldID tid;     /* Thread.tid */
+    jfieldID tid; /* Thread.tid */
 
     /* agent thread (agent/worker.c) */
     sem_t wake;

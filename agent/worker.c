@@ -48,9 +48,12 @@ static void collect_garbage(void)
 
 static void apply_limits(const struct bbf_options *o)
 {
-    struct bbf_limits limits = { .max_nodes = o->max_nodes, .max_depth = o->max_depth,
-                                 .max_children = o->max_children, .max_lives = o->max_lives,
-                                 .max_sites = o->max_sites, .memory = o->memory };
+    struct bbf_limits limits = {.max_nodes = o->max_nodes,
+                                .max_depth = o->max_depth,
+                                .max_children = o->max_children,
+                                .max_lives = o->max_lives,
+                                .max_sites = o->max_sites,
+                                .memory = o->memory};
     bbf_tracker_limit(bbf_agent.tracker, &limits);
 }
 
@@ -64,8 +67,8 @@ static int apply(JNIEnv *env, struct bbf_request *request)
     if ((request->effects & BBF_EFFECT_CLASSES) != 0) {
         struct bbf_retransformed r = bbf_hook_apply(env, request->before, now);
         if (request->text != NULL) {
-            bbf_buf_printf(request->text, "%zu loaded classes newly followed, %zu put back", r.rewritten,
-                           r.put_back);
+            bbf_buf_printf(request->text, "%zu loaded classes newly followed, %zu put back",
+                           r.rewritten, r.put_back);
             if (r.failed > 0)
                 bbf_buf_printf(request->text, ", %zu could not be retransformed", r.failed);
             bbf_buf_char(request->text, '\n');
@@ -140,10 +143,11 @@ static void scan_after_gc(uint64_t *next_scan_ms)
 static void *run(void *arg)
 {
     JNIEnv *env = NULL;
-    JavaVMAttachArgs args = { JNI_VERSION_1_8, (char *)"bbflow", NULL };
+    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", NULL};
     uint64_t next_scan_ms = 0;
     (void)arg;
-    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) != JNI_OK) {
+    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) !=
+        JNI_OK) {
         bbf_agent_disable("the agent thread cannot be attached to the JVM");
         pthread_mutex_lock(&queue_lock);
         gone = true;

@@ -22,11 +22,11 @@ void bbf_worker_leave(unsigned timeout_ms);
 void bbf_worker_wake(void);
 
 enum bbf_request_kind {
-    BBF_REQUEST_SNAPSHOT,    /* scan, then capture; `gc`: ask the JVM for a GC first */
-    BBF_REQUEST_RESET,       /* both kinds scan first */
+    BBF_REQUEST_SNAPSHOT, /* scan, then capture; `gc`: ask the JVM for a GC first */
+    BBF_REQUEST_RESET,    /* both kinds scan first */
     BBF_REQUEST_RESET_NODES,
-    BBF_REQUEST_APPLY,       /* options changed: retransform, limits, roots */
-    BBF_REQUEST_GC           /* what gc=exit asks: slots to weak references, then a GC */
+    BBF_REQUEST_APPLY, /* options changed: retransform, limits, roots */
+    BBF_REQUEST_GC     /* what gc=exit asks: slots to weak references, then a GC */
 };
 
 struct bbf_request {
@@ -44,9 +44,9 @@ struct bbf_request {
 
 /*
  * Hand a request to the agent thread and wait. BBF_ETIMEOUT after `timeout_ms` if it was not begun,
- * and after `finish_ms` (0: no limit) if it was: then the agent thread still has it, and the request
- * and all that it points to must stay for good. BBF_ECLOSED when the thread is gone; otherwise the
- * request's own result.
+ * and after `finish_ms` (0: no limit) if it was: then the agent thread still has it, and the
+ * request and all that it points to must stay for good. BBF_ECLOSED when the thread is gone;
+ * otherwise the request's own result.
  */
 int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms, unsigned finish_ms);
 

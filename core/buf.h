@@ -19,7 +19,10 @@ struct bbf_buf {
     bool failed;
 };
 
-#define BBF_BUF_INIT { NULL, 0, 0, false }
+#define BBF_BUF_INIT                                                                               \
+    {                                                                                              \
+        NULL, 0, 0, false                                                                          \
+    }
 
 /* Give the memory back; the buffer is empty and usable again. */
 void bbf_buf_free(struct bbf_buf *buf);

@@ -21,7 +21,7 @@ enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 
 /* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
 struct bbf_options {
-    struct bbf_patterns *include;      /* NULL: every application class (design 4) */
+    struct bbf_patterns *include; /* NULL: every application class (design 4) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
     bool direct_only;                  /* trackDirectOnly; live */
@@ -31,16 +31,16 @@ struct bbf_options {
     uint64_t max_children;             /* 1..1000000, default 1000; live */
     uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
     uint64_t max_sites;                /* 64..65535, default 65535 */
-    uint64_t memory;                   /* bytes over all native memory, 4M..64G, default 256M; live */
-    char *socket;                      /* folder for the socket; default: design D9's three */
-    uint64_t max_clients;              /* 1..1000, default 16 */
-    char *file;                        /* report at exit, by extension; %p pid, %t time */
-    bool gc_exit;                      /* gc=exit: ask for a GC before the report at exit */
-    char *log;                         /* file for our own lines */
-    enum bbf_log_level log_level;      /* default error */
-    enum bbf_onerror onerror;          /* stop | warn */
-    char *dump;                        /* folder: classes before/after rewriting */
-    bool help;                         /* "help" was given */
+    uint64_t memory;              /* bytes over all native memory, 4M..64G, default 256M; live */
+    char *socket;                 /* folder for the socket; default: design D9's three */
+    uint64_t max_clients;         /* 1..1000, default 16 */
+    char *file;                   /* report at exit, by extension; %p pid, %t time */
+    bool gc_exit;                 /* gc=exit: ask for a GC before the report at exit */
+    char *log;                    /* file for our own lines */
+    enum bbf_log_level log_level; /* default error */
+    enum bbf_onerror onerror;     /* stop | warn */
+    char *dump;                   /* folder: classes before/after rewriting */
+    bool help;                    /* "help" was given */
 };
 
 struct bbf_option_error {
@@ -61,7 +61,8 @@ void bbf_options_free(struct bbf_options *options);
  * On an error `options` holds a mixture and is only good for bbf_options_free(), except `onerror`,
  * which is then read wherever in the text it stands: it says what to do about the error (D11).
  */
-int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_option_error *error);
+int bbf_options_parse(struct bbf_options *options, const char *text,
+                      struct bbf_option_error *error);
 
 /* Which side effects a changed option asks of the agent. */
 enum bbf_option_effect {
@@ -95,7 +96,8 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
 /* The whole help text, 80 columns. */
 void bbf_options_help(struct bbf_buf *out);
 
-/* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL, BBF_ERANGE. */
+/* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL,
+ * BBF_ERANGE. */
 int bbf_parse_size(const char *text, uint64_t *bytes);
 int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
 

@@ -1,6 +1,6 @@
 /*
- * trie/capture.c - the live trie as a bbf_snapshot, while the application goes on. Rows are made for
- * nodes that any life reached since the last reset; the totals are sums of those rows.
+ * trie/capture.c - the live trie as a bbf_snapshot, while the application goes on. Rows are made
+ * for nodes that any life reached since the last reset; the totals are sums of those rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -217,19 +217,20 @@ static int add_limits(struct bbf_tracker *t, struct bbf_snapshot *s)
         const char *name;
         uint64_t used, limit, hit;
     } all[] = {
-        { "maxNodes", next & INDEX_MASK, atomic_load(&t->max_nodes), atomic_load(&t->hit_nodes) },
-        { "maxDepth", 0, atomic_load(&t->max_depth), atomic_load(&t->hit_depth) },
-        { "maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children) },
-        { "maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives) },
-        { "maxSites", t->n_sites - 1, t->max_sites - 1, atomic_load(&t->hit_sites) },
-        { "memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
-          atomic_load(&t->budget.refused) },
+        {"maxNodes", next & INDEX_MASK, atomic_load(&t->max_nodes), atomic_load(&t->hit_nodes)},
+        {"maxDepth", 0, atomic_load(&t->max_depth), atomic_load(&t->hit_depth)},
+        {"maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children)},
+        {"maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives)},
+        {"maxSites", t->n_sites - 1, t->max_sites - 1, atomic_load(&t->hit_sites)},
+        {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
+         atomic_load(&t->budget.refused)},
     };
     size_t n = sizeof all / sizeof *all;
     uint64_t deepest = 0, widest = 0;
     for (uint32_t id = next & ~(uint32_t)INDEX_MASK; id < next; id++) {
         const struct bbf_node *node = bbf_node_at(t, id);
-        uint32_t children = atomic_load_explicit(&bbf_node_at(t, id)->children, memory_order_relaxed);
+        uint32_t children =
+            atomic_load_explicit(&bbf_node_at(t, id)->children, memory_order_relaxed);
         uint32_t flags = atomic_load_explicit(&bbf_node_at(t, id)->flags, memory_order_relaxed);
         bool step = node->site != 0 && (flags & BBF_L_FLAG_ALIAS) == 0 &&
                     (flags >> BBF_L_FLAG_BUCKET_SHIFT & 3) != BBF_REF_0; /* no release row */
@@ -240,7 +241,7 @@ static int add_limits(struct bbf_tracker *t, struct bbf_snapshot *s)
         return BBF_ENOMEM;
     for (size_t i = 0; i < n; i++) {
         struct bbf_snap_limit *to = &s->limits[s->n_limits++];
-        *to = (struct bbf_snap_limit){ strdup(all[i].name), all[i].used, all[i].limit, all[i].hit };
+        *to = (struct bbf_snap_limit){strdup(all[i].name), all[i].used, all[i].limit, all[i].hit};
         if (to->name == NULL)
             return BBF_ENOMEM;
     }
@@ -256,7 +257,7 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
         return BBF_ENOMEM;
     if (t->baseline != NULL)
         bbf_sums_subtract(sums, t->baseline);
-    struct columns c = { .arena = sums->arena, .nodes = sums->nodes };
+    struct columns c = {.arena = sums->arena, .nodes = sums->nodes};
     c.rows = calloc(RESERVED + (size_t)c.nodes, sizeof *c.rows);
     c.row_of = calloc(RESERVED + (size_t)c.nodes, sizeof *c.row_of);
     int err = c.rows == NULL || c.row_of == NULL ? BBF_ENOMEM : BBF_OK;

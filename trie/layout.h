@@ -1,7 +1,7 @@
 /*
  * trie/layout.h - the words that C and the boot shim share: records (lives), nodes, stripes, the
- * shared page, and the bits in them. It stands here once: trie/layout_java.c prints the same list as
- * java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
+ * shared page, and the bits in them. It stands here once: trie/layout_java.c prints the same list
+ * as java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
  *
  * Widths: a word is loaded and stored at one width always (8-byte loads after 4-byte stores stall,
  * facts/spine.md 4). Every 8-byte word is aligned. Design D12 is the specification.
@@ -68,22 +68,22 @@
     XX(NODE_CHILDREN, 48)                                                                          \
     XX(NODE_UNKNOWN, 56)                                                                           \
     XX(INLINE_CHILDREN, 4)                                                                         \
-    XX(FLAG_NO_STEPS, 1)    /* depth limit, ?raced, ?before-reset: no step leads on */             \
-    XX(FLAG_FULL, 2)        /* maxChildren reached: known children only */                         \
-    XX(FLAG_LOOP, 4)        /* some edge leads back here */                                        \
-    XX(FLAG_ALIAS, 8)       /* an edge of the overflow table, not a node: child 0 is its target */ \
+    XX(FLAG_NO_STEPS, 1) /* depth limit, ?raced, ?before-reset: no step leads on */                \
+    XX(FLAG_FULL, 2)     /* maxChildren reached: known children only */                            \
+    XX(FLAG_LOOP, 4)     /* some edge leads back here */                                           \
+    XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
     XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
     XX(KEY_BUCKET_SHIFT, 24)                                                                       \
-    XX(ARENA_SHIFT, 20)     /* node id = arena:12 | index:20; arena 0 holds the reserved nodes */  \
+    XX(ARENA_SHIFT, 20) /* node id = arena:12 | index:20; arena 0 holds the reserved nodes */      \
     XX(NODE_NONE, 0)                                                                               \
-    XX(NODE_IGNORE, 1)      /* in the root table: heap roots under trackDirectOnly */              \
+    XX(NODE_IGNORE, 1) /* in the root table: heap roots under trackDirectOnly */                   \
     XX(NODE_RACED, 2)                                                                              \
     XX(NODE_BEFORE_RESET, 3)                                                                       \
-    XX(OVERFLOW_BITS, 21)   /* entries of an arena's overflow table, 4 B each */                   \
+    XX(OVERFLOW_BITS, 21) /* entries of an arena's overflow table, 4 B each */                     \
     /* reserved sites */                                                                           \
     XX(SITE_RACED, 1)                                                                              \
     XX(SITE_BEFORE_RESET, 2)                                                                       \
-    XX(SITE_FRESH, 3)       /* root of a life whose root hook has not run yet */                   \
+    XX(SITE_FRESH, 3) /* root of a life whose root hook has not run yet */                         \
     XX(MAX_SITES, 65536)                                                                           \
     /* what a root hook passes: site | memory byte << 16 */                                        \
     XX(META_MEM_SHIFT, 16)                                                                         \
@@ -97,8 +97,8 @@
     XX(STRIPE_OWNER, 0)                                                                            \
     XX(STRIPE_HEAD, 8)                                                                             \
     XX(STRIPE_COUNT, 12)                                                                           \
-    XX(STRIPE_TALLY, 16)    /* five 8-byte counters, see TALLY_ */                                 \
-    XX(STRIPE_RUN, 64)      /* 64 words node | class | count */                                    \
+    XX(STRIPE_TALLY, 16) /* five 8-byte counters, see TALLY_ */                                    \
+    XX(STRIPE_RUN, 64)   /* 64 words node | class | count */                                       \
     XX(RUN_SLOTS, 64)                                                                              \
     XX(RUN_FULL, 0xffff)                                                                           \
     XX(SPILL_ABOVE, 192)                                                                           \
@@ -109,19 +109,19 @@
     XX(TALLY_HOLDERS_UNKNOWN, 4)                                                                   \
     XX(TALLIES, 5)                                                                                 \
     /* the shared page */                                                                          \
-    XX(SHARED_MIXED, 0)     /* int: some ByteBuf class has no hidden field (D4) */                 \
+    XX(SHARED_MIXED, 0) /* int: some ByteBuf class has no hidden field (D4) */                     \
     XX(SHARED_FLAGS, 4)                                                                            \
-    XX(SHARED_NOW, 8)       /* int: seconds since start, coarse */                                 \
-    XX(SHARED_FREE, 16)     /* long tag:32 | record:32, stack of batches */                        \
-    XX(SHARED_UNDONE, 64)   /* long: losers of a race to open */                                   \
-    XX(SHARED_ERRORS, 72)   /* long: throwables caught in the shim */                              \
+    XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
+    XX(SHARED_FREE, 16)      /* long tag:32 | record:32, stack of batches */                       \
+    XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
+    XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
-    XX(SHARED_TALLY, 128)   /* the five tallies of threads without a stripe */                     \
+    XX(SHARED_TALLY, 128)    /* the five tallies of threads without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
-    XX(SHARED_OFF, 4)       /* tracking is off: roots and first sights open nothing */             \
+    XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
     /* what the shim learns of a class (agent/netty.c), low half; offset of a field in the high */ \
-    XX(KIND_CLASS, 0xfff)   /* class number, names the release */                                  \
+    XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
     XX(KIND_OWNER, 0x40000)   /* owns a count whose release is hooked */                           \
     XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with a count of its own that we cannot hook */          \
@@ -130,7 +130,8 @@
     XX(KIND_FIELD, 0x400000)  /* inherits the hidden field */                                      \
     XX(KIND_UNKNOWN_HOLDER, 0x800000)                                                              \
     XX(KIND_UNTRACKED, 0x1000000) /* a ByteBuf without the field: counted, not followed */         \
-    /* what natives tell of a class beside its kind: depths in its super chain, a field's number */ \
+    /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
+     */                                                                                            \
     XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
     XX(KIND_FIELD_DEPTH, 40)                                                                       \
     XX(KIND_FIELD_NAME, 48)                                                                        \
@@ -145,17 +146,18 @@ enum bbf_layout {
 };
 
 #define BBF_GENERATION(word) ((uint32_t)((word) >> 32))
-#define BBF_LOW(word) ((uint32_t)(word))
-#define BBF_WORD(high, low) ((uint64_t)(high) << 32 | (uint32_t)(low))
+#define BBF_LOW(word)        ((uint32_t)(word))
+#define BBF_WORD(high, low)  ((uint64_t)(high) << 32 | (uint32_t)(low))
 
-#define BBF_HANDLE_IGN BBF_WORD(UINT32_MAX, BBF_L_RECORD_IGN)
+#define BBF_HANDLE_IGN   BBF_WORD(UINT32_MAX, BBF_L_RECORD_IGN)
 #define BBF_HANDLE_NEVER BBF_WORD(UINT32_MAX, BBF_L_RECORD_NEVER)
 
 /* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass:
  * MAGIC + number << 32. javac folds offsets into them, so the low half is kept and added. */
 #define BBF_SHIM_ADDRESSES(XX)                                                                     \
-    XX(RECORDS, 1) XX(NODES, 2) XX(OVERFLOW, 3) XX(ROOTS, 4) XX(STRIPES_AT, 5) XX(SHARED, 6)       \
-    XX(RECORD_MASK, 7) XX(ARRAY_BASE, 8) XX(ARRAY_SCALE, 9)
+    XX(RECORDS, 1)                                                                                 \
+    XX(NODES, 2) XX(OVERFLOW, 3) XX(ROOTS, 4) XX(STRIPES_AT, 5) XX(SHARED, 6) XX(RECORD_MASK, 7)   \
+        XX(ARRAY_BASE, 8) XX(ARRAY_SCALE, 9)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

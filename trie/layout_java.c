@@ -14,7 +14,7 @@ int main(void)
     BBF_LAYOUT(XX)
 #undef XX
 #define XX(name, number)                                                                           \
-    printf("    static final long %s = 0x%" PRIx64 "L; // replaced by the agent\n", #name,          \
+    printf("    static final long %s = 0x%" PRIx64 "L; // replaced by the agent\n", #name,         \
            BBF_SHIM_MAGIC + ((uint64_t)(number) << 32));
     BBF_SHIM_ADDRESSES(XX)
 #undef XX

@@ -3,8 +3,8 @@
  * application's half is in the boot shim; tests/stress/shim_twin.h is the same in C.
  *
  * Invariants (each interleaving has exactly one resolver):
- *  1. A record that is CLOSED without CONV and STICKY belongs to its free list; OPEN without CONV is
- *     decided by the CAS on `life`; CONV, not STICKY, is ours from then on; STICKY belongs to the
+ *  1. A record that is CLOSED without CONV and STICKY belongs to its free list; OPEN without CONV
+ * is decided by the CAS on `life`; CONV, not STICKY, is ours from then on; STICKY belongs to the
  *     Java object until we see its weak reference NULL.
  *  2. Convert: CAS OPEN(g) -> OPEN(g)+CONV *before* the slot is read: whose life is it otherwise?
  *  3. Collect: the weak reference is asked first, `life` is read (acquire) after it. The other way
@@ -64,9 +64,9 @@ void bbf_record_push(struct bbf_tracker *t, uint32_t head)
     do {
         atomic_store_explicit(&bbf_record_at(t, head)->batch, BBF_LOW(top), memory_order_relaxed);
         /* Release: who pops the batch sees its links. The tag in the high half defeats ABA. */
-    } while (!atomic_compare_exchange_weak_explicit(
-        free_stack, &top, BBF_WORD(BBF_GENERATION(top) + 1, head), memory_order_release,
-        memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(free_stack, &top,
+                                                    BBF_WORD(BBF_GENERATION(top) + 1, head),
+                                                    memory_order_release, memory_order_relaxed));
 }
 
 static uint32_t pop_batch(struct bbf_tracker *t)
@@ -75,8 +75,8 @@ static uint32_t pop_batch(struct bbf_tracker *t)
     uint64_t top = atomic_load_explicit(free_stack, memory_order_acquire);
     while (BBF_LOW(top) != 0) {
         /* The record may be popped and reused under us: then the tag differs and the CAS fails. */
-        uint32_t below = atomic_load_explicit(&bbf_record_at(t, BBF_LOW(top))->batch,
-                                              memory_order_relaxed);
+        uint32_t below =
+            atomic_load_explicit(&bbf_record_at(t, BBF_LOW(top))->batch, memory_order_relaxed);
         if (atomic_compare_exchange_weak_explicit(free_stack, &top,
                                                   BBF_WORD(BBF_GENERATION(top) + 1, below),
                                                   memory_order_acquire, memory_order_acquire))
@@ -90,7 +90,8 @@ uint32_t bbf_record_pop(struct bbf_tracker *t)
     uint32_t head = pop_batch(t);
     if (head == 0 && (head = bbf_record_bump(t)) == 0)
         return 0;
-    uint32_t rest = atomic_exchange_explicit(&bbf_record_at(t, head)->next, 0, memory_order_relaxed);
+    uint32_t rest =
+        atomic_exchange_explicit(&bbf_record_at(t, head)->next, 0, memory_order_relaxed);
     if (rest != 0)
         bbf_record_push(t, rest);
     return head;
@@ -105,7 +106,7 @@ static void charge_run(struct bbf_tracker *t, uint64_t run)
 void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid)
 {
     /* A thread claims one of two places (java-shim, claim()). */
-    uint64_t places[2] = { tid & (BBF_L_STRIPES - 1), (tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54 };
+    uint64_t places[2] = {tid & (BBF_L_STRIPES - 1), (tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54};
     for (int p = 0; p < 2; p++) {
         struct bbf_stripe *s = &t->stripes[places[p]];
         if (tid == 0 || atomic_load_explicit(&s->owner, memory_order_relaxed) != tid)
@@ -292,8 +293,8 @@ static void charge(struct bbf_tracker *t, uint32_t node, enum bbf_end end, uint8
     }
     struct bbf_tomb *tomb = tomb_at(t, node, end, memory);
     if (!tomb->used) {
-        *tomb = (struct bbf_tomb){ .node = node, .end = (uint8_t)end, .memory = memory,
-                                   .used = true };
+        *tomb =
+            (struct bbf_tomb){.node = node, .end = (uint8_t)end, .memory = memory, .used = true};
         t->n_tombs++;
     }
     tomb->count += lives;
@@ -312,7 +313,7 @@ static struct bbf_held *held_at(struct bbf_tracker *t, uint32_t record)
         if (held == NULL)
             return NULL;
         for (size_t i = t->cap_held; i < want; i++)
-            held[i] = (struct bbf_held){ 0 };
+            held[i] = (struct bbf_held){0};
         t->held = held;
         t->cap_held = want;
     }
@@ -329,8 +330,8 @@ static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead)
         if (held == NULL || BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
         if (held->generation != g)
-            *held = (struct bbf_held){ .generation = g, .node = dead->node,
-                                       .memory = dead->mem & BBF_L_MEM_KIND };
+            *held = (struct bbf_held){
+                .generation = g, .node = dead->node, .memory = dead->mem & BBF_L_MEM_KIND};
         parent = atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed);
     }
 }

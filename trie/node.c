@@ -4,9 +4,10 @@
  * Invariants.
  *  1. A node's constant fields are written before its number is published, by one CAS of 0 -> word
  *     into a child slot, an overflow entry or the root table (release); readers load with acquire.
- *  2. Child slots fill in order and never change once set, so a reader stops at the first empty one.
- *  3. An overflow entry is a bare node number; its key is the node's own (parent, site, bucket), or,
- *     for FLAG_ALIAS, parent and the key kept in `site`, with the target in child 0.
+ *  2. Child slots fill in order and never change once set, so a reader stops at the first empty
+ * one.
+ *  3. An overflow entry is a bare node number; its key is the node's own (parent, site, bucket),
+ * or, for FLAG_ALIAS, parent and the key kept in `site`, with the target in child 0.
  *  4. Numbers are never used twice: a reset moves to the next arena (D12.10). Everything here runs
  *     in an epoch section and checks the arena in force after entering it.
  * Progress: lock-free; a failed CAS means another thread published a child.
@@ -32,7 +33,8 @@ static uint32_t arena_in_force(const struct bbf_tracker *t)
 static uint32_t bucket_of(const struct bbf_node *n)
 {
     return atomic_load_explicit(&((struct bbf_node *)(uintptr_t)n)->flags, memory_order_relaxed) >>
-               BBF_L_FLAG_BUCKET_SHIFT & 3;
+               BBF_L_FLAG_BUCKET_SHIFT &
+           3;
 }
 
 /* murmur3's finaliser, https://github.com/aappleby/smhasher; the shim computes the same. */
@@ -45,8 +47,8 @@ static uint64_t mix(uint64_t x)
 
 static _Atomic uint32_t *overflow_entry(const struct bbf_tracker *t, uint32_t arena, uint64_t at)
 {
-    return (_Atomic uint32_t *)(void *)t->overflow.base +
-           ((size_t)arena << BBF_L_OVERFLOW_BITS) + (at & ((1u << BBF_L_OVERFLOW_BITS) - 1));
+    return (_Atomic uint32_t *)(void *)t->overflow.base + ((size_t)arena << BBF_L_OVERFLOW_BITS) +
+           (at & ((1u << BBF_L_OVERFLOW_BITS) - 1));
 }
 
 /* ---- allocation ---- */
@@ -135,8 +137,9 @@ static void discard(struct bbf_tracker *t, uint32_t id)
 /* ---- cycles (D6) ---- */
 
 /*
- * A step to `site` from `from` that only repeats leads back instead of on: the same site again stays
- * where it is; a repeat of the last p <= 16 steps returns one period up. Returns 0 for a new place.
+ * A step to `site` from `from` that only repeats leads back instead of on: the same site again
+ * stays where it is; a repeat of the last p <= 16 steps returns one period up. Returns 0 for a new
+ * place.
  */
 static uint32_t fold(struct bbf_tracker *t, uint32_t from, uint32_t site)
 {
@@ -167,8 +170,8 @@ static uint32_t fold(struct bbf_tracker *t, uint32_t from, uint32_t site)
 
 static uint32_t key_of(const struct bbf_tracker *t, const struct bbf_node *n)
 {
-    uint32_t flags = atomic_load_explicit(&((struct bbf_node *)(uintptr_t)n)->flags,
-                                          memory_order_relaxed);
+    uint32_t flags =
+        atomic_load_explicit(&((struct bbf_node *)(uintptr_t)n)->flags, memory_order_relaxed);
     uint32_t bucket = bucket_of(n);
     if ((flags & BBF_L_FLAG_ALIAS) != 0 || bucket == bucket_of(bbf_node_at(t, n->parent)))
         return n->site;
@@ -187,8 +190,8 @@ static uint32_t find_overflow(const struct bbf_tracker *t, uint32_t node, uint32
 {
     uint64_t at = mix(BBF_WORD(node, key));
     for (uint32_t probes = 0; probes < 1u << BBF_L_OVERFLOW_BITS; probes++, at++) {
-        uint32_t id = atomic_load_explicit(overflow_entry(t, arena_of(node), at),
-                                           memory_order_acquire);
+        uint32_t id =
+            atomic_load_explicit(overflow_entry(t, arena_of(node), at), memory_order_acquire);
         if (id == 0)
             return 0;
         if (bbf_node_at(t, id)->parent == node && key_of(t, bbf_node_at(t, id)) == key)
@@ -280,7 +283,8 @@ static bool admit(struct bbf_tracker *t, struct bbf_node *n)
 
 /* The child for `key` with the given bucket, made if absent; 0 at a limit. In a section. *made: by
  * this call and not by another thread meanwhile. */
-static uint32_t grow(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t bucket, bool *made)
+static uint32_t grow(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t bucket,
+                     bool *made)
 {
     uint32_t site = key & (BBF_L_MAX_SITES - 1);
     uint32_t id = new_node(t, arena_of(node), node, site, bucket, 0);
@@ -394,8 +398,8 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
 {
     bool section = bbf_section_enter();
     uint32_t at = bbf_node_charged(t, node, 0);
-    uint32_t site = atomic_load_explicit(&t->release_site[class_id % BBF_MAX_CLASSES],
-                                         memory_order_acquire);
+    uint32_t site =
+        atomic_load_explicit(&t->release_site[class_id % BBF_MAX_CLASSES], memory_order_acquire);
     if (section && arena_of(at) != 0 && site != 0) {
         /* Not a step: neither the depth nor the children limit applies. */
         uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | site;

@@ -4,9 +4,9 @@
  * ids: ids are never used twice, so a thread that stalled with an old id reads zeros, which is a
  * miss, and its slow path sees that the arena is another.
  *
- * Order of a node reset (the model explored exactly this): publish the arena; synchronize; clear the
- * root table; move every OPEN record that stands in the old range by CAS until a pass finds none;
- * fold the counters; give the memory back.
+ * Order of a node reset (the model explored exactly this): publish the arena; synchronize; clear
+ * the root table; move every OPEN record that stands in the old range by CAS until a pass finds
+ * none; fold the counters; give the memory back.
  */
 #include <string.h>
 
@@ -72,7 +72,8 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     while (move_lives(t, arena))
         ;
     int err = take_baseline(t);
-    size_t len = (size_t)BBF_LOW(window) << 20, from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
+    size_t len = (size_t)BBF_LOW(window) << 20,
+           from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;

@@ -1,6 +1,7 @@
 #include "trie/section.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <ck_epoch.h>
@@ -10,10 +11,13 @@
 static ck_epoch_t epoch;
 static pthread_key_t key;
 static _Thread_local ck_epoch_record_t *mine;
+/* Records pass from thread to thread inside ck, whose fences TSan cannot see: once more in C11. */
+static _Atomic unsigned handed_over;
 
 static void give_back(void *record)
 {
     mine = NULL; /* the destructor runs in the thread itself; it may come once more after us */
+    atomic_fetch_add_explicit(&handed_over, 1, memory_order_release);
     ck_epoch_unregister(record); /* ck keeps it for the next thread that asks */
 }
 
@@ -32,6 +36,7 @@ int bbf_section_init(void)
 static ck_epoch_record_t *join(void)
 {
     ck_epoch_record_t *record = ck_epoch_recycle(&epoch, NULL);
+    (void)atomic_load_explicit(&handed_over, memory_order_acquire); /* pairs with give_back() */
     if (record == NULL) {
         if (posix_memalign((void **)&record, 64, sizeof *record) != 0)
             return NULL;

@@ -1,7 +1,7 @@
 /*
- * trie/section.h - epoch sections around the slow natives (design D12.9), on ck_epoch: a reset waits
- * until every thread that may still hold a node id of the old arena has left its section. A section
- * never blocks, takes no lock and never calls Java.
+ * trie/section.h - epoch sections around the slow natives (design D12.9), on ck_epoch: a reset
+ * waits until every thread that may still hold a node id of the old arena has left its section. A
+ * section never blocks, takes no lock and never calls Java.
  *
  * Called by: trie (enter/leave in every insert and charge; synchronize in a reset). Threads: any;
  * each thread gets an epoch record at its first section and gives it back when it ends.

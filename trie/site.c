@@ -1,6 +1,6 @@
 /*
- * trie/site.c - interning of sites and of concrete buffer classes. Written when a class is loaded or
- * first seen, under a mutex; read lock-free by number.
+ * trie/site.c - interning of sites and of concrete buffer classes. Written when a class is loaded
+ * or first seen, under a mutex; read lock-free by number.
  */
 #include "trie/tracker.h"
 
@@ -106,9 +106,11 @@ uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name)
         if (same_class(t->classes[i], name))
             number = i;
     if (number == 0 && t->n_classes < BBF_MAX_CLASSES) {
-        struct bbf_site like = { .class_name = (char *)(uintptr_t)name, .method = (char *)"release",
-                                 .descriptor = (char *)"", .kind = BBF_SITE_RELEASE,
-                                 .memory = BBF_MEM_UNKNOWN };
+        struct bbf_site like = {.class_name = (char *)(uintptr_t)name,
+                                .method = (char *)"release",
+                                .descriptor = (char *)"",
+                                .kind = BBF_SITE_RELEASE,
+                                .memory = BBF_MEM_UNKNOWN};
         uint32_t site = intern_locked(t, &like);
         char *copy = site != 0 ? copy_text(t, name, true) : NULL;
         if (copy != NULL) {

@@ -1,8 +1,8 @@
 /*
  * trie/space.h - address space for what the shim can address (design D12.1): one private anonymous
- * PROT_READ reservation per kind, never unmapped, moved or reused for another type until the process
- * is gone. Reading anywhere inside it is safe and gives zeros; a part becomes writable, in 1 MiB
- * steps, before an index inside it is published, and is charged to the `memory` limit then.
+ * PROT_READ reservation per kind, never unmapped, moved or reused for another type until the
+ * process is gone. Reading anywhere inside it is safe and gives zeros; a part becomes writable, in
+ * 1 MiB steps, before an index inside it is published, and is charged to the `memory` limit then.
  *
  * Called by: trie. Threads: bbf_space_reach() is lock-free against itself (mprotect is idempotent).
  * Units: bytes.
@@ -24,9 +24,9 @@ struct bbf_budget {
 
 struct bbf_space {
     char *base;
-    size_t size;               /* reserved */
+    size_t size; /* reserved */
     struct bbf_budget *budget;
-    _Atomic size_t writable;   /* bytes from base that are writable */
+    _Atomic size_t writable; /* bytes from base that are writable */
 };
 
 /* Reserve; nothing is charged. BBF_ENOMEM: the kernel refuses that much address space. */

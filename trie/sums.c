@@ -58,7 +58,8 @@ struct bbf_sums *bbf_sums_new(struct bbf_tracker *t)
         return NULL;
     uint32_t next = atomic_load_explicit(&t->next_node, memory_order_acquire);
     sums->arena = next >> BBF_L_ARENA_SHIFT;
-    /* Once with nodes = 0: makes the release rows that runs will need, so that `nodes` covers them. */
+    /* Once with nodes = 0: makes the release rows that runs will need, so that `nodes` covers them.
+     */
     each_run(t, sums);
     memset(sums->reserved_released, 0, sizeof sums->reserved_released);
     next = atomic_load_explicit(&t->next_node, memory_order_acquire);

@@ -14,8 +14,8 @@
 #include "trie/tracker.h"
 
 struct bbf_sums {
-    uint32_t arena, nodes;             /* indices 0..nodes-1 of that arena */
-    uint64_t *released, *unknown;      /* by index */
+    uint32_t arena, nodes;                                   /* indices 0..nodes-1 of that arena */
+    uint64_t *released, *unknown;                            /* by index */
     uint64_t reserved_released[BBF_L_NODE_BEFORE_RESET + 1]; /* by id */
     uint64_t reserved_unknown[BBF_L_NODE_BEFORE_RESET + 1];
     uint64_t tally[BBF_L_TALLIES];

@@ -9,8 +9,8 @@
 /* Small tables that are always writable; never unmapped either. */
 static void *map_writable(size_t size)
 {
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                      -1, 0);
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return base == MAP_FAILED ? NULL : base;
 }
 
@@ -37,9 +37,11 @@ static int reserve_nodes(struct bbf_tracker *t)
 
 static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, const char *name)
 {
-    struct bbf_site like = { .class_name = (char *)"", .method = (char *)(uintptr_t)name,
-                             .descriptor = (char *)"", .kind = BBF_SITE_ROOT,
-                             .memory = BBF_MEM_UNKNOWN };
+    struct bbf_site like = {.class_name = (char *)"",
+                            .method = (char *)(uintptr_t)name,
+                            .descriptor = (char *)"",
+                            .kind = BBF_SITE_ROOT,
+                            .memory = BBF_MEM_UNKNOWN};
     uint32_t id = bbf_site_intern(t, &like);
     if (node != BBF_L_NODE_NONE && id == site) {
         struct bbf_node *n = bbf_node_at(t, node);
@@ -76,8 +78,8 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     t->shared = map_writable(4096);
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
     size_t records = (size_t)1 << (24 + BBF_L_RECORD_SHIFT);
-    if (t->stripes == NULL || t->shared == NULL || t->roots == NULL ||
-        t->hidden_roots == NULL || bbf_space_reserve(&t->records, records, &t->budget) != BBF_OK ||
+    if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->hidden_roots == NULL ||
+        bbf_space_reserve(&t->records, records, &t->budget) != BBF_OK ||
         reserve_nodes(t) != BBF_OK || !bbf_space_reach(&t->records, 1) ||
         !bbf_space_open(&t->nodes, 0, 1 << 20) || !bbf_space_open(&t->ended, 0, 1 << 17))
         return BBF_ENOMEM;
@@ -139,7 +141,8 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
         if (on && root != BBF_L_NODE_IGNORE) {
             t->hidden_roots[id] = atomic_exchange(&t->roots[id], BBF_L_NODE_IGNORE);
         } else if (!on && root == BBF_L_NODE_IGNORE) {
-            uint32_t old = t->hidden_roots[id], arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
+            uint32_t old = t->hidden_roots[id],
+                     arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
             atomic_store(&t->roots[id], old >> BBF_L_ARENA_SHIFT == arena ? old : BBF_L_NODE_NONE);
         }
     }

@@ -95,14 +95,14 @@ enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 struct bbf_tracker {
     struct bbf_budget budget;
     struct bbf_space records, nodes, ended, overflow;
-    _Atomic uint32_t *roots;     /* site -> root node, by site id */
+    _Atomic uint32_t *roots; /* site -> root node, by site id */
     struct bbf_stripe *stripes;
-    char *shared;                /* the page of SHARED_ offsets */
-    uint32_t arenas;             /* how many id ranges were reserved */
-    _Atomic uint32_t next_node;  /* id of the next node; its high part is the arena in force */
-    _Atomic uint64_t window;     /* arena:32 | MiB of nodes that are writable:32 */
+    char *shared;                    /* the page of SHARED_ offsets */
+    uint32_t arenas;                 /* how many id ranges were reserved */
+    _Atomic uint32_t next_node;      /* id of the next node; its high part is the arena in force */
+    _Atomic uint64_t window;         /* arena:32 | MiB of nodes that are writable:32 */
     _Atomic uint32_t overflow_arena; /* arena whose overflow table is writable */
-    _Atomic uint32_t spare_node; /* one node that lost the race to be published */
+    _Atomic uint32_t spare_node;     /* one node that lost the race to be published */
     _Atomic uint32_t next_record;
     _Atomic uint64_t max_nodes, max_depth, max_children, max_lives;
     _Atomic uint64_t hit_nodes, hit_depth, hit_children, hit_lives, hit_sites;
@@ -124,8 +124,8 @@ struct bbf_tracker {
     struct bbf_dead *dead;
     size_t cap_dead;
     struct bbf_sums *baseline; /* what a reset subtracts; NULL = nothing */
-    uint32_t *hidden_roots;      /* root nodes of heap sites while trackDirectOnly is on */
-    uint64_t live_heap;          /* open heap lives at the last capture */
+    uint32_t *hidden_roots;    /* root nodes of heap sites while trackDirectOnly is on */
+    uint64_t live_heap;        /* open heap lives at the last capture */
     uint32_t push_head, push_count;
     uint64_t resets, no_weakref, empty_slots, converted, scans;
 };
