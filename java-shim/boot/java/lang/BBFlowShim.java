@@ -93,15 +93,19 @@ public final class BBFlowShim {
         return BBFlowKind.KINDS.get(o.getClass());
     }
 
-    /** In mixed mode a hook may meet a ByteBuf without the field: counted, not touched. */
+    /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
     @DontInline
     private static boolean foreign(Object o) {
-        if (o == null)
-            return false;
+        return o != null && (kindOf(o) & KIND_FIELD) == 0;
+    }
+
+    /** The same where a life would begin: a buffer that is not followed is counted, once. */
+    @DontInline
+    private static boolean foreignRoot(Object o, int meta) {
         long kind = kindOf(o);
         if ((kind & KIND_FIELD) != 0)
             return false;
-        if ((kind & KIND_UNTRACKED) != 0)
+        if ((kind & KIND_UNTRACKED) != 0 && (meta & META_SITE) != SITE_FRESH)
             U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
         return true;
     }
@@ -299,9 +303,7 @@ public final class BBFlowShim {
     @ForceInline
     @ReservedStackAccess
     public static void root(Object o, int size, int meta) {
-        if (o == null)
-            return;
-        if (mixed() && foreign(o))
+        if (o == null || mixed() && foreignRoot(o, meta))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -322,7 +324,7 @@ public final class BBFlowShim {
     @DontInline
     @ReservedStackAccess
     public static void rootKeep(Object o, int size, int meta) {
-        if (o != null && !(mixed() && foreign(o)))
+        if (o != null && !(mixed() && foreignRoot(o, meta)))
             rootSlow(o, size, meta, true);
     }
 
@@ -705,9 +707,7 @@ public final class BBFlowShim {
     /** A ByteBuf is here now: o is null or a ByteBuf by the caller's verified type. */
     @ForceInline
     public static void step(Object o, int site) {
-        if (o == null)
-            return;
-        if (mixed() && foreign(o))
+        if (o == null || mixed() && foreign(o))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
@@ -874,10 +874,6 @@ public final class BBFlowShim {
                 long kind = kindOf(o);
                 if ((kind & KIND_FIELD) != 0) {
                     step(o, site);
-                    return;
-                }
-                if ((kind & KIND_UNTRACKED) != 0) {
-                    U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
                     return;
                 }
                 if ((kind & KIND_HOLDER) == 0) {
