@@ -78,6 +78,7 @@ static void one_conversation_a_connection(void **state)
     (void)state;
     assert_int_equal(bbf_conn_event(conn, "hello", &document, why, sizeof why), BBF_OK);
     assert_int_equal(bbf_conn_event(conn, "hello", &document, why, sizeof why), BBF_ECLOSED);
+    assert_string_equal(why, "this connection has had its conversation");
     assert_int_equal(bbf_conn_set(conn, NULL, 0, &document, why, sizeof why), BBF_ECLOSED);
     assert_string_equal(bbf_buf_cstr(&document), "hello\n");
     bbf_buf_free(&document);
