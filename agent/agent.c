@@ -20,8 +20,10 @@ struct bbf_agent bbf_agent;
 
 void bbf_agent_disable(const char *why)
 {
-    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
-                    (uint32_t)BBF_L_SHARED_OFF);
+    const char *before = NULL;
+    if (!atomic_compare_exchange_strong(&bbf_agent.off_why, &before, why))
+        return;
+    bbf_tracker_off(bbf_agent.tracker);
     bbf_log(BBF_LOG_ERROR, "tracking is off: %s", why);
 }
 

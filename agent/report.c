@@ -121,13 +121,19 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     struct bbf_buf note = BBF_BUF_INIT;
+    const char *off = atomic_load(&bbf_agent.off_why);
     int err = BBF_OK;
+    if (off != NULL) {
+        bbf_buf_printf(&note, "tracking is off: %s", off);
+        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        bbf_buf_free(&note);
+    }
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
     else if (atomic_load(&bbf_agent.followed_classes) == 0)
         bbf_buf_str(&note, rules->options.include != NULL ? "include matched no class with a buffer"
                                                           : "no application class with a buffer");
-    if (note.len > 0) {
+    if (err == BBF_OK && note.len > 0) {
         bbf_nearby_packages(env, rules->options.include, &note);
         err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     }

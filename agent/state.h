@@ -60,13 +60,15 @@ struct bbf_agent {
     /* agent thread (agent/worker.c) */
     sem_t wake;
     _Atomic bool gc_finished, dying;
+    _Atomic(const char *) off_why; /* why tracking is off, NULL = it is on */
     struct bbf_server *server;
     char uuid[37];
 };
 
 extern struct bbf_agent bbf_agent;
 
-/* Turn tracking off for good after an internal fault: said once, the server keeps answering why. */
+/* Turn tracking off for good after an internal fault: said once, the server keeps answering why.
+ * `why` is constant. Any thread. */
 void bbf_agent_disable(const char *why);
 
 #endif

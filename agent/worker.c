@@ -11,6 +11,8 @@
 #include "core/err.h"
 #include "core/log.h"
 
+enum { MAX_FAULTS = 1000 }; /* throwables caught in the shim before tracking is turned off */
+
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered;
 static struct bbf_request *queue;
@@ -127,6 +129,10 @@ static void tick(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     atomic_store_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_NOW),
                           (uint32_t)(t.tv_sec - bbf_agent.started.tv_sec), memory_order_relaxed);
+    /* D11: what goes on failing in the application's hooks is stopped. */
+    if (atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_ERRORS),
+                             memory_order_relaxed) >= MAX_FAULTS)
+        bbf_agent_disable("too many internal errors in the hooks");
 }
 
 /* Scans take at most a twentieth of one core, however often the collector runs. */

@@ -58,7 +58,6 @@
     XX(MEM_STATIC, 8)                                                                              \
     XX(MEM_FOREIGN, 16)                                                                            \
     XX(MEM_FIRST_SEEN, 32)                                                                         \
-    XX(MEM_BEFORE_SETTING, 64)                                                                     \
     /* nodes */                                                                                    \
     XX(NODE_SHIFT, 6)                                                                              \
     XX(NODE_SITE, 32)                                                                              \

@@ -149,3 +149,10 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
     if (!on)
         atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_DIRECT_ONLY);
 }
+
+void bbf_tracker_off(struct bbf_tracker *t)
+{
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_OFF);
+    for (uint32_t site = 1; site < BBF_L_MAX_SITES; site++)
+        atomic_store(&t->roots[site], BBF_L_NODE_IGNORE);
+}

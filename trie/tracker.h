@@ -161,6 +161,9 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
 /* trackDirectOnly: lives opened from now on; open ones go on (D8). Agent thread. */
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 
+/* Open no more lives, for good; open ones go on. Any thread. */
+void bbf_tracker_off(struct bbf_tracker *t);
+
 /* ---- sites and classes (trie/site.c); any thread, a mutex, never in a step ---- */
 
 /* The site's number, 1..65535, or 0 at the limit (counted) or without memory. Names are copied;
