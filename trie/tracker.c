@@ -131,6 +131,8 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
 {
     _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
+    if ((atomic_load(flags) & BBF_L_SHARED_OFF) != 0)
+        return; /* no root is to come back */
     if (on)
         atomic_fetch_or(flags, (uint32_t)BBF_L_SHARED_DIRECT_ONLY);
     for (uint32_t id = 1; id < BBF_L_MAX_SITES; id++) {
