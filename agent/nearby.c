@@ -77,10 +77,11 @@ static bool package_of(const char *signature, char *out)
     return !jdk;
 }
 
-void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
+/* Call `visit` for every loaded class. */
+static void each_loaded(JNIEnv *env, void *ctx,
+                        void (*visit)(JNIEnv *env, void *ctx, jclass class, const char *signature))
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    struct candidate best[KEEP] = {{"", 0}, {"", 0}, {"", 0}};
     jclass *loaded = NULL;
     jint n = 0;
     if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
@@ -90,17 +91,39 @@ void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
         n = 0;
     for (jint i = 0; i < n; i++) {
-        char *signature = NULL, name[MAX_PACKAGE + 1];
-        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) == 0) {
-            if (package_of(signature, name))
-                offer(best, name, include != NULL ? distance_of(name, include) : 0);
-            (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-        }
+        char *signature = NULL;
+        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) != 0)
+            continue;
+        visit(env, ctx, loaded[i], signature);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
     (void)(*env)->PopLocalFrame(env, NULL);
-    for (int i = 0; i < KEEP && best[i].name[0] != '\0'; i++)
-        bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ", best[i].name);
+}
+
+struct nearest {
+    const struct bbf_patterns *include;
+    struct candidate best[KEEP];
+};
+
+static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *signature)
+{
+    struct nearest *nearest = ctx;
+    char name[MAX_PACKAGE + 1];
+    (void)env;
+    (void)class;
+    if (package_of(signature, name))
+        offer(nearest->best, name,
+              nearest->include != NULL ? distance_of(name, nearest->include) : 0);
+}
+
+void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
+{
+    struct nearest nearest = { .include = include };
+    each_loaded(env, &nearest, visit_package);
+    for (int i = 0; i < KEEP && nearest.best[i].name[0] != '\0'; i++)
+        bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ",
+                       nearest.best[i].name);
 }
 
 /* ---- the version of a Netty, from the name of its jar ---- */
@@ -152,30 +175,25 @@ static void version_of(JNIEnv *env, jclass class, char *out, size_t size)
     (*env)->PopLocalFrame(env, NULL);
 }
 
+struct wanted {
+    char signature[BBF_MAX_PREFIX + 32];
+    char *out;
+    size_t size;
+};
+
+static void visit_bytebuf(JNIEnv *env, void *ctx, jclass class, const char *signature)
+{
+    struct wanted *wanted = ctx;
+    if (strcmp(signature, wanted->signature) == 0)
+        version_of(env, class, wanted->out, wanted->size);
+}
+
 void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t size)
 {
-    jvmtiEnv *jvmti = bbf_agent.code;
-    char wanted[BBF_MAX_PREFIX + 32];
-    jclass *loaded = NULL;
-    jint n = 0;
+    struct wanted wanted = { .out = out, .size = size };
     snprintf(out, size, "unknown");
-    snprintf(wanted, sizeof wanted, "L%s.buffer.ByteBuf;", prefix);
-    for (char *p = wanted; *p != '\0'; p++)
+    snprintf(wanted.signature, sizeof wanted.signature, "L%s.buffer.ByteBuf;", prefix);
+    for (char *p = wanted.signature; *p != '\0'; p++)
         *p = *p == '.' ? '/' : *p;
-    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
-        clear_exception(env);
-        return;
-    }
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
-        n = 0;
-    for (jint i = 0; i < n; i++) {
-        char *signature = NULL;
-        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) == 0) {
-            if (strcmp(signature, wanted) == 0)
-                version_of(env, loaded[i], out, size);
-            (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-        }
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
-    (void)(*env)->PopLocalFrame(env, NULL);
+    each_loaded(env, &wanted, visit_bytebuf);
 }

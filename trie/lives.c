@@ -363,17 +363,19 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
     size_t n = 0;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         convert(t, heap, r);
-    /*
-     * Twice: an owner is reachable from what was derived from it, so when an owner is found dead,
-     * its derived lives are dead too, but may have been asked before that GC.
-     */
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         collect(t, heap, r, &n);
-    size_t first = n;
-    if (first > 0)
+    /*
+     * An owner is reachable from what was derived from it, so when an owner is found dead, its
+     * derived lives are dead too, but may have been asked before that GC; and so on for theirs:
+     * again until a pass finds none.
+     */
+    for (size_t seen = 0; seen < n;) {
+        seen = n;
         for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
             if (atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed) != 0)
                 collect(t, heap, r, &n);
+    }
     for (size_t i = 0; i < n; i++)
         hold_ancestors(t, &t->dead[i]);
     for (size_t i = 0; i < n; i++)
