@@ -119,7 +119,7 @@ static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *sign
 
 void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
 {
-    struct nearest nearest = { .include = include };
+    struct nearest nearest = {.include = include};
     each_loaded(env, &nearest, visit_package);
     for (int i = 0; i < KEEP && nearest.best[i].name[0] != '\0'; i++)
         bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ",
@@ -190,7 +190,7 @@ static void visit_bytebuf(JNIEnv *env, void *ctx, jclass class, const char *sign
 
 void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t size)
 {
-    struct wanted wanted = { .out = out, .size = size };
+    struct wanted wanted = {.out = out, .size = size};
     snprintf(out, size, "unknown");
     snprintf(wanted.signature, sizeof wanted.signature, "L%s.buffer.ByteBuf;", prefix);
     for (char *p = wanted.signature; *p != '\0'; p++)
