@@ -20,7 +20,8 @@ def sources(pattern):
 
 
 # name of the class folder, Netty to compile against, sources
-COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java"))]
+COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java")),
+           ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"))]
 
 PROBE = "com.app.W"
 STEPS = "com.app.Steps."
@@ -380,6 +381,61 @@ def probe_cases():
     yield probe("uncaught exception", "throw", exit_code=1, check=None)
 
 
+# ---- other agents, odd JVMs, stress -----------------------------------------------------------
+
+OTHER = "-javaagent:@OUT@/other-agent.jar="
+
+
+def map_mode(run):
+    """ByteBuf was there before us: named, its buffers counted, nothing made up."""
+    same("map_mode", run.json.doc["jvm"]["map_mode"],
+         ["io.netty.buffer.ByteBuf: it was loaded before bbflow"])
+    same("untracked_classes", run.json.totals["untracked_classes"], 1)
+    same("untracked_buffers", run.json.totals["untracked_buffers"], run.oracle["lives"])
+    same("lives", run.json.totals["lives"], 0)
+
+
+def beside(word):
+    def check(run):
+        assert f"OTHER {word}" in run.stdout, f"the other agent: {run.stdout}"
+        exact(run)
+        same("last steps", run.json.last_steps(), {STEPS + "leaky": run.oracle["leaked"]})
+    return check
+
+
+def stress(run):
+    """Paths may be mixed by the racing steps; every life has the outcome that it had."""
+    same("rest", run.oracle["rest"], 0)
+    outcomes(run)
+    same("unknown", run.json.totals["unknown"], 0)
+
+
+def odd_cases():
+    def odd(name, *args, **more):
+        return Case("odd/" + name, PROBE, *args, **more)
+    yield odd("ByteBuf loaded before us", "busy", "1", jvm=[OTHER + "load"], check=map_mode,
+              quick=True)
+    for mode, done in (("retransform", "retransformed"), ("redefine", "redefined")):
+        yield odd(f"{mode} by an agent before us", "busy", "4", jvm=[OTHER + mode],
+                  check=beside(done), quick=mode == "retransform")
+        yield odd(f"{mode} by an agent after us", "busy", "4", after=[OTHER + mode],
+                  check=beside(done))
+    for name, flags in (("no verification", ["-XX:+UnlockDiagnosticVMOptions",
+                                             "-XX:-BytecodeVerificationRemote"]),
+                        ("interpreter", ["-Xint"]), ("C1", ["-XX:TieredStopAtLevel=1"]),
+                        ("serial", ["-XX:+UseSerialGC"]), ("parallel", ["-XX:+UseParallelGC"]),
+                        ("ZGC", ["-XX:+UseZGC"])):
+        yield odd(name, "cycles", "pooled", "loop", check=cycles("pooled"), jvm=flags)
+    for name, flags, jdk in (("G1", ["-XX:+UseG1GC"], (17, 25)), ("ZGC", ["-XX:+UseZGC"], (17,)),
+                             ("interpreter", ["-Xint"], (17,))):
+        yield odd(f"stress {name}", "stress", "8", "5", jdk=jdk, check=stress,
+                  jvm=[*flags, "-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],
+                  agent="include=com.app,gc=exit,memory=1G", quick=name == "G1")
+    yield odd("stress virtual threads", "stress", "8", "5", "virtual", jdk=(21, 25), check=stress,
+              jvm=["-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],
+              agent="include=com.app,gc=exit,memory=1G")
+
+
 # ---- a running JVM and the client -------------------------------------------------------------
 
 def tree_while_running(run):
@@ -461,4 +517,4 @@ def live_cases():
                live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
 
 
-CASES = [*probe_cases(), *cycle_cases(), *leak_cases(), *live_cases(), *special.cases()]
+CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases()]

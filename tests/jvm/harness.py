@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import zipfile
 
 from snapshot import Snapshot, same
 
@@ -29,6 +30,7 @@ class Jdk:
 class Case:
     """One program run: `main args` on each JDK of `jdk`; `check(run)` asserts on what it left.
 
+    jvm, after: JVM flags before and after ours; @OUT@ is build/jvm.
     oracle: what the program must say of itself, whatever the agent says.
     agent: the agent's options without file=; None: run without the agent.
     live(run): called while the program runs, after it printed `ready`; the program's stdin is closed
@@ -37,12 +39,13 @@ class Case:
 
     def __init__(self, name, main, *args, netty="4.1.140.Final", jvm=(), agent="include=com.app",
                  jdk=(17, 25), quick=False, check=None, live=None, classes="probes", exit_code=0,
-                 alone=False, ready="READY", oracle=None):
+                 alone=False, ready="READY", oracle=None, after=()):
         self.name = name
         self.main = main
         self.args = list(args)
         self.netty = netty
-        self.jvm = list(jvm)
+        self.jvm = [flag.replace("@OUT@", OUT) for flag in jvm]
+        self.after = [flag.replace("@OUT@", OUT) for flag in after]
         self.agent = agent
         self.jdk = jdk
         self.quick = quick
@@ -104,6 +107,15 @@ def javac():
     return os.path.join(text.strip().split("\t")[1], "bin/javac")
 
 
+def make_jar(classes, jar, manifest):
+    """A jar of a class folder, for -javaagent (the runtimes have no jar command)."""
+    folder = os.path.join(OUT, "classes", classes)
+    with zipfile.ZipFile(os.path.join(OUT, jar), "w") as out:
+        out.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n" + manifest)
+        for file in glob.glob(os.path.join(folder, "**/*.class"), recursive=True):
+            out.write(file, os.path.relpath(file, folder))
+
+
 def class_path(classes, netty):
     parts = [os.path.join(OUT, "classes", classes)]
     if netty:
@@ -155,6 +167,7 @@ class Run:
         if with_agent and case.agent is not None:
             options = ",".join(part for part in (case.agent, f"file={self.json_path}") if part)
             command.append(f"-agentpath:{AGENT}={options}")
+        command += case.after
         path = class_path(case.classes, case.netty)
         if "@PATH@" in case.args:  # the program makes a loader of its own for Netty and the probes
             jars = glob.glob(netty_jars(case.netty))

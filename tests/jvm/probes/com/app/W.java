@@ -38,6 +38,8 @@ public final class W {
         COMMANDS.put("race", Load::race);
         COMMANDS.put("hash", Load::hash);
         COMMANDS.put("http", Http::run);
+        COMMANDS.put("busy", Busy::run);
+        COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
