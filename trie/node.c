@@ -335,21 +335,41 @@ uint32_t bbf_node_child(struct bbf_tracker *t, uint32_t node, uint32_t key)
     return result;
 }
 
+void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena)
+{
+    uint32_t id = atomic_load_explicit(&t->next_node, memory_order_acquire);
+    /* Release: whoever gets a number of the arena sees its window. */
+    while (arena_of(id) < arena &&
+           !atomic_compare_exchange_weak_explicit(&t->next_node, &id, arena << BBF_L_ARENA_SHIFT,
+                                                  memory_order_acq_rel, memory_order_acquire))
+        ;
+}
+
+static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site)
+{
+    uint32_t root = BBF_L_NODE_NONE;
+    uint32_t fresh = new_node(t, arena, BBF_L_NODE_NONE, site, BBF_REF_1_2, 0);
+    if (fresh == 0)
+        return BBF_L_NODE_NONE;
+    if (atomic_compare_exchange_strong_explicit(&t->roots[site], &root, fresh, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return fresh;
+    discard(t, fresh);
+    return root;
+}
+
 uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
 {
     if (!bbf_section_enter())
         return BBF_L_NODE_NONE;
-    uint32_t root = atomic_load_explicit(&t->roots[site], memory_order_acquire);
-    if (root == BBF_L_NODE_NONE) {
-        uint32_t fresh = new_node(t, arena_in_force(t), BBF_L_NODE_NONE, site, BBF_REF_1_2, 0);
-        if (fresh != 0) {
-            if (atomic_compare_exchange_strong_explicit(&t->roots[site], &root, fresh,
-                                                        memory_order_acq_rel, memory_order_acquire))
-                root = fresh;
-            else
-                discard(t, fresh);
-        }
-    }
+    uint32_t root, arena;
+    do { /* again if a reset came in between: that is no limit, and the life must not be dropped */
+        bbf_node_begin_arena(t, BBF_GENERATION(atomic_load(&t->window)));
+        arena = arena_in_force(t);
+        root = atomic_load_explicit(&t->roots[site], memory_order_acquire);
+        if (root == BBF_L_NODE_NONE)
+            root = make_root(t, arena, site);
+    } while (root == BBF_L_NODE_NONE && arena != BBF_GENERATION(atomic_load(&t->window)));
     bbf_section_leave();
     return root;
 }

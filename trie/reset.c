@@ -62,7 +62,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     if (arena >= t->arenas)
         return BBF_EREFUSED;
     uint64_t window = atomic_exchange(&t->window, BBF_WORD(arena, 0));
-    atomic_store_explicit(&t->next_node, arena << BBF_L_ARENA_SHIFT, memory_order_release);
+    bbf_node_begin_arena(t, arena);
     bbf_section_synchronize();
     for (uint32_t site = 0; site < BBF_L_MAX_SITES; site++) {
         uint32_t root = atomic_load(&t->roots[site]);

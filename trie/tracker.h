@@ -189,6 +189,9 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
 void bbf_node_unknown(struct bbf_tracker *t, uint32_t node);
 /* The node of an old handle's position, for charging: itself, ?before-reset or ?raced. */
 uint32_t bbf_node_charged(const struct bbf_tracker *t, uint64_t path, uint32_t generation);
+/* Numbers come from `arena` from now on, if they did not already: a reset, or a thread that finds
+ * one half done, so that nobody waits for the agent. */
+void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena);
 /* Read only: the child for `key`, or 0. */
 uint32_t bbf_node_find(const struct bbf_tracker *t, uint32_t node, uint32_t key);
 
