@@ -1,0 +1,111 @@
+#!/bin/sh
+# Each rule of design D12 broken once, in the shim's twin (-DMUTANT=n) or in a copy of trie/lives.c:
+# stress_lives must go red every time, and stay green unbroken. A mutant that lives means that the
+# stress proves nothing about its rule.
+#
+#   tests/stress/mutants.sh [NAME...]      CC, BBF_STRESS_SECONDS (a mutant's time, 6), BBF_TRIES (8)
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+cc=${CC:-cc}
+seconds=${BBF_STRESS_SECONDS:-6}
+tries=${BBF_TRIES:-8}
+ck=$(find /usr/lib /usr/local/lib -name libck.a 2>/dev/null | head -n 1)
+test -n "$ck" || { echo "mutants.sh: libck.a not found (libck-dev)" >&2; exit 1; }
+
+# build NUMBER LIVES.C
+build() {
+    # shellcheck disable=SC2046
+    "$cc" -std=c11 -O1 -g -D_GNU_SOURCE -fno-strict-aliasing -fsanitize=address -DMUTANT="$1" \
+        -I"$root" "$root/tests/stress/stress_lives.c" "$2" \
+        $(find "$root/trie" -name '*.c' ! -name lives.c ! -name layout_java.c) "$root"/core/*.c \
+        "$ck" -lcmocka -lpthread -o "$work/stress"
+}
+
+# red NAME: is one of the tries red?
+red() {
+    i=0
+    while [ $i -lt "$tries" ]; do
+        i=$((i + 1))
+        ASAN_OPTIONS=detect_leaks=0 BBF_STRESS_SEED=$i BBF_STRESS_SECONDS=$seconds \
+            timeout $((4 * seconds + 20)) "$work/stress" >"$work/out" 2>&1 || {
+            status=$?
+            return 0
+        }
+    done
+    return 1
+}
+
+# What was seen first: cmocka's comparison, or the sanitizer's summary.
+evidence() {
+    test "$status" -ne 124 || printf 'hangs '
+    test "$status" -lt 128 || printf 'signal %s ' $((status - 128))
+    grep -aohE '\[  ERROR   \] --- .*|\[   LINE   \] .*|SUMMARY: .*|Assertion .*|corrupted .*' \
+        "$work/out" | sed "s|$root/||g" | head -n 2 | tr '\n' ' '
+}
+
+# mutant NAME NUMBER [SED-SCRIPT]: the script must change lives.c.
+alive=0
+mutant() {
+    case " $wanted " in
+    "  " | *" $1 "*) ;;
+    *) return 0 ;;
+    esac
+    cp "$root/trie/lives.c" "$work/lives.c"
+    if [ -n "${3:-}" ]; then
+        sed "$3" "$root/trie/lives.c" >"$work/lives.c"
+        if cmp -s "$root/trie/lives.c" "$work/lives.c"; then
+            echo "$1: lives.c is not what this mutant breaks; mend mutants.sh" >&2
+            exit 1
+        fi
+    fi
+    build "$2" "$work/lives.c"
+    if red; then
+        printf '%-28s red    %s\n' "$1" "$(evidence)"
+    else
+        printf '%-28s ALIVE after %s tries\n' "$1" "$tries"
+        alive=$((alive + 1))
+    fi
+}
+
+wanted=$*
+cp "$root/trie/lives.c" "$work/lives.c"
+build 0 "$work/lives.c"
+tries_of_all=$tries
+tries=1
+if red; then
+    cat "$work/out"
+    echo "unbroken: red" >&2
+    exit 1
+fi
+tries=$tries_of_all
+echo 'unbroken                     green'
+mutant step-generation 1
+mutant life-before-slot 2
+mutant plain-close 3
+mutant ignore-conv 4
+mutant path-after-cas 5
+mutant shared-stripe 6
+mutant close-generation 7
+# D12.8: convert by a plain store instead of the CAS.
+mutant convert-without-cas 0 '/^static void convert/,/^}/ {
+    s/if (atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,/sched_yield(); atomic_store(\&record->life, life | BBF_L_CONV); if (true ||/
+    s/memory_order_acq_rel, memory_order_relaxed))/false)/
+}
+s/#include <stdlib.h>/#include <stdlib.h>\n#include <sched.h>/'
+# D12.8: `life` is read before the weak reference is asked, and a sticky record freed by a store.
+mutant life-before-weak 0 '/^static void collect/,/^}/ {
+    s/bool gone = weak > NO_WEAK/uint64_t life = atomic_load(\&record->life); sched_yield();\n    bool gone = weak > NO_WEAK/
+    /uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);/d
+    s/if (atomic_compare_exchange_strong_explicit(&record->life, &life,$/atomic_store(\&record->life, life \& ~(uint64_t)BBF_L_STICKY); if (true ||/
+    s/life & ~(uint64_t)BBF_L_STICKY,$/false))/
+    /^ *memory_order_acq_rel, memory_order_relaxed))$/d
+}
+s/#include <stdlib.h>/#include <stdlib.h>\n#include <sched.h>/'
+# D8: derived lives are looked for once only.
+mutant one-more-pass-only 0 's/for (size_t seen = 0; seen < n;) {/for (size_t seen = 0; seen == 0 \&\& n > 0;) {/'
+if [ $alive -ne 0 ]; then
+    echo "$alive mutants are alive" >&2
+    exit 1
+fi
