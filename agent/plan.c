@@ -4,6 +4,8 @@
 
 #include "agent/netty.h"
 
+enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
+
 /* ---- targets in the shim ---- */
 
 #define O "Ljava/lang/Object;"
@@ -181,7 +183,7 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
         break;
     case BBF_HOOK_FRESH:
         call = call_of(TARGET_FRESH);
-        push(&call, BBF_CF_ALOAD, (m->access & 0x0008) != 0 ? 0 : 1);
+        push(&call, BBF_CF_ALOAD, (m->access & ACC_STATIC) != 0 ? 0 : 1);
         plan_entry(plan, call);
         break;
     case BBF_HOOK_RELEASE:
@@ -233,7 +235,7 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
 {
     struct bbf_cf_str d = m->descriptor;
     bool objects = c->rules->options.objects_everywhere || bbf_netty_handler_method(m->name);
-    uint16_t slot = (m->access & 0x0008) != 0 ? 0 : 1;
+    uint16_t slot = (m->access & ACC_STATIC) != 0 ? 0 : 1;
     size_t n = 0, i = 1;
     while (i < d.len && d.s[i] != ')') {
         size_t start = i;
@@ -325,7 +327,7 @@ static void plan_constructed(const struct bbf_cf_method *m, const struct paramet
  * Kotlin's (facts/classfile.md 1.2). */
 static bool forwards(const struct bbf_cf_method *m)
 {
-    return (m->access & 0x0040) != 0 || head(m->name, "access$") || tail(m->name, "$default");
+    return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
 }
 
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
@@ -373,7 +375,7 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
                                     m->class_name.len - c->buffer_prefix - 7};
         const struct bbf_netty_hook *hook = bbf_netty_hook_of(simple, m->name, m->descriptor);
-        if (hook != NULL)
+        if (hook != NULL && (m->access & ACC_BRIDGE) == 0) /* a bridge calls the method itself */
             plan_netty(c, m, hook, plan);
     }
     if (c->steps || c->constructors)
