@@ -156,8 +156,13 @@ enum bbf_layout {
 #define BBF_SHIM_ADDRESSES(XX)                                                                     \
     XX(RECORDS, 1)                                                                                 \
     XX(NODES, 2)                                                                                   \
-    XX(OVERFLOW, 3) XX(ROOTS, 4) XX(STRIPES_AT, 5) XX(SHARED, 6) XX(RECORD_MASK, 7)                \
-        XX(ARRAY_BASE, 8) XX(ARRAY_SCALE, 9)
+    XX(OVERFLOW, 3)                                                                                \
+    XX(ROOTS, 4)                                                                                   \
+    XX(STRIPES_AT, 5)                                                                              \
+    XX(SHARED, 6)                                                                                  \
+    XX(RECORD_MASK, 7)                                                                             \
+    XX(ARRAY_BASE, 8)                                                                              \
+    XX(ARRAY_SCALE, 9)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif
