@@ -420,6 +420,8 @@ def odd_cases():
                   check=beside(done), quick=mode == "retransform")
         yield odd(f"{mode} by an agent after us", "busy", "4", after=[OTHER + mode],
                   check=beside(done))
+    yield odd("ByteBuf redefined before it is linked", "busy", "1", after=[OTHER + "early"],
+              check=beside("redefined"), quick=True)
     for name, flags in (("no verification", ["-XX:+UnlockDiagnosticVMOptions",
                                              "-XX:-BytecodeVerificationRemote"]),
                         ("interpreter", ["-Xint"]), ("C1", ["-XX:TieredStopAtLevel=1"]),

@@ -9,6 +9,7 @@ import java.security.ProtectionDomain;
  * Another agent in the same JVM, as APM and coverage tools are. -javaagent:…=MODE:
  * load    loads ByteBuf before bbflow can add its field to it
  * retransform  gives every class of Netty's buffer package back as it was, over and over
+ * early   redefines ByteBuf when it is loaded and not yet linked
  * redefine     replaces ByteBuf, an allocator, the counted base and a probe by what the jars have
  */
 public final class Other {
@@ -31,6 +32,10 @@ public final class Other {
         case "retransform":
             jvm.addTransformer(new Unchanged(), true);
             start("retransformed", () -> retransform(jvm));
+            break;
+        case "early":
+            redefine(jvm, REDEFINED[0]);
+            System.out.println("OTHER redefined");
             break;
         case "redefine":
             start("redefined", () -> redefine(jvm));
@@ -78,10 +83,14 @@ public final class Other {
     private static void redefine(Instrumentation jvm) throws Exception {
         Thread.sleep(400);
         for (String name : REDEFINED) {
-            Class<?> type = Class.forName(name, false, ClassLoader.getSystemClassLoader());
-            byte[] bytes = type.getClassLoader()
-                    .getResourceAsStream(name.replace('.', '/') + ".class").readAllBytes();
-            jvm.redefineClasses(new ClassDefinition(type, bytes));
+            redefine(jvm, name);
         }
+    }
+
+    private static void redefine(Instrumentation jvm, String name) throws Exception {
+        Class<?> type = Class.forName(name, false, ClassLoader.getSystemClassLoader());
+        byte[] bytes = type.getClassLoader()
+                .getResourceAsStream(name.replace('.', '/') + ".class").readAllBytes();
+        jvm.redefineClasses(new ClassDefinition(type, bytes));
     }
 }
