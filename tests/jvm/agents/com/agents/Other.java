@@ -34,8 +34,7 @@ public final class Other {
             start("retransformed", () -> retransform(jvm));
             break;
         case "early":
-            redefine(jvm, REDEFINED[0]);
-            System.out.println("OTHER redefined");
+            report("redefined", () -> redefine(jvm, REDEFINED[0]));
             break;
         case "redefine":
             start("redefined", () -> redefine(jvm));
@@ -45,18 +44,20 @@ public final class Other {
         }
     }
 
-    /** Says on stdout how it went: a refusal is what this is here to find. */
     private static void start(String done, Work work) {
-        Thread thread = new Thread(() -> {
-            try {
-                work.run();
-                System.out.println("OTHER " + done);
-            } catch (Throwable refused) {
-                System.out.println("OTHER failed " + refused);
-            }
-        });
+        Thread thread = new Thread(() -> report(done, work));
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Says on stdout how it went: a refusal is what this is here to find. */
+    private static void report(String done, Work work) {
+        try {
+            work.run();
+            System.out.println("OTHER " + done);
+        } catch (Throwable refused) {
+            System.out.println("OTHER failed " + refused);
+        }
     }
 
     private static final class Unchanged implements ClassFileTransformer {
