@@ -412,6 +412,12 @@ static inline struct twin_object *twin_owner_of(struct twin_object *o)
 static inline void twin_root_slow(struct twin_thread *me, struct twin_object *o, uint32_t size,
                                   uint32_t meta, bool keep)
 {
+    /* The root of a life that fresh() opened: the handle suffices. */
+    uint32_t known = twin_get_int(&me->w->t->roots[meta & BBF_L_META_SITE]);
+    uint32_t mem = meta >> BBF_L_META_MEM_SHIFT;
+    if (known > BBF_L_NODE_BEFORE_RESET && (mem & BBF_L_MEM_KIND) != BBF_L_MEM_KIND &&
+        twin_rename(me, twin_get(&o->bbf), known, mem, size))
+        return;
     struct twin_object *owner = o;
     if ((o->kind & BBF_L_KIND_VIEW) != 0 && (owner = twin_owner_of(o)) == NULL)
         return;
@@ -453,8 +459,7 @@ static inline void twin_root_keep(struct twin_thread *me, struct twin_object *o,
 
 static inline void twin_fresh(struct twin_thread *me, struct twin_object *o)
 {
-    twin_root_slow(
-        me, o, 0, BBF_L_SITE_FRESH | (uint32_t)BBF_L_MEM_FIRST_SEEN << BBF_L_META_MEM_SHIFT, false);
+    twin_root(me, o, 0, BBF_L_SITE_FRESH | (uint32_t)BBF_L_MEM_FIRST_SEEN << BBF_L_META_MEM_SHIFT);
 }
 
 /* ---- close (D12.6) ---- */

@@ -178,6 +178,8 @@ static void open_buffer(struct worker *w)
     }
     if (is_new && random % 8 == 3)
         twin_step(&w->me, o, app->step[0]); /* a hook inside its constructor */
+    if (random % 8 == 4)
+        twin_fresh(&w->me, o); /* a leak-aware wrapper is built before the root hook */
     uint32_t mem = (flags & F_HARMLESS) != 0 ? BBF_MEM_HEAP | BBF_L_MEM_HARMLESS : BBF_MEM_DIRECT;
     twin_root(&w->me, o, 100, app->root | mem << BBF_L_META_MEM_SHIFT);
     keep_entry(w, o, 1);

@@ -477,7 +477,7 @@ static void a_malformed_descriptor_is_read_to_its_end_only(void **state)
                                  "([",
                                  "([[L",
                                  "(Lio/netty/buffer/ByteBuf",
-                                 "(" BUF,
+                                 "(Lio/netty/buffer/ByteBuf;",
                                  "()",
                                  "()L",
                                  "()Lio/netty/buffer/ByteBuf",

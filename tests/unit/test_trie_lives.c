@@ -198,9 +198,11 @@ static void fresh_gives_a_wrapped_object_a_life_that_root_renames(void **state)
     twin_release(w->me, o, true);
     twin_fresh(w->me, o);
     uint64_t handle = atomic_load(&o->bbf);
-    twin_root_keep(w->me, o, 64, w->root); /* keeps what is open */
-    assert_int_equal(atomic_load(&o->bbf), handle);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, BBF_L_SITE_FRESH);
     twin_root(w->me, o, 64, w->root);
+    assert_int_equal(atomic_load(&o->bbf), handle);
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->root);
+    twin_root_keep(w->me, o, 64, w->a); /* an outer terminal keeps what is open */
     assert_int_equal(atomic_load(&o->bbf), handle);
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->root);
     twin_release(w->me, o, true);
