@@ -82,7 +82,7 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
     Dl_info ours, theirs;
     (void)size;
     if (info->dlpi_name == NULL || strstr(info->dlpi_name, "bbflow") == NULL ||
-        dladdr((void *)(uintptr_t)Agent_OnLoad, &ours) == 0)
+        dladdr((void *)(uintptr_t)bbf_agent_disable, &ours) == 0)
         return 0;
     void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowShim_child") : NULL;
@@ -168,14 +168,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
     jvmtiEnv *jvmti = NULL;
     (void)reserved;
     bbf_log_set_level(BBF_LOG_ERROR);
-    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK) {
-        bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
-        return from_environment() ? JNI_OK : JNI_ERR;
-    }
-    if (second_agent()) {
-        (*jvmti)->DisposeEnvironment(jvmti);
+    if (second_agent())
         return JNI_OK;
-    }
     bbf_options_init(&parsed);
     int err = bbf_options_parse(&parsed, text, &error);
     if (err == BBF_OK && parsed.help) {
@@ -184,9 +178,17 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
         fputs(bbf_buf_cstr(&help), stderr);
         exit(0); /* as jdwp's =help */
     }
+    if (err == BBF_ENOMEM) { /* no fault of the options, and `onerror` may be unread */
+        bbf_log(BBF_LOG_ERROR, "no memory for the options; bbflow stays off");
+        return JNI_OK;
+    }
     if (err != BBF_OK)
         bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
                 error.at.text);
+    if (err == BBF_OK && (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
+        err = BBF_EREFUSED;
+    }
     if (err == BBF_OK) {
         bbf_log_set_level(parsed.log_level);
         if (parsed.log != NULL && (err = bbf_log_open(parsed.log)) != BBF_OK)
@@ -200,7 +202,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
     *options = parsed;
     if (err == BBF_OK)
         err = start(options);
-    (*jvmti)->DisposeEnvironment(jvmti);
+    if (jvmti != NULL)
+        (*jvmti)->DisposeEnvironment(jvmti);
     return err == BBF_OK ? JNI_OK : refuse(options);
 }
 

@@ -249,10 +249,16 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
     /* GetLoadedClasses makes a local reference for each; -Xcheck:jni wants room asked for. */
     if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
         (*env)->ExceptionClear(env);
+        result.failed = 1;
+    } else if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0) {
+        (void)(*env)->PopLocalFrame(env, NULL);
+        result.failed = 1;
+    }
+    if (result.failed > 0) {
+        bbf_log(BBF_LOG_ERROR, "no memory to look at the loaded classes: none was changed");
+        atomic_fetch_add(&bbf_agent.retransform_failed, 1);
         return result;
     }
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
-        n = 0;
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;
         jobject loader = NULL;

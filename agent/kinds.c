@@ -11,8 +11,10 @@ static void name_of(jclass type, char *out, size_t size)
 {
     char *signature = NULL;
     out[0] = '\0';
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0)
+    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0) {
+        bbf_tracker_fault(bbf_agent.tracker); /* the class may be taken for another for good */
         return;
+    }
     size_t len = strlen(signature);
     if (signature[0] == 'L' && len >= 2 && len - 2 < size) {
         memcpy(out, signature + 1, len - 2);
@@ -34,8 +36,13 @@ static bool is_holder(JNIEnv *env, jclass type, int depth)
     jclass *interfaces = NULL;
     bool found = false;
     char name[512];
-    if (depth > 8 ||
-        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces) != 0)
+    if (depth > 8)
+        return false;
+    jvmtiError err =
+        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces);
+    if (err == JVMTI_ERROR_OUT_OF_MEMORY)
+        bbf_tracker_fault(bbf_agent.tracker);
+    if (err != JVMTI_ERROR_NONE)
         return false;
     for (jint i = 0; i < n; i++) {
         name_of(interfaces[i], name, sizeof name);
@@ -76,14 +83,15 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
 {
     struct answer a = {.bytebuf_depth = -1, .field = -1};
     char first[512] = "", name[512];
-    jclass at = (*env)->NewLocalRef(env, type);
+    jclass at = type;
     for (int depth = 0; at != NULL && depth < BBF_L_KIND_NO_DEPTH; depth++) {
         name_of(at, name, sizeof name);
         if (depth == 0)
             memcpy(first, name, sizeof first);
         look_at(env, &a, at, name, depth);
         jclass super = (*env)->GetSuperclass(env, at);
-        (*env)->DeleteLocalRef(env, at);
+        if (at != type)
+            (*env)->DeleteLocalRef(env, at);
         at = super;
     }
     if (at != NULL)

@@ -16,9 +16,10 @@
 
 enum { EXIT_WAIT_MS = 10000 };
 
-static void enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
+static bool enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
 {
-    (void)(*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+    jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
+    return (*jvmti)->SetEventNotificationMode(jvmti, mode, event, NULL) == JVMTI_ERROR_NONE;
 }
 
 /* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests (D4).
@@ -80,17 +81,21 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     if (verification_is_off())
         atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
     struct bbf_rules *rules = calloc(1, sizeof *rules);
-    if (rules == NULL || bbf_options_copy(&rules->options, &bbf_agent.options) != BBF_OK)
+    if (rules == NULL || bbf_options_copy(&rules->options, &bbf_agent.options) != BBF_OK) {
+        bbf_agent_disable("no memory to begin with");
         return;
+    }
     if (rules->options.direct_only)
         bbf_tracker_direct_only(bbf_agent.tracker, true);
     atomic_store(&bbf_agent.rules, rules);
     bbf_report_init();
-    enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true);
-    enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true);
+    /* THREAD_END first: without it a stripe would stay with its dead thread. */
+    if (!enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, true) ||
+        !enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, true) ||
+        !enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true) ||
+        !enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true))
+        bbf_agent_disable("the JVM refuses the events that bbflow needs");
     (void)bbf_hook_apply(env, NULL, rules);
-    enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, true);
-    enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, true);
     if (bbf_worker_start() != BBF_OK) {
         bbf_agent_disable("the agent thread cannot be started");
         return;
@@ -181,10 +186,9 @@ static int environment(jvmtiEnv **out, bool code)
     if ((**out)->AddCapabilities(*out, &capabilities) != 0 ||
         (**out)->SetEventCallbacks(*out, &callbacks, (jint)sizeof callbacks) != 0)
         return BBF_EREFUSED;
-    if (code) {
-        enable(*out, JVMTI_EVENT_VM_INIT, true);
-        enable(*out, JVMTI_EVENT_VM_DEATH, true);
-    }
+    if (code &&
+        (!enable(*out, JVMTI_EVENT_VM_INIT, true) || !enable(*out, JVMTI_EVENT_VM_DEATH, true)))
+        return BBF_EREFUSED;
     return BBF_OK;
 }
 

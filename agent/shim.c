@@ -159,6 +159,8 @@ int bbf_shim_define(JNIEnv *env)
         (*env)->GetStaticFieldID(env, kind, "KINDS", "Ljava/lang/BBFlowKind;") == NULL)
         return failed(env, "initialised");
     jobject array = (*env)->GetStaticObjectField(env, shim, slots);
+    if (array == NULL)
+        return failed(env, "read");
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
@@ -166,7 +168,7 @@ int bbf_shim_define(JNIEnv *env)
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
-    return bbf_agent.shim != NULL && bbf_agent.slots != NULL ? BBF_OK : BBF_ENOMEM;
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL ? BBF_OK : failed(env, "kept");
 }
 
 void bbf_shim_hook_exit(JNIEnv *env)

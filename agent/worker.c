@@ -18,7 +18,7 @@ static pthread_cond_t answered;
 static struct bbf_request *queue;
 static struct bbf_heap heap;
 static _Atomic bool leaving; /* the thread is to end */
-static bool gone;            /* it has; under queue_lock */
+static bool gone;            /* it has, or never began; under queue_lock */
 
 static struct timespec after_ms(clockid_t clock, uint64_t ms)
 {
@@ -146,21 +146,34 @@ static void scan_after_gc(uint64_t *next_scan_ms)
     *next_scan_ms = begin + 10 + 20 * (now_ms() - begin);
 }
 
-static void *run(void *arg)
+/* From here on nobody waits for the thread. */
+static void set_gone(void)
 {
-    JNIEnv *env = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", NULL};
-    uint64_t next_scan_ms = 0;
-    (void)arg;
-    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) !=
-        JNI_OK) {
-        bbf_agent_disable("the agent thread cannot be attached to the JVM");
-        pthread_mutex_lock(&queue_lock);
-        gone = true;
-        pthread_mutex_unlock(&queue_lock);
-        return NULL;
+    pthread_mutex_lock(&queue_lock);
+    gone = true;
+    pthread_cond_broadcast(&answered);
+    pthread_mutex_unlock(&queue_lock);
+}
+
+/*
+ * The thread's end, also one that it did not choose (pthread_exit, pthread_cancel): then nobody
+ * scans any more, and the slots that it can still reach are emptied, or they would keep what the
+ * application has dropped alive for good.
+ */
+static void end(void *unused)
+{
+    (void)unused;
+    if (!atomic_load(&leaving)) {
+        bbf_agent_disable("the agent thread has died");
+        bbf_lives_abandon(bbf_agent.tracker, &heap);
     }
-    bbf_heap_init(&heap, env);
+    (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
+    set_gone();
+}
+
+static void work(JNIEnv *env)
+{
+    uint64_t next_scan_ms = 0;
     while (!atomic_load(&leaving)) {
         bool pending = atomic_load(&bbf_agent.gc_finished);
         struct timespec until = after_ms(CLOCK_REALTIME, pending ? 10 : 1000);
@@ -170,11 +183,23 @@ static void *run(void *arg)
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
     }
-    (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
-    pthread_mutex_lock(&queue_lock);
-    gone = true;
-    pthread_cond_broadcast(&answered);
-    pthread_mutex_unlock(&queue_lock);
+}
+
+static void *run(void *arg)
+{
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", NULL};
+    (void)arg;
+    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) !=
+        JNI_OK) {
+        bbf_agent_disable("the agent thread cannot be attached to the JVM");
+        set_gone();
+        return NULL;
+    }
+    bbf_heap_init(&heap, env);
+    pthread_cleanup_push(end, NULL);
+    work(env);
+    pthread_cleanup_pop(1);
     return NULL;
 }
 
@@ -199,12 +224,15 @@ int bbf_worker_start(void)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&answered, &clock);
     pthread_condattr_destroy(&clock);
-    if (pthread_attr_init(&attributes) != 0)
-        return BBF_EIO;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 1 << 20);
-    int err = pthread_create(&thread, &attributes, run, NULL);
-    pthread_attr_destroy(&attributes);
+    int err = pthread_attr_init(&attributes);
+    if (err == 0) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, 1 << 20);
+        err = pthread_create(&thread, &attributes, run, NULL);
+        pthread_attr_destroy(&attributes);
+    }
+    if (err != 0)
+        set_gone(); /* the exit asks for its report all the same */
     return err == 0 ? BBF_OK : BBF_EIO;
 }
 
@@ -228,11 +256,11 @@ static void await(const struct bbf_request *request, unsigned timeout_ms, unsign
 {
     struct timespec begin = after_ms(CLOCK_MONOTONIC, timeout_ms);
     int late = 0;
-    while (!request->done && !request->taken && late == 0)
+    while (!request->done && !request->taken && !gone && late == 0)
         late = pthread_cond_timedwait(&answered, &queue_lock, &begin);
     struct timespec finish = after_ms(CLOCK_MONOTONIC, finish_ms);
     late = 0;
-    while (!request->done && request->taken && late == 0)
+    while (!request->done && request->taken && !gone && late == 0)
         late = finish_ms == 0 ? pthread_cond_wait(&answered, &queue_lock)
                               : pthread_cond_timedwait(&answered, &queue_lock, &finish);
 }
@@ -252,7 +280,7 @@ int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms, unsigned fi
     *end = request;
     (void)sem_post(&bbf_agent.wake);
     await(request, timeout_ms, finish_ms);
-    int result = request->done ? request->result : BBF_ETIMEOUT;
+    int result = request->done ? request->result : gone ? BBF_ECLOSED : BBF_ETIMEOUT;
     if (!request->done && !request->taken)
         unqueue(request);
     pthread_mutex_unlock(&queue_lock);

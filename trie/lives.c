@@ -385,3 +385,10 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
     t->push_head = t->push_count = 0;
     t->scans++;
 }
+
+void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap)
+{
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
+        heap->clear(heap->ctx, r);
+}

@@ -51,6 +51,15 @@ static _Atomic uint32_t *overflow_entry(const struct bbf_tracker *t, uint32_t ar
            (at & ((1u << BBF_L_OVERFLOW_BITS) - 1));
 }
 
+/* False without memory for the thread's section: a fault, counted. */
+static bool enter(struct bbf_tracker *t)
+{
+    if (bbf_section_enter())
+        return true;
+    bbf_tracker_fault(t);
+    return false;
+}
+
 /* ---- allocation ---- */
 
 /* Make the step that holds index `id` writable, nodes and their counters together. */
@@ -328,7 +337,7 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
 
 uint32_t bbf_node_child(struct bbf_tracker *t, uint32_t node, uint32_t key)
 {
-    if (!bbf_section_enter())
+    if (!enter(t))
         return node;
     uint32_t result = step_slow(t, node, key);
     bbf_section_leave();
@@ -360,7 +369,7 @@ static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site)
 
 uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
 {
-    if (!bbf_section_enter())
+    if (!enter(t))
         return BBF_L_NODE_NONE;
     uint32_t root, arena;
     do { /* again if a reset came in between: that is no limit, and the life must not be dropped */
@@ -397,7 +406,7 @@ static uint32_t twin(struct bbf_tracker *t, uint32_t node, uint32_t bucket)
 
 uint32_t bbf_node_bucket(struct bbf_tracker *t, uint32_t node, uint32_t bucket)
 {
-    if (!bbf_section_enter())
+    if (!enter(t))
         return node;
     uint32_t result = twin(t, node, bucket);
     bbf_section_leave();
@@ -416,7 +425,7 @@ uint32_t bbf_node_charged(const struct bbf_tracker *t, uint64_t path, uint32_t g
 
 void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, uint64_t count)
 {
-    bool section = bbf_section_enter();
+    bool section = enter(t);
     uint32_t at = bbf_node_charged(t, node, 0);
     uint32_t site =
         atomic_load_explicit(&t->release_site[class_id % BBF_MAX_CLASSES], memory_order_acquire);
@@ -437,7 +446,7 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
 
 void bbf_node_unknown(struct bbf_tracker *t, uint32_t node)
 {
-    bool section = bbf_section_enter();
+    bool section = enter(t);
     uint32_t at = bbf_node_charged(t, node, 0);
     atomic_fetch_add_explicit(&bbf_node_at(t, at)->unknown, 1, memory_order_relaxed);
     if (section)

@@ -61,6 +61,9 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     uint32_t old = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT, arena = old + 1;
     if (arena >= t->arenas)
         return BBF_EREFUSED;
+    if (!bbf_section_enter()) /* without a record of its own synchronize() would not wait */
+        return BBF_ENOMEM;
+    bbf_section_leave();
     uint64_t window = atomic_exchange(&t->window, BBF_WORD(arena, 0));
     bbf_node_begin_arena(t, arena);
     bbf_section_synchronize();

@@ -50,8 +50,10 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
         return 0;
     }
     struct bbf_site *site = malloc(sizeof *site);
-    if (site == NULL)
+    if (site == NULL) {
+        bbf_tracker_fault(t);
         return 0;
+    }
     *site = *like;
     site->class_name = copy_text(t, like->class_name, true);
     site->method = copy_text(t, like->method, false);
@@ -61,6 +63,7 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
         free(site->method);
         free(site->descriptor);
         free(site);
+        bbf_tracker_fault(t);
         return 0;
     }
     atomic_fetch_add_explicit(&t->budget.used, sizeof *site, memory_order_relaxed);
@@ -117,6 +120,8 @@ uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name)
             number = t->n_classes++;
             t->classes[number] = copy;
             atomic_store_explicit(&t->release_site[number], site, memory_order_release);
+        } else if (site != 0) {
+            bbf_tracker_fault(t);
         }
     }
     pthread_mutex_unlock(&t->site_lock);

@@ -152,6 +152,11 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
         atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_DIRECT_ONLY);
 }
 
+void bbf_tracker_fault(struct bbf_tracker *t)
+{
+    atomic_fetch_add_explicit(bbf_shared_long(t, BBF_L_SHARED_ERRORS), 1, memory_order_relaxed);
+}
+
 void bbf_tracker_off(struct bbf_tracker *t)
 {
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_OFF);

@@ -161,6 +161,10 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
 /* trackDirectOnly: lives opened from now on; open ones go on (D8). Agent thread. */
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 
+/* Count an internal fault: shown as internal_errors; too many turn tracking off (D11). Any thread.
+ */
+void bbf_tracker_fault(struct bbf_tracker *t);
+
 /* Open no more lives, for good; open ones go on. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);
 
@@ -219,6 +223,9 @@ struct bbf_heap {
 
 /* Convert the slots of open lives, find what was collected, free what is free (D12.8). Agent. */
 void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
+/* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
+ * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
+void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
 /* Lives not followed to an end yet: used by a stop. Agent. */
 uint64_t bbf_lives_open(const struct bbf_tracker *t);
 
