@@ -208,7 +208,7 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 #define FAILING(class, error, name, parameters, arguments)                                         \
     int name parameters                                                                            \
     {                                                                                              \
-        REAL(name);                                                             \
+        REAL(name);                                                                                \
         if (!FAILS(class))                                                                         \
             return real arguments;                                                                 \
         errno = error;                                                                             \
