@@ -461,6 +461,57 @@ static void retain_and_release_move_between_buckets(void **state)
     walk_free(w);
 }
 
+/* ---- the end of tracking ---- */
+
+static void once_it_is_off_nothing_new_is_followed(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1), *sticky, *seen = walk_object(w);
+    (void)state;
+    sticky = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    for (int i = 0; i < 2; i++) {
+        twin_release(w->me, sticky, true);
+        if (i == 0)
+            twin_root(w->me, sticky, 1, w->root);
+    }
+    bbf_tracker_off(w->t);
+    bbf_tracker_direct_only(w->t, true);
+    bbf_tracker_direct_only(w->t, false); /* opens no root again */
+    struct twin_object *late = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    twin_root(w->me, sticky, 1, w->root);
+    twin_step(w->me, seen, w->a);
+    twin_fresh(w->me, late);
+    assert_int_equal(atomic_load(&late->bbf), BBF_HANDLE_IGN);
+    assert_int_equal(atomic_load(&sticky->bbf), BBF_HANDLE_IGN);
+    assert_int_equal(atomic_load(&seen->bbf), BBF_HANDLE_IGN);
+    twin_step(w->me, o, w->a); /* what is open goes on */
+    assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->a);
+    twin_release(w->me, o, true);
+    assert_totals(w, "3 0 0 0 0 0");
+    struct twin_object *all[] = {o, sticky, late, seen};
+    for (int i = 0; i < 4; i++)
+        twin_drop(w->heap, all[i]);
+    walk_scan(w);
+    assert_totals(w, "3 0 0 0 0 0");
+    walk_free(w);
+}
+
+static void abandoned_lives_are_pinned_by_nothing(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *kept = walk_buffer(w, BBF_MEM_DIRECT, 1), *lost;
+    (void)state;
+    lost = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    bbf_lives_abandon(w->t, &w->agent);
+    twin_drop(w->heap, lost);
+    assert_int_equal(w->heap->objects, 1);
+    twin_release(w->me, kept, true);
+    twin_drop(w->heap, kept);
+    assert_int_equal(w->heap->objects, 0);
+    assert_totals(w, "1 1 0 0 0 0");
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +533,8 @@ int main(void)
         cmocka_unit_test(a_late_store_of_the_life_before_is_repaired_and_counted),
         cmocka_unit_test(a_view_steps_for_its_owner_even_after_it_was_recycled),
         cmocka_unit_test(retain_and_release_move_between_buckets),
+        cmocka_unit_test(once_it_is_off_nothing_new_is_followed),
+        cmocka_unit_test(abandoned_lives_are_pinned_by_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
