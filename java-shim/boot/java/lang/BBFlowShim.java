@@ -545,19 +545,24 @@ public final class BBFlowShim {
         return h;
     }
 
-    // ---- counts and sizes: hints, by load, compare, plain store ----
+    // ---- counts and sizes: hints (D12.3) ----
 
     /** After retain (delta > 0) and at an intermediate release (delta < 0): moves the refCnt bucket. */
     @ForceInline
     public static void refs(Object o, int delta) {
         if (o == null || mixed() && foreign(o))
             return;
-        long f = U.getLong(o, OFF), at = recordAt(f), refs = U.getLong(at + REC_REFS);
-        if (((refs ^ f) >>> 32) != 0)
-            return;
-        int count = (int) refs & REFS_COUNT;
-        int next = Math.max(1, Math.min(count + delta, REFS_COUNT));
-        U.putLong(at + REC_REFS, refs + (next - count));
+        long f = U.getLong(o, OFF), at = recordAt(f), refs;
+        int count, next;
+        // By CAS: another thread's last release may end this life meanwhile, and a late store would
+        // take the next life's memory kind and class away (a harmless life as a proven leak: seen).
+        do {
+            refs = U.getLong(at + REC_REFS);
+            if (((refs ^ f) >>> 32) != 0)
+                return;
+            count = (int) refs & REFS_COUNT;
+            next = Math.max(1, Math.min(count + delta, REFS_COUNT));
+        } while (!U.compareAndSetLong(null, at + REC_REFS, refs, refs + (next - count)));
         if ((BUCKETS >>> 2 * Math.min(count, 6) & 3) != (BUCKETS >>> 2 * Math.min(next, 6) & 3))
             changeBucket(f, BUCKETS >>> 2 * Math.min(next, 6) & 3);
     }
@@ -574,7 +579,8 @@ public final class BBFlowShim {
         try {
             long at = recordAt(f), path = U.getLong(at + REC_PATH);
             if (((path ^ f) >>> 32) == 0 && (path & LOW) > NODE_BEFORE_RESET)
-                U.putLong(at + REC_PATH, f & HIGH | bucketOf((int) path, bucket) & LOW);
+                U.compareAndSetLong(null, at + REC_PATH, path,
+                        f & HIGH | bucketOf((int) path, bucket) & LOW);
         } catch (Throwable t) {
             failed(t);
         }
