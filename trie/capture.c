@@ -19,13 +19,18 @@ struct columns {
     uint32_t *row_of;           /* number among the rows that are kept, plus 1 */
 };
 
-static struct bbf_snap_node *row_at(const struct columns *c, uint32_t node)
+/* NULL: below a root that was made since we looked. */
+static struct bbf_snap_node *row_at(const struct bbf_tracker *t, const struct columns *c,
+                                    uint32_t node)
 {
+    /* A node made since we looked: its lives stand at the ancestor that we know, this time. */
+    while (node >> BBF_L_ARENA_SHIFT == c->arena && (node & INDEX_MASK) >= c->nodes)
+        node = bbf_node_at(t, node)->parent;
     if (node == BBF_L_NODE_RACED || node == BBF_L_NODE_BEFORE_RESET)
         return &c->rows[node - BBF_L_NODE_RACED];
-    if (node >> BBF_L_ARENA_SHIFT == c->arena && (node & INDEX_MASK) < c->nodes)
+    if (node >> BBF_L_ARENA_SHIFT == c->arena)
         return &c->rows[RESERVED + (node & INDEX_MASK)];
-    return &c->rows[1]; /* an older arena, or made since we looked: charged there this time */
+    return node == BBF_L_NODE_NONE ? NULL : &c->rows[1]; /* an older arena */
 }
 
 static uint32_t id_at(const struct columns *c, uint32_t row)
@@ -49,7 +54,9 @@ static void count_live(struct bbf_tracker *t, const struct columns *c, uint32_t 
     uint64_t again = atomic_load_explicit(&record->life, memory_order_acquire);
     if (BBF_GENERATION(again) != g || (again & BBF_L_STATE) != BBF_L_OPEN)
         return; /* ended while we read: its end is counted elsewhere */
-    struct bbf_snap_node *row = row_at(c, bbf_node_charged(t, path, g));
+    struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, path, g));
+    if (row == NULL)
+        return; /* opened since we looked */
     row->live_++;
     if (BBF_GENERATION(size) == g)
         row->live_bytes_ += BBF_LOW(size);
@@ -66,7 +73,8 @@ static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
         const struct bbf_tomb *tomb = &t->tombs[i];
         if (!tomb->used)
             continue;
-        struct bbf_snap_node *row = row_at(c, bbf_node_charged(t, tomb->node, 0));
+        /* Never NULL: only the agent makes tombs, and their nodes were there before it looked. */
+        struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, tomb->node, 0));
         switch ((enum bbf_end)tomb->end) {
         case BBF_END_LEAKED:
             row->leaked_ += tomb->count;
@@ -111,7 +119,7 @@ static void fill_passed(const struct bbf_tracker *t, struct columns *c)
         row->passed_ += row->released_ + row->live_ + row->leaked_ + row->held_ + row->harmless_ +
                         row->unknown_;
         if (i >= RESERVED && row->passed_ > 0 && n->parent != BBF_L_NODE_NONE)
-            row_at(c, n->parent)->passed_ += row->passed_;
+            row_at(t, c, n->parent)->passed_ += row->passed_;
     }
 }
 
@@ -178,7 +186,7 @@ static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struc
         const struct bbf_tomb *tomb = &t->tombs[i];
         if (!tomb->used || tomb->end != BBF_END_LEAKED || tomb->count == 0)
             continue;
-        const struct bbf_snap_node *row = row_at(c, bbf_node_charged(t, tomb->node, 0));
+        const struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, tomb->node, 0));
         uint32_t kept = c->row_of[row - c->rows];
         if (kept != 0)
             s->leaks[s->n_leaks++] = (struct bbf_snap_leak){
@@ -209,7 +217,7 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.internal_errors_ += sums->errors + t->empty_slots;
 }
 
-static int add_limits(struct bbf_tracker *t, struct bbf_snapshot *s)
+static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct bbf_snapshot *s)
 {
     uint32_t next = atomic_load(&t->next_node);
     uint32_t records = atomic_load(&t->next_record) - BBF_L_FIRST_RECORD;
@@ -218,7 +226,8 @@ static int add_limits(struct bbf_tracker *t, struct bbf_snapshot *s)
         uint64_t used, limit, hit;
     } all[] = {
         {"maxNodes", next & INDEX_MASK, atomic_load(&t->max_nodes), atomic_load(&t->hit_nodes)},
-        {"maxDepth", 0, atomic_load(&t->max_depth), atomic_load(&t->hit_depth)},
+        {"maxDepth", 0, atomic_load(&t->max_depth),
+         atomic_load(&t->hit_depth) + sums->tally[BBF_L_TALLY_DEEP_STEPS]},
         {"maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children)},
         {"maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives)},
         {"maxSites", t->n_sites - 1, t->max_sites - 1, atomic_load(&t->hit_sites)},
@@ -269,7 +278,7 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = add_leaks(t, &c, s);
     if (err == BBF_OK)
-        err = add_limits(t, s);
+        err = add_limits(t, sums, s);
     if (err == BBF_OK) {
         add_totals(t, sums, s);
         err = bbf_snapshot_finish(s);

@@ -17,7 +17,8 @@ static void add_run(struct bbf_tracker *t, struct bbf_sums *sums, uint64_t run)
         sums->reserved_released[at] += count;
         return;
     }
-    bbf_node_released(t, node, class_id, 0); /* makes the row, counts nothing */
+    if ((atomic_load(bbf_shared_int(t, BBF_L_SHARED_FLAGS)) & BBF_L_SHARED_NODES_FULL) == 0)
+        bbf_node_released(t, node, class_id, 0); /* makes the row, counts nothing */
     uint32_t site = atomic_load(&t->release_site[class_id % BBF_MAX_CLASSES]);
     uint32_t row = bbf_node_find(t, node, (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | site);
     uint32_t at = (row != 0 && site != 0 ? row : node) & INDEX_MASK;

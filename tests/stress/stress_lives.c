@@ -65,7 +65,8 @@ struct app {
     uint64_t seed;
     /* agent: what tombs said before a reset cleared them */
     uint64_t leaked, held, harmless, scans, captures, resets;
-    bool wrong; /* agent: a capture failed */
+    uint64_t misplaced; /* agent: captures that show lives at ?before-reset without a reset */
+    bool wrong;         /* agent: a capture failed */
 };
 
 /* A thread's variable: an object and how many of its counts are the variable's to release. */
@@ -417,6 +418,8 @@ static void capture(struct app *app)
     struct bbf_snapshot *s = bbf_snapshot_new();
     if (s == NULL || bbf_tracker_capture(app->t, s) != BBF_OK)
         app->wrong = true;
+    else if (!app->rules.nodes && sample_row(s, BBF_L_NODE_BEFORE_RESET) != NULL)
+        app->misplaced++;
     bbf_snapshot_free(s);
     app->captures++;
 }
@@ -607,6 +610,7 @@ static void assert_ends(struct app *app)
            (unsigned long long)app->ends.held, (unsigned long long)app->ends.harmless,
            (unsigned long long)app->ends.unknown);
     assert_false(app->wrong);
+    assert_int_equal(app->misplaced, 0);
     assert_int_equal(app->t->empty_slots, 0);
     assert_int_equal(dropped_lives(app->t), 0);
     assert_int_equal(app->opened, app->closed + app->leaked + app->held + app->harmless +

@@ -198,6 +198,29 @@ static void reading_does_not_change_what_is_read(void **state)
     walk_free(w);
 }
 
+/* A run that waits for its row at the node limit does not reach it again at every look. */
+static void looking_does_not_reach_a_limit(void **state)
+{
+    struct bbf_limits limits = sample_limits();
+    limits.max_nodes = 2;
+    struct walk *w = walk_new(limits);
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    twin_release(w->me, o, true);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    uint64_t hit = limit_of(s, "maxNodes")->hit;
+    bbf_snapshot_free(s);
+    for (int i = 0; i < 3; i++) {
+        s = sample_capture(w->t);
+        assert_int_equal(limit_of(s, "maxNodes")->hit, hit);
+        assert_int_equal(s->totals.released_, 1);
+        bbf_snapshot_free(s);
+    }
+    twin_drop(w->heap, o);
+    walk_free(w);
+}
+
 static void the_tallies_of_all_threads_are_added(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -270,6 +293,7 @@ int main(void)
         cmocka_unit_test(only_what_a_life_reached_has_a_row),
         cmocka_unit_test(the_depth_that_is_used_counts_steps_only),
         cmocka_unit_test(reading_does_not_change_what_is_read),
+        cmocka_unit_test(looking_does_not_reach_a_limit),
         cmocka_unit_test(the_tallies_of_all_threads_are_added),
         cmocka_unit_test(heap_roots_can_be_left_out_and_taken_in_again),
     };
