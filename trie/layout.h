@@ -96,7 +96,7 @@
     XX(STRIPE_OWNER, 0)                                                                            \
     XX(STRIPE_HEAD, 8)                                                                             \
     XX(STRIPE_COUNT, 12)                                                                           \
-    XX(STRIPE_TALLY, 16) /* five 8-byte counters, see TALLY_ */                                    \
+    XX(STRIPE_TALLY, 16) /* six 8-byte counters, see TALLY_ */                                     \
     XX(STRIPE_RUN, 64)   /* 64 words node | class | count */                                       \
     XX(RUN_SLOTS, 64)                                                                              \
     XX(RUN_FULL, 0xffff)                                                                           \
@@ -106,7 +106,8 @@
     XX(TALLY_DROPPED_LIVES, 2)                                                                     \
     XX(TALLY_MISUSE, 3)                                                                            \
     XX(TALLY_HOLDERS_UNKNOWN, 4)                                                                   \
-    XX(TALLIES, 5)                                                                                 \
+    XX(TALLY_DEEP_STEPS, 5) /* those of the dropped steps that maxDepth refused */                 \
+    XX(TALLIES, 6)                                                                                 \
     /* the shared page */                                                                          \
     XX(SHARED_MIXED, 0) /* int: some ByteBuf class has no hidden field (D4) */                     \
     XX(SHARED_FLAGS, 4)                                                                            \
@@ -115,7 +116,7 @@
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
-    XX(SHARED_TALLY, 128)    /* the five tallies of threads without a stripe */                    \
+    XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \

@@ -60,6 +60,13 @@ static bool enter(struct bbf_tracker *t)
     return false;
 }
 
+/* A step found no room; the shim counts those that it answers itself. */
+static void count_dropped(struct bbf_tracker *t)
+{
+    int offset = BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_DROPPED_STEPS;
+    atomic_fetch_add_explicit(bbf_shared_long(t, offset), 1, memory_order_relaxed);
+}
+
 /* ---- allocation ---- */
 
 /* Make the step that holds index `id` writable, nodes and their counters together. */
@@ -320,18 +327,25 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
         if (got != 0 && back != node)
             atomic_fetch_or_explicit(&bbf_node_at(t, got)->flags, (uint32_t)BBF_L_FLAG_LOOP,
                                      memory_order_relaxed);
+        if (got == 0)
+            count_dropped(t);
         return got != 0 ? got : node;
     }
     if ((flags & BBF_L_FLAG_NO_STEPS) != 0) {
         atomic_fetch_add_explicit(&t->hit_depth, 1, memory_order_relaxed);
+        count_dropped(t);
         return node;
     }
-    if (!admit(t, n))
+    if (!admit(t, n)) {
+        count_dropped(t);
         return node;
+    }
     bool made;
     uint32_t child = grow(t, node, key, bucket_of(n), &made);
     if (!made)
         atomic_fetch_sub_explicit(&n->children, 1, memory_order_relaxed);
+    if (child == 0)
+        count_dropped(t);
     return child != 0 ? child : node;
 }
 

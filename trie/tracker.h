@@ -49,9 +49,8 @@ struct bbf_stripe {
     _Atomic uint64_t owner; /* Thread.tid, 0 = nobody */
     _Atomic uint32_t head, count;
     _Atomic uint64_t tally[BBF_L_TALLIES];
-    uint64_t pad;
     _Atomic uint64_t run[BBF_L_RUN_SLOTS];
-    char pad2[(1 << BBF_L_STRIPE_SHIFT) - BBF_L_STRIPE_RUN - 8 * BBF_L_RUN_SLOTS];
+    char pad[(1 << BBF_L_STRIPE_SHIFT) - BBF_L_STRIPE_RUN - 8 * BBF_L_RUN_SLOTS];
 };
 
 _Static_assert(sizeof(void *) == 8, "64-bit only (D12)");

@@ -796,8 +796,11 @@ public final class BBFlowShim {
                 && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_NODES_FULL) == 0)
             return child(node, site);
         int known = (flags & FLAG_NO_STEPS) == 0 ? overflowChild(node, site) : 0;
-        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET)
+        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET) {
             tally(TALLY_DROPPED_STEPS);
+            if ((flags & FLAG_NO_STEPS) != 0)
+                tally(TALLY_DEEP_STEPS);
+        }
         return known != 0 ? known : node;
     }
 
