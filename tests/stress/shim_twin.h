@@ -27,7 +27,8 @@ enum twin_mutant {
     MUTANT_IGNORE_CONV,         /* D12.6: a converted record is freed by its closer */
     MUTANT_PATH_AFTER_CAS,      /* D12.6 */
     MUTANT_SHARED_STRIPE,       /* D7: two threads own one stripe */
-    MUTANT_CLOSE_GENERATION     /* D12.6: a close does not ask whose life it ends */
+    MUTANT_CLOSE_GENERATION,    /* D12.6: a close does not ask whose life it ends */
+    MUTANT_PLAIN_REFS           /* docs/adr/0006: the count is stored, not exchanged */
 };
 
 /* The static half of the shim. */
@@ -573,7 +574,8 @@ static inline void twin_change_bucket(struct twin_thread *me, uint64_t f, uint32
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path);
     if ((path ^ f) >> 32 == 0 && (uint32_t)path > BBF_L_NODE_BEFORE_RESET)
-        twin_put(&at->path, (f & TWIN_HIGH) | bbf_node_bucket(me->w->t, (uint32_t)path, bucket));
+        twin_cas(&at->path, path,
+                 (f & TWIN_HIGH) | bbf_node_bucket(me->w->t, (uint32_t)path, bucket));
 }
 
 static inline int twin_clamp(int low, int value, int high)
@@ -581,17 +583,31 @@ static inline int twin_clamp(int low, int value, int high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* By CAS: a late store would take the next life's memory kind and class away. */
+static inline bool twin_set_refs(struct twin_thread *me, _Atomic uint64_t *word, uint64_t refs,
+                                 uint64_t value)
+{
+    if (MUTANT != MUTANT_PLAIN_REFS)
+        return twin_cas(word, refs, value);
+    twin_hole(me);
+    twin_put(word, value);
+    return true;
+}
+
 static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int delta)
 {
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
-    uint64_t refs = twin_get(&at->refs);
-    if ((refs ^ f) >> 32 != 0)
-        return;
-    int count = (int)refs & BBF_L_REFS_COUNT;
-    int next = twin_clamp(1, count + delta, BBF_L_REFS_COUNT);
-    TWIN_POINT(me);
-    twin_put(&at->refs, refs + (uint64_t)(int64_t)(next - count));
+    uint64_t refs;
+    int count, next;
+    do {
+        refs = twin_get(&at->refs);
+        if ((refs ^ f) >> 32 != 0)
+            return;
+        count = (int)refs & BBF_L_REFS_COUNT;
+        next = twin_clamp(1, count + delta, BBF_L_REFS_COUNT);
+        TWIN_POINT(me);
+    } while (!twin_set_refs(me, &at->refs, refs, refs + (uint64_t)(int64_t)(next - count)));
     uint32_t was = (uint32_t)TWIN_BUCKETS >> 2 * twin_clamp(0, count, 6) & 3;
     uint32_t is = (uint32_t)TWIN_BUCKETS >> 2 * twin_clamp(0, next, 6) & 3;
     if (was != is)
