@@ -55,6 +55,17 @@ static void dump(const char *name, const char *what, const unsigned char *bytes,
 
 /* ---- F: the hidden field ---- */
 
+/* "io.netty" against the first `len` characters of "io/netty/buffer/ByteBuf". */
+static bool same_prefix(const char *dotted, const char *name, size_t len)
+{
+    if (strlen(dotted) != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (dotted[i] != (name[i] == '/' ? '.' : name[i]))
+            return false;
+    return true;
+}
+
 static void remember_netty(const char *name, size_t prefix, bool has_field, const char *why)
 {
     size_t len = prefix > 0 ? prefix - 1 : 0;
@@ -64,8 +75,7 @@ static void remember_netty(const char *name, size_t prefix, bool has_field, cons
     bool known = false;
     for (size_t i = 0; i < bbf_agent.n_seen; i++) {
         const struct bbf_netty_seen *s = &bbf_agent.seen[i];
-        known = known || (strncmp(s->prefix, name, len) == 0 && s->prefix[len] == '\0' &&
-                          s->has_field == has_field);
+        known = known || (same_prefix(s->prefix, name, len) && s->has_field == has_field);
     }
     if (!known && bbf_agent.n_seen < BBF_MAX_NETTYS) {
         struct bbf_netty_seen *s = &bbf_agent.seen[bbf_agent.n_seen++];
@@ -92,13 +102,32 @@ static bool is_bytebuf(const char *name, size_t *prefix)
     return *prefix > 0 && strcmp(name + *prefix, "buffer/ByteBuf") == 0;
 }
 
+/* Did every ByteBuf of this prefix get the field as it was loaded? */
+static bool always_with_field(const char *name, size_t prefix)
+{
+    size_t len = prefix > 0 ? prefix - 1 : 0;
+    bool with = false, without = false;
+    pthread_mutex_lock(&bbf_agent.seen_lock);
+    for (size_t i = 0; i < bbf_agent.n_seen; i++) {
+        const struct bbf_netty_seen *s = &bbf_agent.seen[i];
+        bool same = same_prefix(s->prefix, name, len);
+        with = with || (same && s->has_field);
+        without = without || (same && !s->has_field);
+    }
+    pthread_mutex_unlock(&bbf_agent.seen_lock);
+    return with && !without;
+}
+
 /* A class that is redefined keeps the fields that it was loaded with. */
-static bool loaded_with_field(jvmtiEnv *jvmti, jclass class)
+static bool loaded_with_field(jvmtiEnv *jvmti, jclass class, const char *class_name, size_t prefix)
 {
     jint n = 0;
     jfieldID *fields = NULL;
     bool found = false;
-    if ((*jvmti)->GetClassFields(jvmti, class, &n, &fields) != 0)
+    jvmtiError err = (*jvmti)->GetClassFields(jvmti, class, &n, &fields);
+    if (err == JVMTI_ERROR_CLASS_NOT_PREPARED) /* loaded, not linked: JVMTI does not say */
+        return always_with_field(class_name, prefix);
+    if (err != JVMTI_ERROR_NONE)
         return false;
     for (jint i = 0; i < n && !found; i++) {
         char *name = NULL;
@@ -120,7 +149,7 @@ void JNICALL bbf_hook_field(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobj
     (void)domain;
     (void)loader;
     if (name == NULL || !is_bytebuf(name, &prefix) ||
-        (redefined != NULL && !loaded_with_field(jvmti, redefined)))
+        (redefined != NULL && !loaded_with_field(jvmti, redefined, name, prefix)))
         return;
     struct bbf_cf_shape shape;
     const char *why = NULL;
