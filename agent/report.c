@@ -273,46 +273,76 @@ int bbf_report_path(struct bbf_buf *out, const char *pattern, char *why, size_t 
     return out->failed ? BBF_ENOMEM : BBF_OK;
 }
 
-static int write_all(int fd, const struct bbf_buf *text)
+/* Of a report: a file that was not opened yet, or cannot be written to, stops it. */
+struct output {
+    int fd, error; /* errno of what failed */
+};
+
+static int write_part(void *ctx, const char *data, size_t len)
 {
-    size_t done = 0;
-    while (done < text->len) {
-        ssize_t n = write(fd, text->data + done, text->len - done);
-        if (n < 0 && errno != EINTR)
+    struct output *to = ctx;
+    while (len > 0) {
+        ssize_t n = write(to->fd, data, len);
+        if (n < 0 && errno != EINTR) {
+            to->error = errno;
             return BBF_EIO;
-        done += n > 0 ? (size_t)n : 0;
+        }
+        data += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
     }
     return BBF_OK;
+}
+
+/* Render into an open file, which is closed. */
+static int write_open(struct output *to, const struct bbf_snapshot *snapshot, const char *path)
+{
+    enum bbf_format format = BBF_FORMAT_JSON;
+    const struct bbf_render_options all = {.max_leaves = 0};
+    struct bbf_buf text = BBF_BUF_INIT;
+    (void)bbf_format_of_path(path, &format);
+    if (format == BBF_FORMAT_JSON) { /* written as it goes: at 1 M nodes it has 250 MB */
+        text.flush = write_part;
+        text.ctx = to;
+    }
+    int err = bbf_render(&text, snapshot, format, &all);
+    if (err == BBF_OK && write_part(to, text.data, text.len) != BBF_OK)
+        err = BBF_EIO;
+    bbf_buf_free(&text);
+    if (close(to->fd) != 0 && to->error == 0) {
+        to->error = errno;
+        err = BBF_EIO;
+    }
+    return to->error != 0 ? BBF_EIO : err;
 }
 
 int bbf_report_write(const struct bbf_snapshot *snapshot, const char *path, char *why,
                      size_t why_size)
 {
-    enum bbf_format format = BBF_FORMAT_JSON;
-    struct bbf_buf text = BBF_BUF_INIT, temporary = BBF_BUF_INIT;
-    const struct bbf_render_options all = {.max_leaves = 0};
-    (void)bbf_format_of_path(path, &format);
-    int err = bbf_render(&text, snapshot, format, &all);
+    struct bbf_buf temporary = BBF_BUF_INIT;
     bbf_buf_printf(&temporary, "%s.%ld.tmp", path, (long)getpid());
     const char *name = bbf_buf_cstr(&temporary);
+    int err = temporary.failed ? BBF_ENOMEM : BBF_OK;
     if (err == BBF_OK) {
-        int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0)
+        struct output to = {
+            .fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600)};
+        if (to.fd < 0) {
+            to.error = errno;
             err = BBF_EIO;
-        if (err == BBF_OK)
-            err = write_all(fd, &text);
-        if (fd >= 0 && close(fd) != 0)
-            err = BBF_EIO;
-        if (err == BBF_OK && rename(name, path) != 0)
-            err = BBF_EIO;
-        if (err != BBF_OK) {
-            snprintf(why, why_size, "file: %s cannot be written: %s", path, strerror(errno));
-            (void)unlink(name);
+        } else {
+            err = write_open(&to, snapshot, path);
         }
-    } else {
-        snprintf(why, why_size, "file: %s: %s", path, bbf_strerror(err));
+        if (err == BBF_OK && rename(name, path) != 0) {
+            to.error = errno;
+            err = BBF_EIO;
+        }
+        if (err != BBF_OK && to.fd >= 0)
+            (void)unlink(name);
+        errno = to.error;
     }
-    bbf_buf_free(&text);
+    if (err == BBF_EIO)
+        snprintf(why, why_size, "file: %s cannot be written: %s", path, strerror(errno));
+    else if (err != BBF_OK)
+        snprintf(why, why_size, "file: %s: %s", path, bbf_strerror(err));
     bbf_buf_free(&temporary);
     return err;
 }

@@ -46,6 +46,16 @@ void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len)
         return;
     memcpy(to, bytes, len);
     buf->len += len;
+    if (buf->flush != NULL && buf->len >= BBF_BUF_PIECE)
+        (void)bbf_buf_flush(buf);
+}
+
+bool bbf_buf_flush(struct bbf_buf *buf)
+{
+    if (!buf->failed && buf->len > 0 && buf->flush(buf->ctx, buf->data, buf->len) != 0)
+        buf->failed = true;
+    buf->len = 0;
+    return !buf->failed;
 }
 
 void bbf_buf_str(struct bbf_buf *buf, const char *text)

@@ -1,6 +1,9 @@
 /*
  * core/buf.h - a growing byte buffer and string builder. Failure is sticky: after an allocation
- * failed every call is a no-op and `failed` is set, so that a render checks once, at its end.
+ * failed every call is a no-op and `failed` is set, so that a render checks once, at its end. With
+ * `flush` set what was added is handed on whenever it is BBF_BUF_PIECE or more and `len` starts at
+ * 0 again, so that a document of any size passes through little memory; only for writers that never
+ * look back. The rest is handed on by bbf_buf_flush().
  *
  * Called by: render, wire, agent, client. Threads: one owner at a time.
  */
@@ -17,11 +20,16 @@ struct bbf_buf {
     size_t len; /* bytes used */
     size_t cap; /* bytes allocated */
     bool failed;
+    /* Hand on `len` bytes, whole characters of what was added; not 0: failed. May be NULL. */
+    int (*flush)(void *ctx, const char *data, size_t len);
+    void *ctx;
 };
+
+enum { BBF_BUF_PIECE = 1 << 20 };
 
 #define BBF_BUF_INIT                                                                               \
     {                                                                                              \
-        NULL, 0, 0, false                                                                          \
+        NULL, 0, 0, false, NULL, NULL                                                              \
     }
 
 /* Give the memory back; the buffer is empty and usable again. */
@@ -29,6 +37,8 @@ void bbf_buf_free(struct bbf_buf *buf);
 /* Make room for `more` bytes and return where they go (not yet counted in len), or NULL. */
 char *bbf_buf_reserve(struct bbf_buf *buf, size_t more);
 void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len);
+/* Hand on what is left; false if anything failed so far. Needs `flush`. */
+bool bbf_buf_flush(struct bbf_buf *buf);
 void bbf_buf_str(struct bbf_buf *buf, const char *text);
 void bbf_buf_char(struct bbf_buf *buf, char c);
 void bbf_buf_printf(struct bbf_buf *buf, const char *format, ...)

@@ -15,7 +15,7 @@ enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
 /* Columns by row before rows are chosen: 0 and 1 are ?raced and ?before-reset, then the arena. */
 struct columns {
     uint32_t arena, nodes;
-    struct bbf_snap_node *rows; /* RESERVED + nodes */
+    struct bbf_snap_node *rows; /* RESERVED + nodes; those kept are moved to the front */
     uint32_t *row_of;           /* number among the rows that are kept, plus 1 */
 };
 
@@ -149,6 +149,8 @@ static bool is_row(const struct bbf_tracker *t, const struct columns *c, uint32_
     return c->rows[i].passed_ > 0 && n->site != 0 && bbf_site_get(t, n->site) != NULL;
 }
 
+/* The rows that are kept move to the front: a second array would be the largest thing we ever
+ * allocate. */
 static int add_rows(struct bbf_tracker *t, struct columns *c, struct bbf_snapshot *s)
 {
     uint32_t *index_of = calloc(BBF_L_MAX_SITES, sizeof *index_of);
@@ -156,16 +158,15 @@ static int add_rows(struct bbf_tracker *t, struct columns *c, struct bbf_snapsho
     for (uint32_t i = 0; i < total; i++)
         if (is_row(t, c, i))
             c->row_of[i] = ++kept;
-    s->nodes = calloc((size_t)kept + 1, sizeof *s->nodes);
     s->sites = calloc(kept < BBF_L_MAX_SITES ? kept + 1 : BBF_L_MAX_SITES, sizeof *s->sites);
-    int err = index_of == NULL || s->nodes == NULL || s->sites == NULL ? BBF_ENOMEM : BBF_OK;
+    int err = index_of == NULL || s->sites == NULL ? BBF_ENOMEM : BBF_OK;
     for (uint32_t i = 0; i < total && err == BBF_OK; i++) {
         if (c->row_of[i] == 0)
             continue;
         struct bbf_node *n = bbf_node_at(t, id_at(c, i));
         uint32_t flags = atomic_load_explicit(&n->flags, memory_order_relaxed);
         err = add_site(s, t, n->site, index_of);
-        struct bbf_snap_node *to = &s->nodes[s->n_nodes++];
+        struct bbf_snap_node *to = &c->rows[c->row_of[i] - 1];
         *to = c->rows[i];
         to->id = id_at(c, i);
         to->parent = i < RESERVED || n->parent == BBF_L_NODE_NONE ? -1 : (int64_t)n->parent;
@@ -173,6 +174,8 @@ static int add_rows(struct bbf_tracker *t, struct columns *c, struct bbf_snapsho
         to->ref = (uint8_t)(flags >> BBF_L_FLAG_BUCKET_SHIFT & 3);
         to->loop = (flags & BBF_L_FLAG_LOOP) != 0;
     }
+    if (err == BBF_OK)
+        s->n_nodes = kept;
     free(index_of);
     return err;
 }
@@ -272,19 +275,23 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
     int err = c.rows == NULL || c.row_of == NULL ? BBF_ENOMEM : BBF_OK;
     if (err == BBF_OK) {
         fill_columns(t, &c, sums);
+        add_totals(t, sums, s);
+        err = add_limits(t, sums, s);
+    }
+    bbf_sums_free(sums); /* what is not needed any more goes before more is needed */
+    if (err == BBF_OK) {
         fill_passed(t, &c);
         err = add_rows(t, &c, s);
     }
     if (err == BBF_OK)
         err = add_leaks(t, &c, s);
-    if (err == BBF_OK)
-        err = add_limits(t, sums, s);
-    if (err == BBF_OK) {
-        add_totals(t, sums, s);
-        err = bbf_snapshot_finish(s);
-    }
-    free(c.rows);
     free(c.row_of);
-    bbf_sums_free(sums);
-    return err;
+    if (err != BBF_OK) {
+        s->n_nodes = 0;
+        free(c.rows);
+        return err;
+    }
+    struct bbf_snap_node *fitting = realloc(c.rows, (s->n_nodes + 1) * sizeof *fitting);
+    s->nodes = fitting != NULL ? fitting : c.rows;
+    return bbf_snapshot_finish(s);
 }

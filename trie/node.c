@@ -16,7 +16,7 @@
 
 #include "trie/section.h"
 
-enum { NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT, MAX_PERIOD = 16 };
+enum { NODES_PER_STEP = BBF_NODES_PER_STEP, MAX_PERIOD = 16 };
 
 static uint32_t arena_of(uint32_t id)
 {
@@ -78,15 +78,20 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
         uint32_t first = (arena << BBF_L_ARENA_SHIFT) + BBF_LOW(window) * NODES_PER_STEP;
         size_t nodes = (size_t)NODES_PER_STEP << BBF_L_NODE_SHIFT;
         size_t ended = NODES_PER_STEP * sizeof(uint64_t);
-        if (!bbf_space_open(&t->nodes, (size_t)first << BBF_L_NODE_SHIFT, nodes))
+        size_t report = bbf_report_bytes(BBF_LOW(window) + 1) - bbf_report_bytes(BBF_LOW(window));
+        if (!bbf_budget_charge(&t->budget, report))
             return false;
+        if (!bbf_space_open(&t->nodes, (size_t)first << BBF_L_NODE_SHIFT, nodes)) {
+            bbf_budget_uncharge(&t->budget, report);
+            return false;
+        }
         bool opened = bbf_space_open(&t->ended, (size_t)first * sizeof(uint64_t), ended);
         if (opened && atomic_compare_exchange_strong(&t->window, &window, window + 1)) {
             window++;
             continue;
         }
         /* Refused, or another thread opened the same step: it is charged once. */
-        atomic_fetch_sub(&t->budget.used, nodes + (opened ? ended : 0));
+        bbf_budget_uncharge(&t->budget, report + nodes + (opened ? ended : 0));
         if (!opened)
             return false;
     }

@@ -77,6 +77,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     int err = take_baseline(t);
     size_t len = (size_t)BBF_LOW(window) << 20,
            from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
+    bbf_budget_uncharge(&t->budget, bbf_report_bytes(BBF_LOW(window)));
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;

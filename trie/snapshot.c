@@ -274,62 +274,60 @@ static void merge_leaks(struct bbf_snapshot *snapshot)
     snapshot->n_leaks = kept;
 }
 
-/* What a node's columns hold that no leak row names. */
-struct unlisted {
-    uint64_t leaked, leaked_bytes, aged;
-};
-
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
-static void find_unlisted(const struct bbf_snapshot *snapshot, struct unlisted *rest)
+/*
+ * What node `i` holds that no leak row names, as up to two rows to `out`. *at runs through the
+ * leaks, which are sorted by node, as `i` goes up: no table by node, there may be a million.
+ */
+static size_t unlisted(const struct bbf_snapshot *snapshot, size_t count, size_t i, size_t *at,
+                       struct bbf_snap_leak out[2])
 {
-    for (size_t i = 0; i < snapshot->n_nodes; i++)
-        rest[i] = (struct unlisted){snapshot->nodes[i].leaked_, snapshot->nodes[i].leaked_bytes_,
-                                    snapshot->nodes[i].aged_};
-    for (size_t i = 0; i < snapshot->n_leaks; i++) {
-        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
-        struct unlisted *of = &rest[leak->node];
+    const struct bbf_snap_node *node = &snapshot->nodes[i];
+    uint64_t leaked = node->leaked_, bytes = node->leaked_bytes_, aged = node->aged_;
+    size_t n = 0;
+
+    for (; *at < count && snapshot->leaks[*at].node == i; ++*at) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[*at];
         if (leak->verdict == BBF_VERDICT_AGED) {
-            of->aged = less(of->aged, leak->count);
+            aged = less(aged, leak->count);
         } else {
-            of->leaked = less(of->leaked, leak->count);
-            of->leaked_bytes = less(of->leaked_bytes, leak->bytes);
+            leaked = less(leaked, leak->count);
+            bytes = less(bytes, leak->bytes);
         }
     }
+    if (leaked != 0)
+        out[n++] = (struct bbf_snap_leak){
+            (uint32_t)i, BBF_VERDICT_LEAKED, BBF_MEM_UNKNOWN, leaked, bytes, 0};
+    if (aged != 0)
+        out[n++] =
+            (struct bbf_snap_leak){(uint32_t)i, BBF_VERDICT_AGED, BBF_MEM_UNKNOWN, aged, 0, 0};
+    return n;
 }
 
+/* The leaks are sorted and merged before and, if any were added, after. */
 static int list_all_leaks(struct bbf_snapshot *snapshot)
 {
-    size_t more = 0;
-    struct unlisted *rest = calloc(snapshot->n_nodes + 1, sizeof *rest);
+    struct bbf_snap_leak two[2];
+    size_t listed = snapshot->n_leaks, more = 0;
 
-    if (rest == NULL)
+    for (size_t i = 0, at = 0; i < snapshot->n_nodes; i++)
+        more += unlisted(snapshot, listed, i, &at, two);
+    if (more == 0)
+        return 0;
+    struct bbf_snap_leak *leaks = reallocarray(snapshot->leaks, listed + more, sizeof *leaks);
+    if (leaks == NULL)
         return BBF_ENOMEM;
-    find_unlisted(snapshot, rest);
-    for (size_t i = 0; i < snapshot->n_nodes; i++)
-        more += (size_t)(rest[i].leaked != 0) + (size_t)(rest[i].aged != 0);
-    if (more != 0) {
-        struct bbf_snap_leak *leaks =
-            reallocarray(snapshot->leaks, snapshot->n_leaks + more, sizeof *leaks);
-        if (leaks == NULL) {
-            free(rest);
-            return BBF_ENOMEM;
-        }
-        snapshot->leaks = leaks;
-        for (size_t i = 0; i < snapshot->n_nodes; i++) {
-            if (rest[i].leaked != 0)
-                leaks[snapshot->n_leaks++] =
-                    (struct bbf_snap_leak){(uint32_t)i,    BBF_VERDICT_LEAKED,   BBF_MEM_UNKNOWN,
-                                           rest[i].leaked, rest[i].leaked_bytes, 0};
-            if (rest[i].aged != 0)
-                leaks[snapshot->n_leaks++] = (struct bbf_snap_leak){
-                    (uint32_t)i, BBF_VERDICT_AGED, BBF_MEM_UNKNOWN, rest[i].aged, 0, 0};
-        }
+    snapshot->leaks = leaks;
+    for (size_t i = 0, at = 0; i < snapshot->n_nodes; i++) {
+        size_t n = unlisted(snapshot, listed, i, &at, two);
+        for (size_t k = 0; k < n; k++)
+            leaks[snapshot->n_leaks++] = two[k];
     }
-    free(rest);
+    merge_leaks(snapshot);
     return 0;
 }
 
@@ -372,10 +370,11 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
     if (parents == NULL)
         return BBF_ENOMEM;
     err = bbf_snapshot_parents(snapshot, parents, NULL);
-    if (err == 0)
-        err = list_all_leaks(snapshot);
     if (err == 0) {
         merge_leaks(snapshot);
+        err = list_all_leaks(snapshot);
+    }
+    if (err == 0) {
         sum_columns(snapshot, parents);
         if (snapshot->n_leaks > 1)
             qsort(snapshot->leaks, snapshot->n_leaks, sizeof *snapshot->leaks, compare_leaks);

@@ -21,7 +21,7 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
     return BBF_OK;
 }
 
-static bool charge(struct bbf_budget *budget, size_t bytes)
+bool bbf_budget_charge(struct bbf_budget *budget, size_t bytes)
 {
     /* Relaxed: the counter bounds a sum, it orders nothing. */
     uint64_t used = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
@@ -32,9 +32,14 @@ static bool charge(struct bbf_budget *budget, size_t bytes)
     return false;
 }
 
+void bbf_budget_uncharge(struct bbf_budget *budget, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+}
+
 bool bbf_space_open(struct bbf_space *space, size_t from, size_t len)
 {
-    if (from > space->size || len > space->size - from || !charge(space->budget, len))
+    if (from > space->size || len > space->size - from || !bbf_budget_charge(space->budget, len))
         return false;
     if (mprotect(space->base + from, len, PROT_READ | PROT_WRITE) == 0) {
         (void)madvise(space->base + from, len, MADV_DODUMP);

@@ -29,6 +29,10 @@ struct bbf_space {
     _Atomic size_t writable; /* bytes from base that are writable */
 };
 
+/* Charge what lies in no space; false at the limit (counted). Uncharging never fails. */
+bool bbf_budget_charge(struct bbf_budget *budget, size_t bytes);
+void bbf_budget_uncharge(struct bbf_budget *budget, size_t bytes);
+
 /* Reserve; nothing is charged. BBF_ENOMEM: the kernel refuses that much address space. */
 int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *budget);
 

@@ -91,6 +91,15 @@ struct bbf_tomb {
 
 enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 
+/* What a report takes of each node while it is made (trie/capture.c, render's JSON; tests/proof/
+ * limits measures it): kept free within `memory`, so that a report never goes above it. Not of the
+ * first step of 16,384 nodes, or the smallest `memory` would have room for none. */
+enum { BBF_REPORT_BYTES = 144, BBF_NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT };
+static inline size_t bbf_report_bytes(uint32_t steps) /* 1 MiB steps of nodes */
+{
+    return steps > 1 ? (size_t)(steps - 1) * BBF_NODES_PER_STEP * BBF_REPORT_BYTES : 0;
+}
+
 struct bbf_tracker {
     struct bbf_budget budget;
     struct bbf_space records, nodes, ended, overflow;

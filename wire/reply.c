@@ -1,6 +1,7 @@
 /*
  * wire/reply.c - what callbacks and the conversation say: commands into a session's queue.
  */
+#include <poll.h>
 #include <string.h>
 
 #include "core/err.h"
@@ -8,8 +9,9 @@
 #include "wire/utf8.h"
 
 enum {
-    TEXT_BYTES = 1024,           /* never deflated, whatever the peer (facts 3.3) */
-    DOCUMENT_BYTES = 1024 * 1024 /* design D9 */
+    TEXT_BYTES = 1024,            /* never deflated, whatever the peer (facts 3.3) */
+    DOCUMENT_BYTES = 1024 * 1024, /* design D9 */
+    WAIT_MS = 100                 /* a look at the clock while a client does not read */
 };
 
 void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
@@ -79,6 +81,27 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len)
         text += n;
         len -= n;
     }
+}
+
+int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
+{
+    struct bbf_session *session = reply->session;
+
+    bbf_reply_document(reply, text, len);
+    while (!session->broken && session->out.bytes > DOCUMENT_BYTES) {
+        bool moved;
+        struct pollfd out = {.fd = atomic_load(&session->fd), .events = POLLOUT};
+        (void)poll(&out, 1, WAIT_MS);
+        if (bbf_sendq_flush(&session->out, out.fd, &moved) != BBF_OK)
+            session->broken = true;
+        if (moved)
+            session->moved = bbf_now_ms();
+        else if (bbf_now_ms() - session->moved > reply->service->config.stall_ms)
+            session->broken = true;
+        if (session->broken)
+            bbf_sendq_free(&session->out);
+    }
+    return session->broken ? BBF_ECLOSED : BBF_OK;
 }
 
 void bbf_reply_status(struct bbf_reply *reply, bool ok)
