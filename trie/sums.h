@@ -4,7 +4,8 @@
  * subtracts it; a capture makes one.
  *
  * Readers never zero a run word or a stripe table: their owners go on using them (D12.9). A flush
- * between two reads may hide or double a run for a moment; at rest the sums are exact.
+ * between two reads may hide or double a run for a moment; at rest the sums are exact. A baseline
+ * taken in such a moment misses up to 65,535 lives, which then show as released after it.
  *
  * Called by: trie/reset.c, trie/capture.c. Threads: agent.
  */
