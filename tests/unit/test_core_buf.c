@@ -105,6 +105,56 @@ static void failure_is_sticky_until_freed(void **state)
     bbf_buf_free(&buf);
 }
 
+struct sink {
+    size_t bytes, calls, refuse_from;
+    unsigned char next; /* what the next byte must be */
+};
+
+static int take(void *ctx, const char *data, size_t len)
+{
+    struct sink *sink = ctx;
+    if (++sink->calls == sink->refuse_from)
+        return BBF_EIO;
+    for (size_t i = 0; i < len; i++)
+        assert_int_equal((unsigned char)data[i], sink->next++);
+    sink->bytes += len;
+    return BBF_OK;
+}
+
+static void what_is_handed_on_leaves_no_trace(void **state)
+{
+    enum { BYTES = 5 * BBF_BUF_PIECE + 77 };
+    struct sink sink = {0};
+    struct bbf_buf buf = BBF_BUF_INIT;
+    (void)state;
+    buf.flush = take;
+    buf.ctx = &sink;
+    for (size_t i = 0; i < BYTES; i++)
+        bbf_buf_char(&buf, (char)(unsigned char)i);
+    assert_int_equal(sink.calls, 5);
+    assert_true(buf.cap <= 2 * BBF_BUF_PIECE);
+    assert_true(bbf_buf_flush(&buf));
+    assert_true(bbf_buf_flush(&buf)); /* nothing is left: not called again */
+    assert_int_equal(sink.calls, 6);
+    assert_int_equal(sink.bytes, BYTES);
+    bbf_buf_free(&buf);
+}
+
+static void a_refused_piece_is_a_failure(void **state)
+{
+    struct sink sink = {.refuse_from = 2};
+    struct bbf_buf buf = BBF_BUF_INIT;
+    (void)state;
+    buf.flush = take;
+    buf.ctx = &sink;
+    for (size_t i = 0; i < 4 * BBF_BUF_PIECE; i++)
+        bbf_buf_char(&buf, (char)(unsigned char)i);
+    assert_true(buf.failed);
+    assert_false(bbf_buf_flush(&buf));
+    assert_int_equal(sink.calls, 2); /* never asked again */
+    bbf_buf_free(&buf);
+}
+
 static void every_error_has_a_text_of_its_own(void **state)
 {
     static const int codes[] = {
@@ -134,6 +184,8 @@ int main(void)
         cmocka_unit_test(printf_at_every_length_around_its_small_path),
         cmocka_unit_test(reserved_bytes_count_only_when_they_are_counted),
         cmocka_unit_test(failure_is_sticky_until_freed),
+        cmocka_unit_test(what_is_handed_on_leaves_no_trace),
+        cmocka_unit_test(a_refused_piece_is_a_failure),
         cmocka_unit_test(every_error_has_a_text_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
