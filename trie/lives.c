@@ -22,6 +22,9 @@
 /* No weak reference could be had: the life is followed without garbage detection. */
 enum { NO_WEAK = 1 };
 
+/* A scan that buried more gives the list back. */
+enum { DEAD_KEPT = 4096 };
+
 /* What the agent remembers of an owner whose derived lives ended unreleased. */
 struct bbf_held {
     uint32_t generation; /* of the owner's life; 0 = none */
@@ -383,6 +386,11 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
     if (t->push_head != 0)
         bbf_record_push(t, t->push_head);
     t->push_head = t->push_count = 0;
+    if (t->cap_dead > DEAD_KEPT) {
+        free(t->dead);
+        t->dead = NULL;
+        t->cap_dead = 0;
+    }
     t->scans++;
 }
 

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>paths N: N lives on N distinct paths of five steps (16 methods a level), all open at the end.
  * lives N: N lives of two steps, one after the other, released. live N: N lives open at once, one
- * step each. depth N: one life of N steps no part of which repeats itself. mixed N: all of these.
+ * step each. lost N: the same, all dropped and collected at once. depth N: one life of N steps no part of which repeats itself. mixed N: all of these.
  * One step more for each: the allocator's answer.
  */
 public final class Limits {
@@ -35,6 +35,10 @@ public final class Limits {
             break;
         case "live":
             live(n);
+            break;
+        case "lost":
+            live(n);
+            OPEN.clear();
             break;
         case "depth":
             depth(n);
