@@ -11,7 +11,8 @@
 enum {
     TEXT_BYTES = 1024,            /* never deflated, whatever the peer (facts 3.3) */
     DOCUMENT_BYTES = 1024 * 1024, /* design D9 */
-    WAIT_MS = 100                 /* a look at the clock while a client does not read */
+    WAIT_MS = 100,                /* a look at the clock while a client does not read */
+    PART_STALL_MS = 5000          /* the other clients wait as long: shorter than the usual limit */
 };
 
 void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
@@ -86,7 +87,10 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len)
 int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
 {
     struct bbf_session *session = reply->session;
+    int64_t stall = reply->service->config.stall_ms;
 
+    if (stall > PART_STALL_MS)
+        stall = PART_STALL_MS;
     bbf_reply_document(reply, text, len);
     while (!session->broken && session->out.bytes > DOCUMENT_BYTES) {
         bool moved;
@@ -96,7 +100,7 @@ int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
             session->broken = true;
         if (moved)
             session->moved = bbf_now_ms();
-        else if (bbf_now_ms() - session->moved > reply->service->config.stall_ms)
+        else if (bbf_now_ms() - session->moved > stall)
             session->broken = true;
         if (session->broken)
             bbf_sendq_free(&session->out);

@@ -68,8 +68,8 @@ void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
 /* A document for our own client, sent as MESSAGE frames <= 1 MiB, not deflated. */
 void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
 /* The same for a part of a document that is made as it goes out: waits, with all other clients,
- * until no more than 1 MiB is left to send, as long as the client goes on reading. BBF_ECLOSED: it
- * does not, or is gone; nothing more can be sent. */
+ * until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5 s, or is
+ * gone; nothing more can be sent. */
 int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len);
 /* ERROR(class "bbflow", message, stack) followed by STATUS(0, failed). */
 void bbf_reply_error(struct bbf_reply *reply, const char *message);
