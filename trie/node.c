@@ -346,7 +346,8 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
         return node;
     }
     bool made;
-    uint32_t child = grow(t, node, key, bucket_of(n), &made);
+    uint32_t named = key >> BBF_L_KEY_BUCKET_SHIFT; /* a derived life has a count of its own */
+    uint32_t child = grow(t, node, key, named != 0 ? named - 1 : bucket_of(n), &made);
     if (!made)
         atomic_fetch_sub_explicit(&n->children, 1, memory_order_relaxed);
     if (child == 0)

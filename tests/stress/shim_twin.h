@@ -810,6 +810,13 @@ static inline void twin_unreleasable(struct twin_thread *me, struct twin_object 
     twin_put(&wrapper->bbf, BBF_HANDLE_NEVER);
 }
 
+static inline uint32_t twin_derived_key(struct twin_thread *me, uint32_t parent, uint32_t site)
+{
+    uint32_t flags = twin_get_int(&bbf_node_at(me->w->t, parent)->flags);
+    bool one = (flags >> BBF_L_FLAG_BUCKET_SHIFT & 3) == BBF_REF_1_2;
+    return one ? site : (BBF_REF_1_2 + 1) << BBF_L_KEY_BUCKET_SHIFT | site;
+}
+
 static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
                                struct twin_object *parent, uint32_t site)
 {
@@ -822,7 +829,8 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     if (pf != 0 && twin_is_open(me, pf)) {
         struct bbf_record *at = twin_record(me, pf);
         node = twin_charged_at(twin_get(&at->path), pf);
-        node = node > BBF_L_NODE_BEFORE_RESET ? twin_child_of(me, node, site) : node;
+        if (node > BBF_L_NODE_BEFORE_RESET)
+            node = twin_child_of(me, node, twin_derived_key(me, node, site));
         mem = (uint32_t)(twin_get(&at->refs) >> BBF_L_MEM_SHIFT) & BBF_L_MEM_KIND;
     } else {
         pf = 0;

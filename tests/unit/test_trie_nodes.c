@@ -292,6 +292,23 @@ static void a_count_that_goes_up_and_down_comes_back_to_its_node(void **state)
     sample_free(t);
 }
 
+/* What is derived from a life that is retained often begins with a count of its own. */
+static void a_key_that_names_a_bucket_gets_it(void **state)
+{
+    struct bbf_tracker *t = sample_default();
+    uint32_t root = sample_root(t), a = bbf_node_child(t, root, 100);
+    uint32_t up = bbf_node_bucket(t, a, BBF_REF_3_5);
+    uint32_t key = (BBF_REF_1_2 + 1) << BBF_L_KEY_BUCKET_SHIFT | 101;
+    (void)state;
+    uint32_t derived = bbf_node_child(t, up, key);
+    assert_int_equal(sample_bucket(t, derived), BBF_REF_1_2);
+    assert_int_equal(bbf_node_at(t, derived)->site, 101);
+    assert_int_equal(bbf_node_at(t, derived)->parent, up);
+    assert_int_equal(bbf_node_child(t, up, key), derived);
+    assert_int_equal(sample_bucket(t, bbf_node_child(t, derived, 102)), BBF_REF_1_2);
+    sample_free(t);
+}
+
 static void a_roots_twin_is_its_child(void **state)
 {
     struct bbf_tracker *t = sample_default();
@@ -458,6 +475,7 @@ int main(void)
         cmocka_unit_test(an_edge_back_fits_a_node_with_many_children),
         cmocka_unit_test(a_loop_of_up_to_sixteen_steps_costs_no_new_nodes),
         cmocka_unit_test(a_count_that_goes_up_and_down_comes_back_to_its_node),
+        cmocka_unit_test(a_key_that_names_a_bucket_gets_it),
         cmocka_unit_test(a_roots_twin_is_its_child),
         cmocka_unit_test(twins_are_found_behind_four_other_children),
         cmocka_unit_test(released_lives_are_counted_in_a_row_for_each_class),

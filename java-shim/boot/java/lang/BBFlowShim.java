@@ -37,6 +37,7 @@ public final class BBFlowShim {
 
     /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
+    private static final int BUCKET_ONE = 1;
 
     /** Strong slots by record number (D7); chunks are made once and stay. */
     private static final Object[][] SLOTS = new Object[CHUNKS][];
@@ -499,7 +500,7 @@ public final class BBFlowShim {
             if (pf != 0 && isOpen(pf)) {
                 long path = U.getLong(recordAt(pf) + REC_PATH);
                 node = chargedAt(path, pf);
-                node = node > NODE_BEFORE_RESET ? childOf(node, site) : node;
+                node = node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
                 mem = (int) (U.getLong(recordAt(pf) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
             } else {
                 pf = 0;
@@ -518,6 +519,12 @@ public final class BBFlowShim {
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    /** A derived life begins with a count of 1, whatever its parent's is. */
+    private static int derivedKey(int parent, int site) {
+        int bucket = U.getInt(nodeAt(parent) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
+        return bucket == BUCKET_ONE ? site : (BUCKET_ONE + 1) << KEY_BUCKET_SHIFT | site;
     }
 
     /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
