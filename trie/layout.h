@@ -73,7 +73,7 @@
     XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
     XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
     XX(KEY_BUCKET_SHIFT, 24)                                                                       \
-    XX(ARENA_SHIFT, 20) /* node id = arena:12 | index:20; arena 0 holds the reserved nodes */      \
+    XX(ARENA_SHIFT, 20) /* node id = arena:11 | index:20; arena 0 holds the reserved nodes */      \
     XX(NODE_NONE, 0)                                                                               \
     XX(NODE_IGNORE, 1) /* in the root table: heap roots under trackDirectOnly */                   \
     XX(NODE_RACED, 2)                                                                              \

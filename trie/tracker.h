@@ -234,7 +234,7 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
 /* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
  * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
-/* Lives not followed to an end yet: used by a stop. Agent. */
+/* Lives not followed to an end yet: what tests at rest compare with. Any thread, no snapshot. */
 uint64_t bbf_lives_open(const struct bbf_tracker *t);
 
 /* ---- reset (trie/reset.c), agent ---- */
