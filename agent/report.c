@@ -221,6 +221,11 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     bbf_buf_printf(out, "  %-18s %llu\n", #name, (unsigned long long)s->totals.name##_);
     BBF_TOTALS(XX)
 #undef XX
+    bbf_buf_str(out, "since the start, whatever was reset\n");
+#define XX(name)                                                                                   \
+    bbf_buf_printf(out, "  %-18s %llu\n", #name, (unsigned long long)s->since_start.name##_);
+    BBF_SINCE_START(XX)
+#undef XX
     bbf_buf_printf(out, "scans              %llu, %llu conversions\n",
                    (unsigned long long)bbf_agent.tracker->scans,
                    (unsigned long long)bbf_agent.tracker->converted);

@@ -220,6 +220,40 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.internal_errors_ += sums->errors + t->empty_slots;
 }
 
+/* Before a baseline is taken off `sums`. Each counter is read once: exact at rest only. */
+static void add_since_start(const struct bbf_tracker *t, const struct bbf_sums *sums,
+                            struct bbf_snap_since_start *to)
+{
+    uint64_t ends[BBF_ENDS];
+    memcpy(ends, t->forgotten, sizeof ends);
+    for (size_t i = 0; i < t->cap_tombs; i++)
+        if (t->tombs[i].used)
+            ends[t->tombs[i].end] += t->tombs[i].count;
+    *to = (struct bbf_snap_since_start){.released_ = t->forgotten_released,
+                                        .leaked_ = ends[BBF_END_LEAKED],
+                                        .held_ = ends[BBF_END_HELD],
+                                        .harmless_ = ends[BBF_END_HARMLESS],
+                                        .unknown_ = ends[BBF_END_UNKNOWN] + t->forgotten_unknown,
+                                        .undone_ = sums->undone,
+                                        .dropped_lives_ = sums->tally[BBF_L_TALLY_DROPPED_LIVES],
+                                        .raced_steps_ = sums->tally[BBF_L_TALLY_RACED_STEPS]};
+    for (uint32_t i = 0; i < sums->nodes; i++) {
+        to->released_ += sums->released[i];
+        to->unknown_ += sums->unknown[i];
+    }
+    for (uint32_t i = BBF_L_NODE_RACED; i <= BBF_L_NODE_BEFORE_RESET; i++) {
+        to->released_ += sums->reserved_released[i];
+        to->unknown_ += sums->reserved_unknown[i];
+    }
+    uint32_t generations = 0, end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
+        uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
+        generations += BBF_GENERATION(life);
+        to->live_ += (life & BBF_L_STATE) == BBF_L_OPEN;
+    }
+    to->generations_ = generations;
+}
+
 static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct bbf_snapshot *s)
 {
     uint32_t next = atomic_load(&t->next_node);
@@ -267,6 +301,7 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
     struct bbf_sums *sums = bbf_sums_new(t);
     if (sums == NULL)
         return BBF_ENOMEM;
+    add_since_start(t, sums, &s->since_start);
     if (t->baseline != NULL)
         bbf_sums_subtract(sums, t->baseline);
     struct columns c = {.arena = sums->arena, .nodes = sums->nodes};

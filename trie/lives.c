@@ -28,9 +28,9 @@ enum { DEAD_KEPT = 4096 };
 /* What the agent remembers of an owner whose derived lives ended unreleased. */
 struct bbf_held {
     uint32_t generation; /* of the owner's life; 0 = none */
-    uint32_t node;       /* where the first of them is charged */
+    uint32_t node;       /* where the first of them that leaked is charged */
     uint8_t memory;
-    bool charged;
+    bool leaked; /* one of them did: node and memory are known */
 };
 
 /* A collected life, between its CAS to DEAD and its end. */
@@ -323,8 +323,20 @@ static struct bbf_held *held_at(struct bbf_tracker *t, uint32_t record)
     return &t->held[record];
 }
 
-/* Tell every life that `dead` was derived from that it is held by an unreleased one. */
-static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead)
+static bool is_held(const struct bbf_tracker *t, const struct bbf_dead *d)
+{
+    return d->record < t->cap_held && t->held[d->record].generation == d->generation;
+}
+
+static bool is_leak(const struct bbf_tracker *t, const struct bbf_dead *d)
+{
+    return (d->mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC | BBF_L_MEM_FOREIGN)) == 0 &&
+           !is_held(t, d);
+}
+
+/* Tell every life that `dead` was derived from that it is held by an unreleased one, and, once all
+ * that are held are known, where the first that leaked is charged. */
+static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead, bool leaked)
 {
     uint64_t parent = dead->parent;
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
@@ -333,24 +345,37 @@ static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead)
         if (held == NULL || BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
         if (held->generation != g)
-            *held = (struct bbf_held){
-                .generation = g, .node = dead->node, .memory = dead->mem & BBF_L_MEM_KIND};
+            *held = (struct bbf_held){.generation = g};
+        if (leaked && !held->leaked) {
+            held->node = dead->node;
+            held->memory = dead->mem & BBF_L_MEM_KIND;
+            held->leaked = true;
+        }
         parent = atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed);
     }
+}
+
+/* The bytes belong to the first life derived from it that leaked, once (D8); if a reset has
+ * forgotten that leak since, they are forgotten with it. */
+static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_held *held, uint32_t bytes)
+{
+    struct bbf_tomb *tomb = held->leaked && t->cap_tombs > 0
+                                ? tomb_at(t, held->node, BBF_END_LEAKED, held->memory)
+                                : NULL;
+    if (tomb != NULL && tomb->used)
+        tomb->bytes += bytes;
 }
 
 static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, const struct bbf_dead *d)
 {
     uint8_t memory = d->mem & BBF_L_MEM_KIND;
-    const struct bbf_held *held = d->record < t->cap_held ? &t->held[d->record] : NULL;
     if ((d->mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
         charge(t, d->node, BBF_END_HARMLESS, memory, 1, 0, d->open_seconds);
     } else if ((d->mem & BBF_L_MEM_FOREIGN) != 0) {
         charge(t, d->node, BBF_END_UNKNOWN, memory, 1, 0, d->open_seconds);
-    } else if (held != NULL && held->generation == d->generation) {
+    } else if (is_held(t, d)) {
         charge(t, d->node, BBF_END_HELD, memory, 1, 0, d->open_seconds);
-        /* The bytes belong to the first life derived from it that leaked, once (D8). */
-        charge(t, held->node, BBF_END_LEAKED, held->memory, 0, d->bytes, 0);
+        charge_held_bytes(t, &t->held[d->record], d->bytes);
     } else {
         charge(t, d->node, BBF_END_LEAKED, memory, 1, d->bytes, d->open_seconds);
     }
@@ -380,9 +405,17 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
                 collect(t, heap, r, &n);
     }
     for (size_t i = 0; i < n; i++)
-        hold_ancestors(t, &t->dead[i]);
+        hold_ancestors(t, &t->dead[i], false);
     for (size_t i = 0; i < n; i++)
-        end_life(t, heap, &t->dead[i]);
+        if (is_leak(t, &t->dead[i]))
+            hold_ancestors(t, &t->dead[i], true);
+    /* Leaks first: what they hold adds its bytes to them. */
+    for (size_t i = 0; i < n; i++)
+        if (!is_held(t, &t->dead[i]))
+            end_life(t, heap, &t->dead[i]);
+    for (size_t i = 0; i < n; i++)
+        if (is_held(t, &t->dead[i]))
+            end_life(t, heap, &t->dead[i]);
     if (t->push_head != 0)
         bbf_record_push(t, t->push_head);
     t->push_head = t->push_count = 0;

@@ -24,6 +24,9 @@ static int take_baseline(struct bbf_tracker *t)
         return BBF_ENOMEM;
     bbf_sums_free(t->baseline);
     t->baseline = sums;
+    for (size_t i = 0; i < t->cap_tombs; i++)
+        if (t->tombs[i].used)
+            t->forgotten[t->tombs[i].end] += t->tombs[i].count;
     t->n_tombs = 0;
     if (t->tombs != NULL)
         memset(t->tombs, 0, t->cap_tombs * sizeof *t->tombs);
@@ -56,6 +59,17 @@ static bool move_lives(struct bbf_tracker *t, uint32_t arena)
     return found;
 }
 
+/* What was charged in an id range that nobody charges any more, before its memory goes. */
+static void remember_range(struct bbf_tracker *t, uint32_t arena, uint32_t nodes)
+{
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t id = (arena << BBF_L_ARENA_SHIFT) + i;
+        t->forgotten_released += atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
+        t->forgotten_unknown +=
+            atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
+    }
+}
+
 int bbf_tracker_reset_nodes(struct bbf_tracker *t)
 {
     uint32_t old = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT, arena = old + 1;
@@ -77,6 +91,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     int err = take_baseline(t);
     size_t len = (size_t)BBF_LOW(window) << 20,
            from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
+    remember_range(t, old, BBF_LOW(window) * BBF_NODES_PER_STEP);
     bbf_budget_uncharge(&t->budget, bbf_report_bytes(BBF_LOW(window)));
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);

@@ -81,6 +81,21 @@ struct bbf_snap_totals {
 #undef XX
 };
 
+/* Lives since the tracker was made, whatever was reset since. At rest released + live + leaked +
+ * held + harmless + unknown + undone is what was opened, and `generations`, the sum of the records'
+ * generations, equals it modulo 2^32 (D12.12). Not in the JSON document: only `status` shows it. */
+/* clang-format off */
+#define BBF_SINCE_START(XX)                                                                        \
+    XX(released) XX(live) XX(leaked) XX(held) XX(harmless) XX(unknown) XX(undone)                  \
+    XX(dropped_lives) XX(raced_steps) XX(generations)
+/* clang-format on */
+
+struct bbf_snap_since_start {
+#define XX(name) uint64_t name##_;
+    BBF_SINCE_START(XX)
+#undef XX
+};
+
 struct bbf_snap_limit {
     char *name;                /* option's name: maxNodes, … */
     uint64_t used, limit, hit; /* hit: how often it was reached */
@@ -109,6 +124,7 @@ struct bbf_snapshot {
     char **notes; /* sentences: what was not seen and why; the first lines of every render */
     size_t n_notes;
     struct bbf_snap_totals totals;
+    struct bbf_snap_since_start since_start;
     struct bbf_snap_site *sites;
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */

@@ -81,6 +81,7 @@ struct bbf_limits {
 
 /* Lives the agent thread ended, by node, verdict and memory. Agent. */
 enum bbf_end { BBF_END_LEAKED, BBF_END_HELD, BBF_END_HARMLESS, BBF_END_UNKNOWN };
+enum { BBF_ENDS = BBF_END_UNKNOWN + 1 };
 struct bbf_tomb {
     uint32_t node;
     uint8_t end, memory;
@@ -131,9 +132,11 @@ struct bbf_tracker {
     size_t cap_held;
     struct bbf_dead *dead;
     size_t cap_dead;
-    struct bbf_sums *baseline; /* what a reset subtracts; NULL = nothing */
-    uint32_t *hidden_roots;    /* root nodes of heap sites while trackDirectOnly is on */
-    uint64_t live_heap;        /* open heap lives at the last capture */
+    struct bbf_sums *baseline;    /* what a reset subtracts; NULL = nothing */
+    uint64_t forgotten[BBF_ENDS]; /* lives of the tombs that resets cleared, by end */
+    uint64_t forgotten_released, forgotten_unknown; /* of the id ranges that were reset */
+    uint32_t *hidden_roots; /* root nodes of heap sites while trackDirectOnly is on */
+    uint64_t live_heap;     /* open heap lives at the last capture */
     uint32_t push_head, push_count;
     uint64_t resets, no_weakref, empty_slots, converted, scans;
 };

@@ -145,6 +145,67 @@ static void an_owner_of_leaked_slices_is_held(void **state)
     walk_free(w);
 }
 
+/* Totals of bytes as the leaks list them: bytes that no leak lists belong to nobody. */
+static void assert_leaked(struct walk *w, uint64_t lives, uint64_t bytes)
+{
+    struct bbf_snapshot *s = sample_capture(w->t);
+    uint64_t listed = 0, listed_bytes = 0;
+    for (size_t i = 0; i < s->n_leaks; i++) {
+        listed += s->leaks[i].count;
+        listed_bytes += s->leaks[i].bytes;
+    }
+    assert_int_equal(s->totals.leaked_, lives);
+    assert_int_equal(s->totals.leaked_bytes_, bytes);
+    assert_int_equal(listed, lives);
+    assert_int_equal(listed_bytes, bytes);
+    bbf_snapshot_free(s);
+}
+
+/* A slice of a slice leaks: the bytes are its, not those of the one between, which is held too. */
+static void the_bytes_of_a_held_owner_are_the_leaks(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
+    struct twin_object *one = walk_slice(w, o), *two = walk_slice(w, one);
+    (void)state;
+    twin_step(w->me, one, w->a);
+    twin_step(w->me, two, w->b);
+    twin_drop(w->heap, o);
+    twin_drop(w->heap, one);
+    twin_drop(w->heap, two);
+    walk_scan(w);
+    assert_totals(w, "0 0 1 2 0 0");
+    assert_leaked(w, 1, 1000);
+    walk_free(w);
+}
+
+/* What holds it is no leak, or was forgotten by a reset: then the bytes are nobody's. */
+static void without_a_leak_the_bytes_of_a_held_owner_are_not_leaked(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1000), *one = walk_slice(w, o);
+    struct twin_object *wrapper = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, one);
+    (void)state;
+    twin_unreleasable(w->me, wrapper, one);
+    twin_drop(w->heap, wrapper);
+    twin_drop(w->heap, one);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "0 0 0 1 1 0");
+    assert_leaked(w, 0, 0);
+    o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
+    one = walk_slice(w, o);
+    twin_drop(w->heap, one);
+    walk_scan(w);
+    assert_leaked(w, 1, 0);
+    assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_totals(w, "0 0 0 1 0 0");
+    assert_leaked(w, 0, 0);
+    walk_free(w);
+}
+
 static void an_owner_whose_slices_were_released_leaks_itself(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -520,6 +581,8 @@ int main(void)
         cmocka_unit_test(what_costs_nothing_is_harmless_and_foreign_counts_are_unknown),
         cmocka_unit_test(a_static_buffer_is_live_and_never_leaks),
         cmocka_unit_test(an_owner_of_leaked_slices_is_held),
+        cmocka_unit_test(the_bytes_of_a_held_owner_are_the_leaks),
+        cmocka_unit_test(without_a_leak_the_bytes_of_a_held_owner_are_not_leaked),
         cmocka_unit_test(an_owner_whose_slices_were_released_leaks_itself),
         cmocka_unit_test(a_buffer_first_seen_in_a_constructor_is_one_life),
         cmocka_unit_test(fresh_gives_a_wrapped_object_a_life_that_root_renames),

@@ -178,6 +178,48 @@ static void a_leak_across_a_reset_is_a_leak(void **state)
     walk_free(w);
 }
 
+/* D12.12: what no reset clears adds up to the records' generations. */
+static void assert_since_start(struct walk *w, uint64_t released, uint64_t live, uint64_t leaked,
+                               uint64_t unknown)
+{
+    struct bbf_snapshot *s = sample_capture(w->t);
+    const struct bbf_snap_since_start *t = &s->since_start;
+    assert_int_equal(t->released_, released);
+    assert_int_equal(t->live_, live);
+    assert_int_equal(t->leaked_, leaked);
+    assert_int_equal(t->unknown_, unknown);
+    assert_int_equal(t->generations_, released + live + leaked + unknown);
+    bbf_snapshot_free(s);
+}
+
+static void what_was_since_the_start_is_not_reset(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1), *p;
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 7; i++) { /* a run, and the release row of another node */
+            twin_release(w->me, o, true);
+            twin_root(w->me, o, 1, w->root);
+        }
+        p = walk_buffer(w, BBF_MEM_DIRECT, 1);
+        twin_step(w->me, p, w->a);
+        twin_root(w->me, p, 1, w->root); /* the first life ends as unknown */
+        twin_drop(w->heap, p);
+        walk_scan(w);
+        uint64_t n = (uint64_t)round + 1;
+        assert_since_start(w, 7 * n, 1, n, n);
+        assert_int_equal(
+            round % 2 == 0 ? bbf_tracker_baseline(w->t) : bbf_tracker_reset_nodes(w->t), BBF_OK);
+        assert_since_start(w, 7 * n, 1, n, n);
+    }
+    bbf_stripe_retire(w->t, w->me->tid);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    assert_since_start(w, 28, 0, 5, 4);
+    walk_free(w);
+}
+
 static void the_node_limit_is_over_after_a_reset(void **state)
 {
     struct bbf_limits limits = sample_limits();
@@ -263,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_reset_of_the_nodes_begins_with_an_empty_trie),
         cmocka_unit_test(runs_of_the_old_arena_are_neither_lost_nor_counted_again),
         cmocka_unit_test(a_leak_across_a_reset_is_a_leak),
+        cmocka_unit_test(what_was_since_the_start_is_not_reset),
         cmocka_unit_test(the_node_limit_is_over_after_a_reset),
         cmocka_unit_test(the_overflow_table_of_each_arena_is_its_own),
         cmocka_unit_test(without_an_id_range_a_reset_is_refused),
