@@ -5,6 +5,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/diverge.h"
 #include "render/names.h"
 #include "render/text.h"
 
@@ -15,8 +16,6 @@
 /* Of a path longer than this only both ends are written: a reader needs where the buffer came from
  * and who had it last, and text is what this render has to save. The JSON document has it all. */
 enum { PATH_MAX_STEPS = 100, PATH_HEAD = 10, PATH_TAIL = 80 };
-
-static const char *const ref_text[] = {"[ref=0]", "[ref=1]", "[ref=3]", "[ref=6]"};
 
 struct llm {
     struct bbf_buf *out;
@@ -62,6 +61,13 @@ static void add_root(const struct llm *llm, uint32_t node)
     add_name(llm, root);
 }
 
+static void add_ref(const struct llm *llm, uint32_t node)
+{
+    bbf_buf_str(llm->out, "[ref=");
+    bbf_buf_str(llm->out, bbf_ref_name(llm->snapshot->nodes[node].ref));
+    bbf_buf_char(llm->out, ']');
+}
+
 /* The `count` steps that end at `node`, with arrows between them. */
 static void add_steps(const struct llm *llm, uint32_t node, size_t count)
 {
@@ -73,7 +79,7 @@ static void add_steps(const struct llm *llm, uint32_t node, size_t count)
         const struct bbf_snap_node *step = &llm->snapshot->nodes[steps[i]];
         bbf_buf_str(llm->out, i > 0 ? " -> " : "");
         add_name(llm, steps[i]);
-        bbf_buf_str(llm->out, ref_text[step->ref]);
+        add_ref(llm, steps[i]);
         bbf_buf_str(llm->out, step->loop ? "(loop)" : "");
     }
 }
@@ -137,6 +143,51 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
     add_path(llm, leak->node);
 }
 
+static void add_step(const struct llm *llm, const char *key, uint32_t node)
+{
+    bbf_buf_printf(llm->out, "|%s=", key);
+    if (node == BBF_NO_NODE) {
+        bbf_buf_char(llm->out, '-');
+        return;
+    }
+    add_name(llm, node);
+    add_ref(llm, node);
+}
+
+static void add_divergence(const struct llm *llm, const struct bbf_divergence *d)
+{
+    struct bbf_buf *out = llm->out;
+
+    bbf_buf_printf(out,
+                   "divergence|lost=%" PRIu64 "|aged=%" PRIu64 "|bytes=%" PRIu64
+                   "|memory=%s|of=%" PRIu64 "|lost_rate=",
+                   d->leaked, d->aged, d->bytes, bbf_memory_name(d->memory), d->passed);
+    bbf_text_percent(out, d->leaked + d->aged, d->passed);
+    bbf_buf_printf(out, "|released=%" PRIu64 "|released_rate=", d->released);
+    bbf_text_percent(out, d->released, d->passed);
+    add_step(llm, "origin", d->origin);
+    add_step(llm, "shared", d->shared);
+    add_step(llm, "losing", d->losing);
+    add_step(llm, "last", d->last);
+    add_step(llm, "kept", d->kept);
+    bbf_buf_char(out, '\n');
+}
+
+static int add_divergences(const struct llm *llm)
+{
+    struct bbf_divergences d;
+    int err = bbf_divergences_init(&d, llm->snapshot, llm->parents);
+
+    if (err != 0)
+        return err;
+    bbf_buf_str(llm->out, "DIVERGENCES:\n");
+    for (size_t i = 0; i < d.count && !llm->out->failed; i++)
+        add_divergence(llm, &d.rows[i]);
+    bbf_buf_str(llm->out, d.count == 0 ? "(none)\n\n" : "\n");
+    bbf_divergences_free(&d);
+    return 0;
+}
+
 static int compare_flows(const void *a, const void *b, void *nodes_of)
 {
     const struct bbf_snap_node *nodes = nodes_of;
@@ -186,6 +237,9 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         if (bbf_text_head(out, snapshot, "") == 0)
             bbf_buf_str(out, "(none)\n");
         bbf_buf_char(out, '\n');
+        err = add_divergences(&llm);
+    }
+    if (err == 0) {
         add_metadata(&llm);
         bbf_buf_str(out, "\nLEAKS:\n");
         for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++)

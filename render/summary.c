@@ -4,6 +4,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/diverge.h"
 #include "render/names.h"
 #include "render/text.h"
 
@@ -19,6 +20,7 @@ struct summary {
     struct bbf_names names;
     uint32_t *parents;
     uint32_t *steps;
+    struct bbf_divergences divergences;
 };
 
 /* Numbers that the totals do not have. */
@@ -166,11 +168,15 @@ int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         err = BBF_ENOMEM;
     if (err == 0)
         err = bbf_snapshot_parents(snapshot, s.parents, NULL);
+    if (err == 0)
+        err = bbf_divergences_init(&s.divergences, snapshot, s.parents);
     if (err == 0) {
         bbf_text_head(out, snapshot, "note: ");
+        bbf_divergences_text(out, &s.divergences, snapshot, s.parents, &s.names, LEAKS_SHOWN);
         add_numbers(out, snapshot);
         add_leaks(&s);
     }
+    bbf_divergences_free(&s.divergences);
     free(s.steps);
     free(s.parents);
     bbf_names_free(&s.names);

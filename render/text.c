@@ -107,6 +107,12 @@ void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
     bbf_buf_printf(out, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
 
+const char *bbf_ref_name(uint8_t bucket)
+{
+    static const char *const names[] = {"0", "1", "3", "6"};
+    return names[bucket];
+}
+
 const char *bbf_memory_name(enum bbf_memory memory)
 {
     switch (memory) {

@@ -33,6 +33,9 @@ void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 /* "direct", "heap", "composite", "unknown". */
 const char *bbf_memory_name(enum bbf_memory memory);
 
+/* "0", "1", "3", "6": the least count of an enum bbf_bucket, as the text renders show it. */
+const char *bbf_ref_name(uint8_t bucket);
+
 /*
  * What was not seen, a line each after `prefix`: the notes, buffers without the hidden field, the
  * totals that are not 0 and mean a loss, the limits that were hit. Returns the number of lines.

@@ -5,6 +5,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/diverge.h"
 #include "render/forest.h"
 #include "render/leaks.h"
 #include "render/text.h"
@@ -17,7 +18,8 @@
  * the last levels of their indentation only, else the indentation would grow with the square. */
 enum { WINDOW = 60 };
 
-static const char *const ref_text[] = {"0", "1", "3", "6"};
+/* Divergence points in front of the tree: the tree itself has every leak. */
+enum { DIVERGENCES_SHOWN = 10 };
 
 struct tree {
     struct bbf_buf *out;
@@ -25,6 +27,7 @@ struct tree {
     struct bbf_names names;
     struct bbf_forest forest;
     struct bbf_leak_index leaks;
+    struct bbf_divergences divergences;
     struct bbf_buf indent; /* "│   " or "    " for each level above the line */
     uint32_t *starts;      /* where each level begins in indent */
     uint32_t *at;          /* by run: where the walk stands in order */
@@ -60,7 +63,7 @@ static void add_node(struct tree *tree, uint32_t i)
     /* A root is seen with one reference; where it was not, two roots may differ by it alone. */
     if (!root || node->ref != BBF_REF_1_2) {
         bbf_buf_str(out, "ref=");
-        bbf_buf_str(out, ref_text[node->ref]);
+        bbf_buf_str(out, bbf_ref_name(node->ref));
         bbf_buf_str(out, ", ");
     }
     bbf_buf_str(out, "count=");
@@ -165,6 +168,8 @@ static int tree_init(struct tree *tree, size_t max_leaves)
         err = bbf_forest_init(&tree->forest, tree->snapshot, &tree->names);
     if (err == 0)
         err = bbf_leak_index_init(&tree->leaks, tree->snapshot);
+    if (err == 0)
+        err = bbf_divergences_init(&tree->divergences, tree->snapshot, tree->forest.parents);
     if (err == 0 && max_leaves != 0)
         err = bbf_forest_cut(&tree->forest, max_leaves);
     if (err == 0) {
@@ -183,6 +188,8 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, si
 
     if (err == 0) {
         bbf_text_head(out, snapshot, "note: ");
+        bbf_divergences_text(out, &tree.divergences, snapshot, tree.forest.parents, &tree.names,
+                             DIVERGENCES_SHOWN);
         add_totals(out, &snapshot->totals);
         add_nodes(&tree);
         if (tree.forest.hidden_nodes != 0)
@@ -196,6 +203,7 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, si
     free(tree.at);
     free(tree.starts);
     bbf_buf_free(&tree.indent);
+    bbf_divergences_free(&tree.divergences);
     bbf_leak_index_free(&tree.leaks);
     bbf_forest_free(&tree.forest);
     bbf_names_free(&tree.names);

@@ -12,6 +12,18 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
+/* What stands in front of the tree has its own test. */
+static void skip_divergences(struct bbf_buf *text)
+{
+    static const char title[] = "Where lives are lost:\n";
+    const char *at = strstr(text->data, title), *end = at != NULL ? strstr(at, "\n\n") : NULL;
+    if (end == NULL)
+        return;
+    size_t from = (size_t)(at - text->data), to = (size_t)(end + 2 - text->data);
+    memmove(text->data + from, text->data + to, text->len + 1 - to);
+    text->len -= to - from;
+}
+
 static void render(struct bbf_buf *text, struct bbf_snapshot *s, enum bbf_format format,
                    size_t max_leaves)
 {
@@ -20,6 +32,7 @@ static void render(struct bbf_buf *text, struct bbf_snapshot *s, enum bbf_format
     assert_int_equal(bbf_render(text, s, format, &options), 0);
     bbf_snapshot_free(s);
     bbf_buf_cstr(text);
+    skip_divergences(text);
 }
 
 static size_t count_of(const struct bbf_buf *text, const char *word)

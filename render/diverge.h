@@ -1,0 +1,56 @@
+/*
+ * render/diverge.h - the divergence point of each leak: the last step that lives which were
+ * released share with those that were lost, the branch that loses them, and the branch that does
+ * not.
+ *
+ *   root ── A.read ─┬─ A.done ── release [990]      shared: A.read   kept: A.done
+ *                   └─ A.check ── A.onError  LEAK 8  losing: A.check  last: A.onError
+ *
+ * A derived life (a retained slice) is compared with derived lives only: it begins at its derive
+ * step, and does not count as a life of the path that it was derived on. Where a step is itself
+ * where lives end and others go on, losing = shared. Where no life of the origin was released,
+ * there is no shared step, and losing = origin.
+ *
+ * Called by: render/ only. Threads: one owner; the snapshot is only read. Errors: BBF_ENOMEM.
+ * Units: lives, bytes. Nodes are indexes into snapshot->nodes.
+ */
+#ifndef BBF_RENDER_DIVERGE_H
+#define BBF_RENDER_DIVERGE_H
+
+#include "core/buf.h"
+#include "render/names.h"
+#include "trie/snapshot.h"
+
+enum { BBF_NO_NODE = UINT32_MAX };
+
+struct bbf_divergence {
+    uint32_t origin; /* the root, or the derive step of derived lives */
+    uint32_t shared; /* BBF_NO_NODE: no life of the origin was released */
+    uint32_t losing; /* first step of the branch below `shared` in which nothing is released */
+    uint32_t last;   /* the step of the branch where most of them were lost */
+    uint32_t kept;   /* first step of the branch through which most were released; BBF_NO_NODE */
+    uint32_t ends;   /* steps of the branch where lives were lost */
+    enum bbf_memory memory; /* of those lost at `last` */
+    uint64_t leaked, aged;  /* lost in the branch: proven, and open for too long */
+    uint64_t bytes;         /* of both */
+    uint64_t passed;        /* lives that reached `shared`, of the origin if there is none */
+    uint64_t released;      /* of these, released on any way */
+    uint64_t kept_released; /* through `kept` */
+};
+
+struct bbf_divergences {
+    struct bbf_divergence *rows; /* most bytes first, then most lives, then by node */
+    size_t count;
+};
+
+/* A row for each branch that loses lives; `parents` is bbf_snapshot_parents()'s. */
+int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_snapshot *snapshot,
+                         const uint32_t *parents);
+void bbf_divergences_free(struct bbf_divergences *divergences);
+
+/* At most `max` of them for a person, two or three lines each; nothing where nothing was lost. */
+void bbf_divergences_text(struct bbf_buf *out, const struct bbf_divergences *divergences,
+                          const struct bbf_snapshot *snapshot, const uint32_t *parents,
+                          const struct bbf_names *names, size_t max);
+
+#endif

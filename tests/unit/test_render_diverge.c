@@ -1,0 +1,253 @@
+/* link: bbf_render bbf_trie bbf_core */
+/*
+ * Divergence points: which step is shared, which branch loses, which keeps, and the rates, counted
+ * by hand on trees of every kind; what a person reads of them.
+ */
+#include "core/buf.h"
+#include "render/diverge.h"
+#include "tests/unit/snapshot_samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static const char pooled[] = "io.netty.buffer.PooledByteBufAllocator";
+static const char direct[] = "io.netty.buffer.PooledUnsafeDirectByteBuf";
+
+struct found {
+    struct bbf_snapshot *snapshot;
+    uint32_t *parents;
+    struct bbf_divergences divergences;
+};
+
+static struct found find(struct bbf_snapshot *s)
+{
+    struct found f = {.snapshot = s};
+
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    f.parents = sample_memory(calloc(s->n_nodes + 1, sizeof *f.parents));
+    assert_int_equal(bbf_snapshot_parents(s, f.parents, NULL), 0);
+    assert_int_equal(bbf_divergences_init(&f.divergences, s, f.parents), 0);
+    return f;
+}
+
+static void assert_text(struct found *f, size_t max, const char *expected)
+{
+    struct bbf_names names;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    assert_int_equal(bbf_names_init(&names, f->snapshot, '\0'), 0);
+    bbf_divergences_text(&text, &f->divergences, f->snapshot, f->parents, &names, max);
+    assert_string_equal(bbf_buf_cstr(&text), expected);
+    bbf_buf_free(&text);
+    bbf_names_free(&names);
+}
+
+static void found_free(struct found *f)
+{
+    bbf_divergences_free(&f->divergences);
+    free(f->parents);
+    bbf_snapshot_free(f->snapshot);
+}
+
+static void the_branch_that_loses_and_the_one_that_does_not(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t read = sample_step(s, root, "com.app.A", "read");
+    int64_t done = sample_step(s, read, "com.app.A", "done");
+    sample_release(s, done, direct, 980);
+    int64_t other = sample_step(s, read, "com.app.A", "skip");
+    sample_release(s, other, direct, 12);
+    int64_t check = sample_step(s, read, "com.app.A", "check");
+    int64_t on = sample_step(s, check, "com.app.A", "onError");
+    int64_t log = sample_step(s, on, "com.app.A", "log");
+    sample_leak(s, log, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 6, 600, 1);
+    sample_leak(s, on, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 2, 200, 1);
+
+    struct found f = find(s);
+    assert_int_equal(f.divergences.count, 1);
+    const struct bbf_divergence *d = f.divergences.rows;
+    assert_int_equal(d->origin, root);
+    assert_int_equal(d->shared, read);
+    assert_int_equal(d->losing, check);
+    assert_int_equal(d->last, log);
+    assert_int_equal(d->kept, done);
+    assert_int_equal(d->ends, 2);
+    assert_int_equal(d->leaked, 8);
+    assert_int_equal(d->bytes, 800);
+    assert_int_equal(d->passed, 1000);
+    assert_int_equal(d->released, 992);
+    assert_int_equal(d->kept_released, 980);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 8 of 1000 (0.80%) that reach A.read go to A.check and end in A.log or 1 other "
+                "step: 800 B direct\n"
+                "   by way of A.onError\n"
+                "   992 of 1000 (99.20%) are released, 98.79% of them through A.done\n\n");
+    found_free(&f);
+}
+
+static void a_step_where_some_end_and_others_go_on(void **state)
+{
+    (void)state;
+    struct found f = find(sample_interior());
+
+    /* Most bytes first: three at the root, then 43 at Holder.keep. */
+    assert_int_equal(f.divergences.count, 2);
+    const struct bbf_divergence *d = f.divergences.rows;
+    assert_int_equal(d[0].shared, 0);
+    assert_int_equal(d[0].losing, 0);
+    assert_int_equal(d[0].leaked, 3);
+    assert_int_equal(d[1].shared, 1);
+    assert_int_equal(d[1].losing, 1);
+    assert_int_equal(d[1].kept, 2);
+    assert_int_equal(d[1].leaked, 43);
+    assert_int_equal(d[1].ends, 1);
+    assert_int_equal(d[1].passed, 1045);
+    found_free(&f);
+}
+
+static void nothing_of_the_root_is_released(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "heapBuffer");
+    int64_t step = sample_step(s, root, "com.app.A", "line");
+    sample_leak(s, step, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 82, 5248, 1);
+    /* Another root's lives are no comparison. */
+    int64_t other = sample_step(s, -1, pooled, "directBuffer");
+    sample_release(s, other, direct, 500);
+
+    struct found f = find(s);
+    assert_int_equal(f.divergences.rows[0].shared, BBF_NO_NODE);
+    assert_int_equal(f.divergences.rows[0].losing, root);
+    assert_int_equal(f.divergences.rows[0].kept, BBF_NO_NODE);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 82 of 82 (100.00%) of PooledByteBufAllocator.heapBuffer end in A.line: 5.1 KiB "
+                "heap\n"
+                "   none of these is released anywhere\n\n");
+    found_free(&f);
+}
+
+static void derived_lives_are_compared_with_derived_lives(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t frame = sample_step(s, root, "com.app.Frames", "extract");
+    sample_release(s, frame, direct, 30);
+    s->nodes[frame].held_ = 10;
+    uint32_t site = sample_site(s, "io.netty.buffer.ByteBuf", "retained", "", BBF_SITE_DERIVE);
+    int64_t derived = sample_node(s, frame, site, BBF_REF_1_2);
+    int64_t kept = sample_step(s, derived, "com.app.Frames", "done");
+    sample_release(s, kept, "io.netty.buffer.PooledSlicedByteBuf", 30);
+    int64_t lost = sample_step(s, derived, "com.app.Frames", "drop");
+    sample_leak(s, lost, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 10, 100, 1);
+
+    struct found f = find(s);
+    assert_int_equal(f.divergences.count, 1);
+    const struct bbf_divergence *d = f.divergences.rows;
+    assert_int_equal(d->origin, derived);
+    assert_int_equal(d->shared, derived);
+    assert_int_equal(d->losing, lost);
+    assert_int_equal(d->passed, 40); /* not the 40 owners with them */
+    assert_int_equal(d->released, 30);
+    found_free(&f);
+
+    /* An owner's leak: the derived lives that were released are no lives of its path. */
+    s = sample_new();
+    root = sample_step(s, -1, pooled, "directBuffer");
+    frame = sample_step(s, root, "com.app.Frames", "extract");
+    sample_leak(s, frame, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 5, 50, 1);
+    site = sample_site(s, "io.netty.buffer.ByteBuf", "retained", "", BBF_SITE_DERIVE);
+    derived = sample_node(s, frame, site, BBF_REF_1_2);
+    sample_release(s, derived, "io.netty.buffer.PooledSlicedByteBuf", 5);
+    f = find(s);
+    assert_int_equal(f.divergences.rows[0].shared, BBF_NO_NODE);
+    assert_int_equal(f.divergences.rows[0].passed, 5);
+    found_free(&f);
+}
+
+static void one_retain_too_many_is_told_by_the_count(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t one = sample_step(s, root, "com.app.A", "send");
+    sample_release(s, one, direct, 9);
+    int64_t three = sample_node(s, root, s->nodes[one].site, BBF_REF_3_5);
+    sample_leak(s, three, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 10, 1);
+
+    struct found f = find(s);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 1 of 10 (10.00%) that reach PooledByteBufAllocator.directBuffer end in A.send "
+                "[ref=3]: 10 B direct\n"
+                "   9 of 10 (90.00%) are released, through A.send [ref=1]\n\n");
+    found_free(&f);
+}
+
+static void a_long_way_is_shown_by_its_ends(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t node = sample_step(s, -1, pooled, "directBuffer");
+    char method[32];
+    for (int i = 0; i < 20; i++) {
+        snprintf(method, sizeof method, "s%d", i);
+        node = sample_step(s, node, "A", method);
+    }
+    sample_leak(s, node, BBF_VERDICT_AGED, BBF_MEM_DIRECT, 2, 20, 1);
+
+    struct found f = find(s);
+    assert_int_equal(f.divergences.rows[0].aged, 2);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 2 of 2 (100.00%) of PooledByteBufAllocator.directBuffer end in A.s19: 20 B "
+                "direct, all still open\n"
+                "   by way of A.s0 -> A.s1 -> A.s2 -> [10 steps] -> A.s13 -> A.s14 -> A.s15 -> "
+                "A.s16 -> A.s17 -> A.s18\n"
+                "   none of these is released anywhere\n\n");
+    found_free(&f);
+}
+
+static void no_more_than_asked_for(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    sample_release(s, root, direct, 1);
+    for (int i = 0; i < 3; i++) {
+        int64_t node = sample_step(s, root, i == 0 ? "A" : i == 1 ? "B" : "C", "drop");
+        sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, (uint64_t)(10 - i), 1);
+    }
+    struct found f = find(s);
+    assert_text(&f, 1,
+                "Where lives are lost:\n"
+                "1. 1 of 4 (25.00%) that reach PooledByteBufAllocator.directBuffer end in A.drop: "
+                "10 B direct\n"
+                "   1 of 4 (25.00%) are released there, by PooledUnsafeDirectByteBuf.release\n"
+                "(2 more)\n\n");
+    found_free(&f);
+
+    f = find(sample_new());
+    assert_text(&f, 1, "");
+    found_free(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_branch_that_loses_and_the_one_that_does_not),
+        cmocka_unit_test(a_step_where_some_end_and_others_go_on),
+        cmocka_unit_test(nothing_of_the_root_is_released),
+        cmocka_unit_test(derived_lives_are_compared_with_derived_lives),
+        cmocka_unit_test(one_retain_too_many_is_told_by_the_count),
+        cmocka_unit_test(a_long_way_is_shown_by_its_ends),
+        cmocka_unit_test(no_more_than_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
