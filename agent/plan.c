@@ -413,6 +413,25 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     return true;
 }
 
+/* A buffer that came as an Object, out of a queue, a list, a handler's message, a generic return
+ * type, is known for what it is where it is cast: the same site as the method's entry. */
+static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type,
+                       struct bbf_cf_call *call)
+{
+    const struct bbf_plan_class *c = ctx;
+    enum bbf_type kind = bbf_netty_type(type.s, type.len);
+    if (kind == BBF_TYPE_NONE)
+        return false;
+    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                            BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return false;
+    *call = call_of(kind == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    push(call, BBF_CF_DUP, 0);
+    push(call, BBF_CF_INT, site);
+    return true;
+}
+
 static bool interesting(void *ctx, const char *utf8, size_t len)
 {
     (void)ctx;
@@ -509,5 +528,6 @@ void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
         .interesting = interesting,
         .plan = plan_method,
         .after_call = plan->steps ? after_call : NULL,
+        .after_cast = plan->steps ? after_cast : NULL,
     };
 }

@@ -71,7 +71,7 @@ struct bbf_cf_stats {
 enum bbf_cf_push {
     BBF_CF_ALOAD,      /* value = local slot */
     BBF_CF_ILOAD,      /* value = local slot */
-    BBF_CF_DUP,        /* the value about to be returned / just returned by an invoke */
+    BBF_CF_DUP,        /* the value about to be returned / just returned by an invoke / just cast */
     BBF_CF_INT,        /* value = constant 0..65535+, as iconst/bipush/sipush/ldc_w */
     BBF_CF_ARRAYLENGTH /* value = local slot of an array that is not null here */
 };
@@ -81,7 +81,8 @@ enum { BBF_CF_MAX_ARGS = 6 };
 /*
  * One inserted `invokestatic target`, whose arguments are pushed first. Locals must be parameters
  * of a matching type (ILOAD: int and narrower), DUP comes before all other arguments and where a
- * reference is on the stack (areturn, athrow, after a call that returns one); else LEFT_PLAN.
+ * reference is on the stack (areturn, athrow, after a cast or a call that returns one); else
+ * LEFT_PLAN.
  */
 struct bbf_cf_call {
     uint16_t target; /* index into bbf_cf_config.targets */
@@ -132,7 +133,7 @@ struct bbf_cf_plan {
     bool areturn_unless_fluent; /* not at `aload this|param; areturn` nor `getfield; areturn` */
     uint8_t n_return;           /* before each (void) return; in <init> `this` may be loaded */
     struct bbf_cf_call vreturn[BBF_CF_MAX_EXIT];
-    bool after_call;        /* ask after_call() for each invoke of this method */
+    bool after_call;        /* ask after_call() and after_cast() for each site of this method */
     bool before_athrow_set; /* before each athrow: one call */
     struct bbf_cf_call before_athrow;
 };
@@ -154,6 +155,9 @@ struct bbf_cf_config {
      * one directly before areturn or pop). Return true and fill *call to insert. NULL: none. */
     bool (*after_call)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,
                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                       struct bbf_cf_call *call);
+    /* The same for what follows a checkcast to the class `type` ("[…" for arrays). NULL: none. */
+    bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        struct bbf_cf_call *call);
     /* Where the new class goes. NULL: malloc. */
     uint8_t *(*allocate)(void *ctx, size_t size);

@@ -43,6 +43,7 @@ enum {
     BBF__RETURN = 177,
     BBF__GETFIELD = 180,
     BBF__ATHROW = 191,
+    BBF__CHECKCAST = 192,
     BBF__WIDE = 196
 };
 

@@ -80,7 +80,7 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
 
 /* ---- the plan, checked and encoded ---- */
 
-enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AFTER_INVOKE };
+enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AFTER_SITE };
 
 /* Can this call be verified at this place? Whether a local still holds its parameter is not asked.
  */
@@ -229,24 +229,42 @@ static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
            (param.kind == 'A' || param.kind == '[') && !bbf__code_stores(&m->code, slot);
 }
 
-/* Ask for what follows the invoke at `pc`, and append it to w->after. */
+/* Does the planner want something behind the invoke or cast at `pc`? */
+static bool after_wanted(const struct work *w, const struct method *m, uint32_t pc,
+                         struct bbf_cf_call *call, bool *reference)
+{
+    const struct bbf_cf_config *config = w->config;
+    const uint8_t *c = m->code.code;
+    uint32_t index = bbf__u2(c + pc + 1);
+    struct bbf_cf_str owner, name, descriptor;
+
+    *reference = true;
+    if (c[pc] == BBF__CHECKCAST)
+        return config->after_cast != NULL && bbf__pool_class(&w->c, index, &owner) &&
+               config->after_cast(config->ctx, &m->info, owner, call);
+    if (config->after_call == NULL || !bbf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
+        return false;
+    *reference = bbf__returns_reference(descriptor);
+    return config->after_call(config->ctx, &m->info, owner, name, descriptor, c[pc], call);
+}
+
+/* Ask for what follows the invoke or cast at `pc`, and append it to w->after. */
 static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uint32_t pc,
                                            uint32_t next)
 {
     const uint8_t *c = m->code.code;
-    struct bbf_cf_str owner, name, descriptor;
     struct bbf_cf_call call = {0};
     struct bbf__piece piece;
+    bool reference;
     uint8_t bytes[BBF__CALL_MAX];
     enum bbf_cf_method_result result;
 
     if (next >= m->code.len || c[next] == BBF__ARETURN || c[next] == BBF__POP ||
-        !bbf__pool_invoke(&w->c, bbf__u2(c + pc + 1), &owner, &name, &descriptor) ||
-        !w->config->after_call(w->config->ctx, &m->info, owner, name, descriptor, c[pc], &call))
+        !after_wanted(w, m, pc, &call, &reference))
         return BBF_CF_METHOD_FULL;
-    if (call.n_args > 0 && call.args[0].push == BBF_CF_DUP && !bbf__returns_reference(descriptor))
+    if (call.n_args > 0 && call.args[0].push == BBF_CF_DUP && !reference)
         return BBF_CF_METHOD_LEFT_PLAN;
-    result = encode_sites(w, m, &call, 1, AFTER_INVOKE, bytes, &piece);
+    result = encode_sites(w, m, &call, 1, AFTER_SITE, bytes, &piece);
     if (result == BBF_CF_METHOD_FULL && piece.len > 0) {
         bbf__out_u1(&w->after, piece.len);
         bbf__out_put(&w->after, bytes, piece.len);
@@ -270,7 +288,8 @@ static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
     const struct bbf_cf_code *code = &m->code;
-    bool after = m->plan.after_call && w->config->after_call != NULL;
+    bool after =
+        m->plan.after_call && (w->config->after_call != NULL || w->config->after_cast != NULL);
 
     w->after.len = 0;
     if (!after && m->inserts.areturn.len + m->inserts.vreturn.len + m->inserts.athrow.len == 0)
@@ -282,7 +301,7 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
         if ((bbf__opcodes[opcode] & BBF__EXITS) && exit_wanted(m, pc, prev)) {
             m->marks[pc] |= BBF__BEFORE;
             m->has_sites = true;
-        } else if ((bbf__opcodes[opcode] & BBF__INVOKES) && after) {
+        } else if (after && ((bbf__opcodes[opcode] & BBF__INVOKES) || opcode == BBF__CHECKCAST)) {
             enum bbf_cf_method_result result = ask_after(w, m, pc, pc + len);
 
             if (result != BBF_CF_METHOD_FULL)

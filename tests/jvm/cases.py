@@ -104,8 +104,21 @@ COMPILE += [("leak-" + name, buggy, lambda name=name: sources("tests/jvm/leaks/c
             for name, (buggy, *_) in LEAKS.items()]
 
 
+def first_divergence(run):
+    """What the report says first: where lives are lost."""
+    text = run.client("summary", run.json_path)[0]
+    assert text.startswith("Where lives are lost:\n1. "), text[:200]
+    return text.split("\n2. ")[0].split("\n\n")[0]
+
+
 def real_leak(count, step, memory, size):
+    # Class.method, as the text says it; it has to be there, whatever else is.
+    shown = step.rsplit(r"\.", 2)[1] + r"\." + step.rsplit(r"\.", 2)[2]
+
     def check(run):
+        first = first_divergence(run)
+        assert first.split("1. ")[1].startswith(f"{count} of "), first
+        assert re.search(shown, first), f"no {shown} in {first}"
         same("leaked", run.json.totals["leaked"], count)
         for path in run.json.leaked_at():
             assert any(re.fullmatch(step, name) for name in path), f"no {step} on {path}"
@@ -225,6 +238,9 @@ def returns(run):
         (heap, own + "replace", own + "replaced", STEPS + "leaky"): 1,
         (heap, own + "kept", own + "orNew", STEPS + "step2", own + "kept"): 1,
         (heap, own + "recursion", own + "recurse", STEPS + "leaky"): 1,
+        # cast() has it from heapBuffer and from polled(); polled() and received() see it at casts.
+        (heap, own + "cast", own + "polled", own + "polled_return", own + "cast",
+         own + "received"): 1,
     })
 
 

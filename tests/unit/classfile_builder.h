@@ -202,7 +202,7 @@ struct orders {
     struct bbf_cf_call entry[4];
     struct bbf_cf_call second; /* if n_args > 0: the entry call of methods named n */
     struct bbf_cf_call after;  /* given for each question, if n_args > 0 */
-    unsigned questions;        /* asked for invokes */
+    unsigned questions;        /* asked for invokes and casts */
     bool no_interest;
     const char *field;
 };
@@ -313,6 +313,18 @@ static inline void result_free(struct result *r)
     r->bytes = NULL;
 }
 
+static inline bool orders_after_cast(void *ctx, const struct bbf_cf_method *method,
+                                     struct bbf_cf_str type, struct bbf_cf_call *call)
+{
+    struct orders *orders = ctx;
+
+    (void)method;
+    assert_true(bbf__str_is(type, "test/Made"));
+    orders->questions++;
+    *call = orders->after;
+    return orders->after.n_args > 0;
+}
+
 /* Rewrite bytes; method 0 is taken apart if there is an output. The input must stay as it is. */
 static inline struct result rewrite_bytes(const uint8_t *in, size_t len, struct orders *orders)
 {
@@ -324,7 +336,8 @@ static inline struct result rewrite_bytes(const uint8_t *in, size_t len, struct 
                                    .ctx = orders,
                                    .interesting = orders_interesting,
                                    .plan = orders_plan,
-                                   .after_call = orders_after};
+                                   .after_call = orders_after,
+                                   .after_cast = orders_after_cast};
     struct result r = {.first_new = len >= 10 ? bbf__u2(in + 8) : 0};
     uint8_t *before = malloc(len + 1);
 

@@ -604,9 +604,30 @@ static void a_buffer_that_a_call_returned_is_a_step(void **state)
         p->text[strlen(p->text) - 1] = '\0';
         assert_string_equal(p->text, table[i].expected);
     }
+    static const struct {
+        const char *type, *expected;
+    } casts[] = {{"io/netty/buffer/ByteBuf", "step(dup,#Main.m)"},
+                 {"io/netty/buffer/PooledByteBuf", "stepObject(dup,#Main.m)"},
+                 {"shaded/io/netty/buffer/ByteBuf", "step(dup,#Main.m)"},
+                 {"io/netty/handler/codec/http/HttpContent", "stepObject(dup,#Main.m)"},
+                 {"[Lio/netty/buffer/ByteBuf;", NULL},
+                 {"java/lang/Object", NULL}};
+    for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) {
+        struct bbf_cf_call call;
+        struct bbf_cf_str type = {casts[i].type, strlen(casts[i].type)};
+        bool inserted = p->config.after_cast(p->config.ctx, &m, type, &call);
+        assert_int_equal(inserted, casts[i].expected != NULL);
+        if (!inserted)
+            continue;
+        p->text[0] = '\0';
+        add_call(p, "", &call);
+        p->text[strlen(p->text) - 1] = '\0';
+        assert_string_equal(p->text, casts[i].expected);
+    }
     /* Netty's own classes that have hooks only are not asked about their calls. */
     plan_of(p, "io/netty/buffer/AbstractByteBuf", 20, "ensureAccessible", "()V");
     assert_null(p->config.after_call);
+    assert_null(p->config.after_cast);
     planned_free(p);
 }
 

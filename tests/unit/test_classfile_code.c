@@ -224,6 +224,27 @@ static void after_calls_are_asked_for_each_invoke(void **state)
     result_free(&r);
 }
 
+/* A cast is asked about like an invoke; not before areturn or pop, not for what is no class. */
+static void after_casts_are_asked_for(void **state)
+{
+    static const uint8_t code[] = {ALOAD_0, 192,    0,   P_THIS, ASTORE_0, ALOAD_0, 192,
+                                   0,       P_THIS, POP, 1,      192,      0,       P_GET,
+                                   POP,     1,      192, 0,      P_THIS,   ARETURN};
+    struct orders orders = after_orders();
+    struct result r = rewrite_code(code, sizeof code, &orders);
+    uint16_t exit = first_method(&r);
+    const uint8_t want[] = {ALOAD_0,  192,     0,   P_THIS, EXIT_BYTES(exit),
+                            ASTORE_0, ALOAD_0, 192, 0,      P_THIS,
+                            POP,      1,       192, 0,      P_GET,
+                            POP,      1,       192, 0,      P_THIS,
+                            ARETURN};
+
+    (void)state;
+    assert_code(&r, want, sizeof want);
+    assert_int_equal(orders.questions, 1);
+    result_free(&r);
+}
+
 /* There is nothing to dup after a void call, and an invoke of no method is not asked about. */
 static void after_call_needs_a_reference(void **state)
 {
@@ -472,6 +493,7 @@ int main(void)
         cmocka_unit_test(wide_branches_and_jsr),
         cmocka_unit_test(jump_behind_an_invoke_skips_the_after_call),
         cmocka_unit_test(after_calls_are_asked_for_each_invoke),
+        cmocka_unit_test(after_casts_are_asked_for),
         cmocka_unit_test(after_call_needs_a_reference),
         cmocka_unit_test(athrow_gets_its_call),
         cmocka_unit_test(switch_padding_follows_the_new_pc),

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
+import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /** Every shape of method that takes or returns a buffer; each is called once. */
@@ -167,7 +168,8 @@ public class Signatures {
         replaced();
         kept();
         recursion();
-        Oracle.say("lives", 6, "released", 1, "leaked", 5, "collected", LOST.settle());
+        cast();
+        Oracle.say("lives", 7, "released", 1, "leaked", 6, "collected", LOST.settle());
     }
 
     private static void fresh() {
@@ -223,6 +225,27 @@ public class Signatures {
         ByteBuf b = ALLOC.heapBuffer(16);
         recurse(b, 200);
         LOST.watch(b);
+    }
+
+    /** Out of a queue: the buffer is known where it is cast. */
+    private static void cast() {
+        ArrayDeque<Object> queue = new ArrayDeque<>();
+        ArrayDeque<ByteBuf> typed = new ArrayDeque<>();
+        queue.add(ALLOC.heapBuffer(16));
+        typed.add(polled(queue));
+        LOST.watch(received(typed));
+    }
+
+    private static Object received(ArrayDeque<ByteBuf> typed) {
+        ByteBuf b = typed.poll();
+        b.setByte(0, 1);
+        return b;
+    }
+
+    private static ByteBuf polled(ArrayDeque<Object> queue) {
+        ByteBuf b = (ByteBuf) queue.poll();
+        b.setByte(0, 1);
+        return b;
     }
 
     private static void recurse(ByteBuf b, int depth) {
