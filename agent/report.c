@@ -138,6 +138,15 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
         err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     }
     bbf_buf_free(&note);
+    if (err == BBF_OK && s->folded_rows > 0) {
+        bbf_buf_printf(
+            &note,
+            "memory= has no room for the rows of %llu nodes that few lives passed: their "
+            "lives are counted in the rows of their callers",
+            (unsigned long long)s->folded_rows);
+        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        bbf_buf_free(&note);
+    }
     if (err == BBF_OK && rules->options.include == NULL)
         err =
             add_text(&s->notes, &s->n_notes,

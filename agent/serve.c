@@ -28,6 +28,11 @@ static void reply_failure(struct bbf_reply *reply, const char *what, int err)
         snprintf(text, sizeof text, "%s: the agent thread is busy; ask again later", what);
     else if (err == BBF_EREFUSED)
         snprintf(text, sizeof text, "%s: no id range for nodes is left in this JVM", what);
+    else if (err == BBF_ELIMIT)
+        snprintf(text, sizeof text,
+                 "%s: memory= has no room for the counters to subtract; 'reset nodes' needs none, "
+                 "or set a higher memory=",
+                 what);
     else if (err == BBF_ECLOSED) {
         const char *why = atomic_load(&bbf_agent.off_why);
         snprintf(text, sizeof text, "%s: tracking is off: %s", what,

@@ -1,6 +1,10 @@
 /*
  * trie/capture.c - the live trie as a bbf_snapshot, while the application goes on. Rows are made
- * for nodes that any life reached since the last reset; the totals are sums of those rows.
+ * for nodes that any life reached since the last reset, as far as `memory` has room for them; what
+ * has none is part of its parent's row. The totals are sums of the rows.
+ *
+ * Twice over everything: how many lives passed each node decides which have rows; then the rows are
+ * filled. What changes in between is counted in the row that stands for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,55 +16,227 @@
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
 
-/* Columns by row before rows are chosen: 0 and 1 are ?raced and ?before-reset, then the arena. */
+/* The nodes of one arena and ?raced and ?before-reset, as places 0 to RESERVED + nodes - 1. */
 struct columns {
     uint32_t arena, nodes;
-    struct bbf_snap_node *rows; /* RESERVED + nodes; those kept are moved to the front */
-    uint32_t *row_of;           /* number among the rows that are kept, plus 1 */
+    uint32_t *row_of; /* by place: while rows are chosen, its lives and those below it, up to
+                       * UINT32_MAX; then its row's number + 1, or that of the nearest ancestor */
+    struct bbf_snap_node *rows;
+    uint32_t kept;
 };
 
-/* NULL: below a root that was made since we looked. */
-static struct bbf_snap_node *row_at(const struct bbf_tracker *t, const struct columns *c,
-                                    uint32_t node)
+enum { NO_PLACE = UINT32_MAX };
+
+static uint32_t id_at(const struct columns *c, uint32_t place)
+{
+    return place < RESERVED ? BBF_L_NODE_RACED + place
+                            : (c->arena << BBF_L_ARENA_SHIFT) + place - RESERVED;
+}
+
+/* NO_PLACE: below a root that was made since we looked. */
+static uint32_t place_of(const struct bbf_tracker *t, const struct columns *c, uint32_t node)
 {
     /* A node made since we looked: its lives stand at the ancestor that we know, this time. */
     while (node >> BBF_L_ARENA_SHIFT == c->arena && (node & INDEX_MASK) >= c->nodes)
         node = bbf_node_at(t, node)->parent;
     if (node == BBF_L_NODE_RACED || node == BBF_L_NODE_BEFORE_RESET)
-        return &c->rows[node - BBF_L_NODE_RACED];
+        return node - BBF_L_NODE_RACED;
     if (node >> BBF_L_ARENA_SHIFT == c->arena)
-        return &c->rows[RESERVED + (node & INDEX_MASK)];
-    return node == BBF_L_NODE_NONE ? NULL : &c->rows[1]; /* an older arena */
+        return RESERVED + (node & INDEX_MASK);
+    return node == BBF_L_NODE_NONE ? NO_PLACE : 1; /* an older arena */
 }
 
-static uint32_t id_at(const struct columns *c, uint32_t row)
+/* The parent's place; NO_PLACE for roots. */
+static uint32_t parent_of(const struct bbf_tracker *t, const struct columns *c, uint32_t place)
 {
-    return row < RESERVED ? BBF_L_NODE_RACED + row
-                          : (c->arena << BBF_L_ARENA_SHIFT) + row - RESERVED;
+    return place < RESERVED ? NO_PLACE : place_of(t, c, bbf_node_at(t, id_at(c, place))->parent);
 }
 
-/* ---- the columns ---- */
+static struct bbf_snap_node *row_at(const struct columns *c, uint32_t place)
+{
+    return place == NO_PLACE || c->row_of[place] == 0 ? NULL : &c->rows[c->row_of[place] - 1];
+}
 
-static void count_live(struct bbf_tracker *t, const struct columns *c, uint32_t r)
+/* ---- which rows ---- */
+
+static void weigh(struct columns *c, uint32_t place, uint64_t lives)
+{
+    uint64_t sum = c->row_of[place] + lives;
+    c->row_of[place] = lives > UINT32_MAX || sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
+static void weigh_run(void *columns, uint32_t index, uint64_t count)
+{
+    weigh(columns, RESERVED + index, count);
+}
+
+/* Where an open life stands: its node and words, false if it is none, or ended while we read. */
+static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t *node, uint64_t *refs,
+                      uint64_t *size)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     if ((life & BBF_L_STATE) != BBF_L_OPEN)
-        return;
+        return false;
     uint32_t g = BBF_GENERATION(life);
     uint64_t path = atomic_load_explicit(&record->path, memory_order_acquire);
-    uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
-    uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
+    *refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
+    *size = atomic_load_explicit(&record->size, memory_order_relaxed);
     uint64_t again = atomic_load_explicit(&record->life, memory_order_acquire);
     if (BBF_GENERATION(again) != g || (again & BBF_L_STATE) != BBF_L_OPEN)
-        return; /* ended while we read: its end is counted elsewhere */
-    struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, path, g));
+        return false; /* its end is counted elsewhere */
+    if (BBF_GENERATION(*refs) != g)
+        *refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
+    if (BBF_GENERATION(*size) != g)
+        *size = 0;
+    *node = bbf_node_charged(t, path, g);
+    return true;
+}
+
+static uint64_t ends_at(const struct bbf_tracker *t, const struct bbf_sums *sums,
+                        const struct columns *c, uint32_t place, uint64_t *released,
+                        uint64_t *unknown)
+{
+    if (place < RESERVED) {
+        *released = sums->reserved_released[BBF_L_NODE_RACED + place];
+        *unknown = sums->reserved_unknown[BBF_L_NODE_RACED + place];
+    } else {
+        uint32_t id = id_at(c, place);
+        *released = atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
+        *unknown = atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
+    }
+    return *released + *unknown;
+}
+
+/* What was there at the last reset, by place. */
+static void before(const struct bbf_tracker *t, const struct columns *c, uint32_t place,
+                   uint64_t *released, uint64_t *unknown)
+{
+    const struct bbf_sums *base = t->baseline;
+    *released = *unknown = 0;
+    if (base == NULL || base->arena != c->arena || place < RESERVED ||
+        place - RESERVED >= base->nodes)
+        return; /* ?raced and ?before-reset: bbf_sums_subtract() */
+    *released = base->released[place - RESERVED];
+    *unknown = base->unknown[place - RESERVED];
+}
+
+/* Lives at each place, then those below it: children have higher numbers than their parents. A leak
+ * weighs more than anything else. */
+static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct bbf_sums *totals)
+{
+    struct bbf_sums sums = *totals;
+    uint32_t places = RESERVED + c->nodes, node;
+    uint64_t released, unknown, was, was_unknown, refs, size;
+    bbf_sums_runs(t, &sums, weigh_run, c);
+    if (t->baseline != NULL)
+        bbf_sums_subtract(&sums, t->baseline);
+    for (uint32_t i = 0; i < places; i++) {
+        uint64_t now = ends_at(t, &sums, c, i, &released, &unknown) + c->row_of[i];
+        before(t, c, i, &was, &was_unknown);
+        c->row_of[i] = 0;
+        weigh(c, i, now > was + was_unknown ? now - was - was_unknown : 0);
+        if (bbf_node_at(t, id_at(c, i))->leaked != 0)
+            weigh(c, i, UINT32_MAX);
+    }
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
+        if (read_life(t, r, &node, &refs, &size) && place_of(t, c, node) != NO_PLACE)
+            weigh(c, place_of(t, c, node), 1);
+    for (uint32_t i = 1; i <= t->n_tombs; i++) {
+        const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
+        /* Never NO_PLACE: only the agent makes tombs, of nodes that were there before. */
+        weigh(c, place_of(t, c, bbf_node_charged(t, tomb->node, 0)),
+              tomb->end == BBF_END_LEAKED ? UINT32_MAX : tomb->count);
+    }
+    for (uint32_t i = places; i-- > RESERVED;) {
+        uint32_t parent = parent_of(t, c, i);
+        if (c->row_of[i] != 0 && parent != NO_PLACE)
+            weigh(c, parent, c->row_of[i]);
+        else if (c->row_of[i] != 0)
+            weigh(c, i, UINT32_MAX); /* a root has nobody to stand for it */
+    }
+}
+
+static size_t at_least(const struct columns *c, uint32_t weight)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < RESERVED + c->nodes; i++)
+        n += c->row_of[i] >= weight;
+    return n;
+}
+
+/*
+ * Keep `most` rows, the heaviest. A parent weighs as much as its child at least and has a smaller
+ * number, so the parent of a row that is kept is kept.
+ */
+static void choose_rows(const struct bbf_tracker *t, struct columns *c, size_t most)
+{
+    uint32_t low = 1, high = UINT32_MAX; /* the least weight of which all rows fit, if any does */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (at_least(c, middle) <= most)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    bool all = at_least(c, high) <= most; /* not even UINT32_MAX: there are that many leaks */
+    uint32_t less = all ? high - 1 : UINT32_MAX;
+    size_t spare = all ? most - at_least(c, high) : most;
+    for (uint32_t i = 0; i < RESERVED + c->nodes; i++) {
+        uint32_t weight = c->row_of[i], parent = parent_of(t, c, i);
+        bool kept = weight > less || (weight == less && weight != 0 && spare > 0);
+        spare -= kept && weight == less ? 1 : 0;
+        if (parent == NO_PLACE && weight != 0)
+            kept = true; /* ?raced and ?before-reset too */
+        kept = kept && bbf_site_get(t, bbf_node_at(t, id_at(c, i))->site) != NULL;
+        c->row_of[i] = kept ? ++c->kept : parent != NO_PLACE ? c->row_of[parent] : 0;
+    }
+}
+
+/* How many rows there is room for, of `wanted`; what they need is charged to the snapshot. */
+static size_t take_room(struct bbf_tracker *t, struct bbf_snapshot *s, size_t wanted, bool leaks)
+{
+    size_t row = BBF_REPORT_BYTES + (leaks ? BBF_LEAK_BYTES : 0);
+    uint64_t need = wanted > BBF_NODES_PER_STEP ? (wanted - BBF_NODES_PER_STEP) * row : 0;
+    uint64_t kept_free = 0, limit = atomic_load(&t->budget.limit);
+    if (!atomic_exchange(&t->reserve_lent, true)) {
+        s->charged.lent = &t->reserve_lent;
+        kept_free = bbf_reserved_bytes(BBF_LOW(atomic_load(&t->window)));
+    }
+    uint64_t more = need > kept_free ? need - kept_free : 0, used = atomic_load(&t->budget.used);
+    if (more > 0 && more > (used < limit ? limit - used : 0)) {
+        more = used < limit ? limit - used : 0;
+        atomic_fetch_add(&t->budget.refused, 1);
+    }
+    if (more > 0 && !bbf_budget_charge(&t->budget, more))
+        more = 0;
+    s->charged.used = &t->budget.used;
+    s->charged.bytes = more;
+    return BBF_NODES_PER_STEP + (size_t)((kept_free + more) / row);
+}
+
+/* ---- the columns ---- */
+
+static void count_run(void *ctx, uint32_t index, uint64_t count)
+{
+    struct bbf_snap_node *row = row_at(ctx, RESERVED + index);
+    if (row != NULL)
+        row->released_ += count;
+}
+
+static void count_live(struct bbf_tracker *t, const struct columns *c, uint32_t r)
+{
+    uint32_t node;
+    uint64_t refs, size;
+    if (!read_life(t, r, &node, &refs, &size))
+        return;
+    struct bbf_snap_node *row = row_at(c, place_of(t, c, node));
+    uint64_t mem = (refs & UINT32_MAX) >> BBF_L_MEM_SHIFT;
     if (row == NULL)
         return; /* opened since we looked */
     row->live_++;
-    if (BBF_GENERATION(size) == g)
-        row->live_bytes_ += BBF_LOW(size);
-    uint64_t mem = BBF_GENERATION(refs) == g ? refs >> BBF_L_MEM_SHIFT : BBF_MEM_UNKNOWN;
+    row->live_bytes_ += BBF_LOW(size);
     if ((mem & BBF_L_MEM_STATIC) != 0)
         row->static_++;
     if ((mem & BBF_L_MEM_KIND) == BBF_MEM_HEAP)
@@ -69,12 +245,10 @@ static void count_live(struct bbf_tracker *t, const struct columns *c, uint32_t 
 
 static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
 {
-    for (size_t i = 0; i < t->cap_tombs; i++) {
-        const struct bbf_tomb *tomb = &t->tombs[i];
-        if (!tomb->used)
-            continue;
-        /* Never NULL: only the agent makes tombs, and their nodes were there before it looked. */
-        struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, tomb->node, 0));
+    for (uint32_t i = 1; i <= t->n_tombs; i++) {
+        const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
+        /* Never NULL: it had a weight when rows were chosen. */
+        struct bbf_snap_node *row = row_at(c, place_of(t, c, bbf_node_charged(t, tomb->node, 0)));
         switch ((enum bbf_end)tomb->end) {
         case BBF_END_LEAKED:
             row->leaked_ += tomb->count;
@@ -93,34 +267,40 @@ static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
     }
 }
 
-static void fill_columns(struct bbf_tracker *t, struct columns *c, const struct bbf_sums *sums)
+static void take(uint64_t *from, uint64_t what)
 {
-    for (uint32_t i = 0; i < c->nodes; i++) {
-        c->rows[RESERVED + i].released_ = sums->released[i];
-        c->rows[RESERVED + i].unknown_ = sums->unknown[i];
+    *from = *from > what ? *from - what : 0;
+}
+
+static void fill_columns(struct bbf_tracker *t, struct columns *c, struct bbf_sums *sums)
+{
+    uint32_t places = RESERVED + c->nodes;
+    uint64_t released, unknown;
+    bbf_sums_runs(t, sums, count_run, c);
+    if (t->baseline != NULL)
+        bbf_sums_subtract(sums, t->baseline);
+    for (uint32_t i = 0; i < places; i++) {
+        struct bbf_snap_node *row = row_at(c, i);
+        if (row == NULL)
+            continue;
+        ends_at(t, sums, c, i, &released, &unknown);
+        row->released_ += released;
+        row->unknown_ += unknown;
+        row->leaked_ += bbf_node_at(t, id_at(c, i))->leaked;
     }
-    for (uint32_t i = 0; i < RESERVED; i++) {
-        c->rows[i].released_ = sums->reserved_released[BBF_L_NODE_RACED + i];
-        c->rows[i].unknown_ = sums->reserved_unknown[BBF_L_NODE_RACED + i];
+    for (uint32_t i = 0; i < places && t->baseline != NULL; i++) {
+        struct bbf_snap_node *row = row_at(c, i);
+        before(t, c, i, &released, &unknown);
+        if (row != NULL) {
+            take(&row->released_, released);
+            take(&row->unknown_, unknown);
+        }
     }
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     t->live_heap = 0;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         count_live(t, c, r);
     count_tombs(t, c);
-}
-
-/* passed = own ends plus all below; children have higher numbers than their parents. */
-static void fill_passed(const struct bbf_tracker *t, struct columns *c)
-{
-    for (uint32_t i = RESERVED + c->nodes; i-- > 0;) {
-        struct bbf_snap_node *row = &c->rows[i];
-        const struct bbf_node *n = bbf_node_at(t, id_at(c, i));
-        row->passed_ += row->released_ + row->live_ + row->leaked_ + row->held_ + row->harmless_ +
-                        row->unknown_;
-        if (i >= RESERVED && row->passed_ > 0 && n->parent != BBF_L_NODE_NONE)
-            row_at(t, c, n->parent)->passed_ += row->passed_;
-    }
 }
 
 /* ---- the rows ---- */
@@ -142,64 +322,48 @@ static int add_site(struct bbf_snapshot *s, const struct bbf_tracker *t, uint32_
     return to->class_name && to->method && to->descriptor ? BBF_OK : BBF_ENOMEM;
 }
 
-/* An alias or a node that lost its race has a parent but no lives; site 0 is never shown. */
-static bool is_row(const struct bbf_tracker *t, const struct columns *c, uint32_t i)
-{
-    struct bbf_node *n = bbf_node_at(t, id_at(c, i));
-    return c->rows[i].passed_ > 0 && n->site != 0 && bbf_site_get(t, n->site) != NULL;
-}
-
-/* The rows that are kept move to the front: a second array would be the largest thing we ever
- * allocate. */
-static int add_rows(struct bbf_tracker *t, struct columns *c, struct bbf_snapshot *s)
+/* The first place of a row is its own; those that are part of it come later. */
+static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     uint32_t *index_of = calloc(BBF_L_MAX_SITES, sizeof *index_of);
-    uint32_t kept = 0, total = RESERVED + c->nodes;
-    for (uint32_t i = 0; i < total; i++)
-        if (is_row(t, c, i))
-            c->row_of[i] = ++kept;
-    s->sites = calloc(kept < BBF_L_MAX_SITES ? kept + 1 : BBF_L_MAX_SITES, sizeof *s->sites);
+    size_t sites = c->kept < BBF_L_MAX_SITES ? c->kept + 1 : BBF_L_MAX_SITES;
+    s->sites = calloc(sites, sizeof *s->sites);
     int err = index_of == NULL || s->sites == NULL ? BBF_ENOMEM : BBF_OK;
-    for (uint32_t i = 0; i < total && err == BBF_OK; i++) {
-        if (c->row_of[i] == 0)
+    for (uint32_t i = 0, next = 1; i < RESERVED + c->nodes && err == BBF_OK; i++) {
+        if (c->row_of[i] != next)
             continue;
         struct bbf_node *n = bbf_node_at(t, id_at(c, i));
         uint32_t flags = atomic_load_explicit(&n->flags, memory_order_relaxed);
+        struct bbf_snap_node *to = &c->rows[next++ - 1];
         err = add_site(s, t, n->site, index_of);
-        struct bbf_snap_node *to = &c->rows[c->row_of[i] - 1];
-        *to = c->rows[i];
         to->id = id_at(c, i);
         to->parent = i < RESERVED || n->parent == BBF_L_NODE_NONE ? -1 : (int64_t)n->parent;
         to->site = index_of[n->site] - 1;
         to->ref = (uint8_t)(flags >> BBF_L_FLAG_BUCKET_SHIFT & 3);
         to->loop = (flags & BBF_L_FLAG_LOOP) != 0;
     }
-    if (err == BBF_OK)
-        s->n_nodes = kept;
     free(index_of);
     return err;
 }
 
 static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
-    s->leaks = calloc(t->n_tombs + 1, sizeof *s->leaks);
+    s->leaks = calloc((size_t)t->n_tombs + 1, sizeof *s->leaks);
     if (s->leaks == NULL)
         return BBF_ENOMEM;
-    for (size_t i = 0; i < t->cap_tombs; i++) {
-        const struct bbf_tomb *tomb = &t->tombs[i];
-        if (!tomb->used || tomb->end != BBF_END_LEAKED || tomb->count == 0)
+    for (uint32_t i = 1; i <= t->n_tombs; i++) {
+        const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
+        if (tomb->end != BBF_END_LEAKED || tomb->count == 0)
             continue;
-        const struct bbf_snap_node *row = row_at(t, c, bbf_node_charged(t, tomb->node, 0));
-        uint32_t kept = c->row_of[row - c->rows];
-        if (kept != 0)
-            s->leaks[s->n_leaks++] = (struct bbf_snap_leak){
-                .node = kept - 1,
-                .verdict = BBF_VERDICT_LEAKED,
-                .memory = (enum bbf_memory)tomb->memory,
-                .count = tomb->count,
-                .bytes = tomb->bytes,
-                .oldest_seconds = tomb->oldest,
-            };
+        uint32_t place = place_of(t, c, bbf_node_charged(t, tomb->node, 0));
+        s->leaks[s->n_leaks++] = (struct bbf_snap_leak){
+            .node = c->row_of[place] - 1,
+            .verdict = BBF_VERDICT_LEAKED,
+            .memory = (enum bbf_memory)tomb->memory,
+            .count = tomb->count,
+            .bytes = tomb->bytes,
+            .oldest_seconds = tomb->oldest,
+        };
     }
     return BBF_OK;
 }
@@ -220,31 +384,36 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.internal_errors_ += sums->errors + t->empty_slots;
 }
 
-/* Before a baseline is taken off `sums`. Each counter is read once: exact at rest only. */
-static void add_since_start(const struct bbf_tracker *t, const struct bbf_sums *sums,
-                            struct bbf_snap_since_start *to)
+static void add_count(void *ctx, uint32_t index, uint64_t count)
 {
-    uint64_t ends[BBF_ENDS];
+    (void)index;
+    *(uint64_t *)ctx += count;
+}
+
+/* No baseline is taken off `totals` yet. Each counter is read once: exact at rest only. */
+static void add_since_start(struct bbf_tracker *t, const struct columns *c,
+                            const struct bbf_sums *totals, struct bbf_snap_since_start *to)
+{
+    struct bbf_sums sums = *totals;
+    uint64_t ends[BBF_ENDS], released, unknown;
     memcpy(ends, t->forgotten, sizeof ends);
-    for (size_t i = 0; i < t->cap_tombs; i++)
-        if (t->tombs[i].used)
-            ends[t->tombs[i].end] += t->tombs[i].count;
+    for (uint32_t i = 1; i <= t->n_tombs; i++)
+        ends[bbf_tomb_at(t, i)->end] += bbf_tomb_at(t, i)->count;
     *to = (struct bbf_snap_since_start){.released_ = t->forgotten_released,
-                                        .leaked_ = ends[BBF_END_LEAKED],
                                         .held_ = ends[BBF_END_HELD],
                                         .harmless_ = ends[BBF_END_HARMLESS],
                                         .unknown_ = ends[BBF_END_UNKNOWN] + t->forgotten_unknown,
-                                        .undone_ = sums->undone,
-                                        .dropped_lives_ = sums->tally[BBF_L_TALLY_DROPPED_LIVES],
-                                        .raced_steps_ = sums->tally[BBF_L_TALLY_RACED_STEPS]};
-    for (uint32_t i = 0; i < sums->nodes; i++) {
-        to->released_ += sums->released[i];
-        to->unknown_ += sums->unknown[i];
+                                        .undone_ = sums.undone,
+                                        .dropped_lives_ = sums.tally[BBF_L_TALLY_DROPPED_LIVES],
+                                        .raced_steps_ = sums.tally[BBF_L_TALLY_RACED_STEPS]};
+    bbf_sums_runs(t, &sums, add_count, &to->released_);
+    for (uint32_t i = 0; i < RESERVED + c->nodes; i++) {
+        ends_at(t, &sums, c, i, &released, &unknown);
+        to->released_ += released;
+        to->unknown_ += unknown;
+        ends[BBF_END_LEAKED] += bbf_node_at(t, id_at(c, i))->leaked;
     }
-    for (uint32_t i = BBF_L_NODE_RACED; i <= BBF_L_NODE_BEFORE_RESET; i++) {
-        to->released_ += sums->reserved_released[i];
-        to->unknown_ += sums->reserved_unknown[i];
-    }
+    to->leaked_ = ends[BBF_END_LEAKED];
     uint32_t generations = 0, end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
         uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
@@ -296,37 +465,44 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
     return BBF_OK;
 }
 
+/* A life for which no tomb could be had makes a leak row too. */
+static bool has_bare_leaks(const struct bbf_tracker *t, const struct columns *c)
+{
+    for (uint32_t i = 0; i < RESERVED + c->nodes; i++)
+        if (bbf_node_at(t, id_at(c, i))->leaked != 0)
+            return true;
+    return false;
+}
+
+static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *sums,
+                     struct bbf_snapshot *s)
+{
+    add_since_start(t, c, sums, &s->since_start);
+    fill_weights(t, c, sums);
+    size_t wanted = at_least(c, 1);
+    choose_rows(t, c, take_room(t, s, wanted, has_bare_leaks(t, c)));
+    s->folded_rows = wanted - c->kept;
+    s->nodes = c->rows = calloc((size_t)c->kept + 1, sizeof *c->rows);
+    if (c->rows == NULL)
+        return BBF_ENOMEM;
+    fill_columns(t, c, sums);
+    add_totals(t, sums, s);
+    int err = add_limits(t, sums, s);
+    if (err == BBF_OK)
+        err = name_rows(t, c, s);
+    if (err == BBF_OK)
+        err = add_leaks(t, c, s);
+    s->n_nodes = err == BBF_OK ? c->kept : 0;
+    return err;
+}
+
 int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
 {
-    struct bbf_sums *sums = bbf_sums_new(t);
-    if (sums == NULL)
-        return BBF_ENOMEM;
-    add_since_start(t, sums, &s->since_start);
-    if (t->baseline != NULL)
-        bbf_sums_subtract(sums, t->baseline);
-    struct columns c = {.arena = sums->arena, .nodes = sums->nodes};
-    c.rows = calloc(RESERVED + (size_t)c.nodes, sizeof *c.rows);
+    struct bbf_sums sums;
+    bbf_sums_total(t, &sums);
+    struct columns c = {.arena = sums.arena, .nodes = sums.nodes};
     c.row_of = calloc(RESERVED + (size_t)c.nodes, sizeof *c.row_of);
-    int err = c.rows == NULL || c.row_of == NULL ? BBF_ENOMEM : BBF_OK;
-    if (err == BBF_OK) {
-        fill_columns(t, &c, sums);
-        add_totals(t, sums, s);
-        err = add_limits(t, sums, s);
-    }
-    bbf_sums_free(sums); /* what is not needed any more goes before more is needed */
-    if (err == BBF_OK) {
-        fill_passed(t, &c);
-        err = add_rows(t, &c, s);
-    }
-    if (err == BBF_OK)
-        err = add_leaks(t, &c, s);
+    int err = c.row_of == NULL ? BBF_ENOMEM : make_rows(t, &c, &sums, s);
     free(c.row_of);
-    if (err != BBF_OK) {
-        s->n_nodes = 0;
-        free(c.rows);
-        return err;
-    }
-    struct bbf_snap_node *fitting = realloc(c.rows, (s->n_nodes + 1) * sizeof *fitting);
-    s->nodes = fitting != NULL ? fitting : c.rows;
-    return bbf_snapshot_finish(s);
+    return err == BBF_OK ? bbf_snapshot_finish(s) : err;
 }

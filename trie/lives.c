@@ -22,24 +22,6 @@
 /* No weak reference could be had: the life is followed without garbage detection. */
 enum { NO_WEAK = 1 };
 
-/* A scan that buried more gives the list back. */
-enum { DEAD_KEPT = 4096 };
-
-/* What the agent remembers of an owner whose derived lives ended unreleased. */
-struct bbf_held {
-    uint32_t generation; /* of the owner's life; 0 = none */
-    uint32_t node;       /* where the first of them that leaked is charged */
-    uint8_t memory;
-    bool leaked; /* one of them did: node and memory are known */
-};
-
-/* A collected life, between its CAS to DEAD and its end. */
-struct bbf_dead {
-    uint32_t record, generation, node, bytes, open_seconds;
-    uint64_t parent;
-    uint8_t mem;
-};
-
 /* ---- records ---- */
 
 uint32_t bbf_record_bump(struct bbf_tracker *t)
@@ -48,6 +30,7 @@ uint32_t bbf_record_bump(struct bbf_tracker *t)
     do {
         uint64_t limit = atomic_load_explicit(&t->max_lives, memory_order_relaxed);
         if (first + BBF_L_BATCH > limit + BBF_L_FIRST_RECORD ||
+            !bbf_space_reach(&t->after, (first + BBF_L_BATCH) * sizeof(struct bbf_after)) ||
             !bbf_space_reach(&t->records, (size_t)(first + BBF_L_BATCH) << BBF_L_RECORD_SHIFT)) {
             atomic_fetch_add_explicit(&t->hit_lives, 1, memory_order_relaxed);
             return 0;
@@ -197,50 +180,30 @@ static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     }
 }
 
-static bool grow_dead(struct bbf_tracker *t)
+/* A collected OPEN life: win it by CAS and put it on the list of this scan. */
+static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
 {
-    size_t cap = t->cap_dead != 0 ? 2 * t->cap_dead : 256;
-    struct bbf_dead *dead = realloc(t->dead, cap * sizeof *dead);
-    if (dead == NULL)
-        return false; /* the rest stays for the next scan */
-    t->dead = dead;
-    t->cap_dead = cap;
+    uint64_t dead = (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD;
+    if (!atomic_compare_exchange_strong_explicit(&bbf_record_at(t, r)->life, &life, dead,
+                                                 memory_order_acq_rel, memory_order_relaxed))
+        return false; /* a closer was first */
+    bbf_after_at(t, r)->next = 0;
+    if (t->first_dead == 0)
+        t->first_dead = r;
+    else
+        bbf_after_at(t, t->last_dead)->next = r;
+    t->last_dead = r;
     return true;
 }
 
-/* A collected OPEN life: win it by CAS and remember what its end needs. */
-static void bury(struct bbf_tracker *t, uint32_t r, uint64_t life, size_t *n)
-{
-    struct bbf_record *record = bbf_record_at(t, r);
-    uint32_t g = BBF_GENERATION(life);
-    if (*n == t->cap_dead && !grow_dead(t))
-        return;
-    uint64_t dead = (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD;
-    if (!atomic_compare_exchange_strong_explicit(&record->life, &life, dead, memory_order_acq_rel,
-                                                 memory_order_relaxed))
-        return; /* a closer was first */
-    uint64_t path = atomic_load_explicit(&record->path, memory_order_relaxed);
-    uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
-    uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
-    uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
-    t->dead[(*n)++] = (struct bbf_dead){
-        .record = r,
-        .generation = g,
-        .node = bbf_node_charged(t, path, g),
-        .bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0,
-        .open_seconds = now - atomic_load_explicit(&record->next, memory_order_relaxed),
-        .parent = atomic_load_explicit(&record->parent, memory_order_relaxed),
-        .mem = BBF_GENERATION(refs) == g ? (uint8_t)(refs >> BBF_L_MEM_SHIFT) : BBF_MEM_UNKNOWN,
-    };
-}
-
-/* After conversion: look at every record that has or had a weak reference. */
-static void collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, size_t *n)
+/* After conversion: look at every record that has or had a weak reference. True: its life was found
+ * dead. */
+static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if (weak == 0)
-        return;
+        return false;
     bool gone = weak > NO_WEAK && heap->collected(heap->ctx, weak);
     /* Acquire, and after the question: invariant 3. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
@@ -254,102 +217,112 @@ static void collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
                                                     memory_order_acq_rel, memory_order_relaxed))
             free_record(t, heap, r, BBF_GENERATION(life));
     } else if (gone && (life & BBF_L_STATE) == BBF_L_OPEN) {
-        bury(t, r, life, n);
+        return bury(t, r, life);
     }
+    return false;
 }
 
 /* ---- verdicts (D8) ---- */
 
-static struct bbf_tomb *tomb_at(struct bbf_tracker *t, uint32_t node, enum bbf_end end,
-                                uint8_t memory)
+/* The tomb of lives that ended so; NULL: none. */
+static struct bbf_tomb *find_tomb(const struct bbf_tracker *t, uint32_t node, enum bbf_end end,
+                                  uint8_t memory)
 {
-    size_t mask = t->cap_tombs - 1;
-    for (size_t i = (node * 2654435761u) ^ ((unsigned)end << 2 | memory);; i++) {
-        struct bbf_tomb *tomb = &t->tombs[i & mask];
-        if (!tomb->used || (tomb->node == node && tomb->end == end && tomb->memory == memory))
-            return tomb;
-    }
+    for (uint32_t i = bbf_node_at(t, node)->tomb; i != 0; i = bbf_tomb_at(t, i)->next)
+        if (bbf_tomb_at(t, i)->end == end && bbf_tomb_at(t, i)->memory == memory)
+            return bbf_tomb_at(t, i);
+    return NULL;
 }
 
-static bool grow_tombs(struct bbf_tracker *t)
+/* A new one; NULL without memory. */
+static struct bbf_tomb *add_tomb(struct bbf_tracker *t, uint32_t node, enum bbf_end end,
+                                 uint8_t memory)
 {
-    struct bbf_tomb *old = t->tombs;
-    size_t n = t->cap_tombs, cap = n != 0 ? 2 * n : 256;
-    struct bbf_tomb *fresh = calloc(cap, sizeof *fresh);
-    if (fresh == NULL)
-        return false;
-    t->tombs = fresh;
-    t->cap_tombs = cap;
-    for (size_t i = 0; i < n; i++)
-        if (old[i].used)
-            *tomb_at(t, old[i].node, (enum bbf_end)old[i].end, old[i].memory) = old[i];
-    free(old);
-    return true;
+    uint32_t *first = &bbf_node_at(t, node)->tomb;
+    size_t upto = (t->n_tombs + 2) * sizeof(struct bbf_tomb);
+    if (upto > atomic_load(&t->tombs.writable)) {
+        size_t leaks = t->tombs.step / sizeof(struct bbf_tomb) * BBF_LEAK_BYTES;
+        if (!bbf_budget_charge(&t->budget, leaks))
+            return NULL;
+        if (!bbf_space_reach(&t->tombs, upto)) {
+            bbf_budget_uncharge(&t->budget, leaks);
+            return NULL;
+        }
+    }
+    struct bbf_tomb *tomb = bbf_tomb_at(t, ++t->n_tombs);
+    *tomb = (struct bbf_tomb){.node = node, .next = *first, .end = (uint8_t)end, .memory = memory};
+    *first = t->n_tombs;
+    return tomb;
 }
 
 static void charge(struct bbf_tracker *t, uint32_t node, enum bbf_end end, uint8_t memory,
-                   uint64_t lives, uint64_t bytes, uint32_t seconds)
+                   uint64_t bytes, uint32_t seconds)
 {
-    if (2 * t->n_tombs >= t->cap_tombs && !grow_tombs(t) && t->n_tombs + 1 >= t->cap_tombs) {
-        bbf_node_unknown(t, node); /* out of memory: counted, if not told apart */
+    struct bbf_tomb *tomb = find_tomb(t, node, end, memory);
+    if (tomb == NULL)
+        tomb = add_tomb(t, node, end, memory);
+    if (tomb == NULL) { /* counted where it was, if not with its bytes */
+        if (end == BBF_END_LEAKED)
+            bbf_node_at(t, node)->leaked++;
+        else
+            bbf_node_unknown(t, node);
         return;
     }
-    struct bbf_tomb *tomb = tomb_at(t, node, end, memory);
-    if (!tomb->used) {
-        *tomb =
-            (struct bbf_tomb){.node = node, .end = (uint8_t)end, .memory = memory, .used = true};
-        t->n_tombs++;
-    }
-    tomb->count += lives;
+    tomb->count++;
     tomb->bytes += bytes;
     if (seconds > tomb->oldest)
         tomb->oldest = seconds;
 }
 
-static struct bbf_held *held_at(struct bbf_tracker *t, uint32_t record)
+/* Where a collected life stood, and what its memory is (MEM_ bits). */
+static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
-    if (record >= t->cap_held) {
-        size_t cap = t->records.size >> BBF_L_RECORD_SHIFT, want = 1024;
-        while (want <= record)
-            want *= 2;
-        struct bbf_held *held = realloc(t->held, (want < cap ? want : cap) * sizeof *held);
-        if (held == NULL)
-            return NULL;
-        for (size_t i = t->cap_held; i < want; i++)
-            held[i] = (struct bbf_held){0};
-        t->held = held;
-        t->cap_held = want;
-    }
-    return &t->held[record];
+    uint64_t path = atomic_load_explicit(&bbf_record_at(t, r)->path, memory_order_relaxed);
+    return bbf_node_charged(t, path, g);
 }
 
-static bool is_held(const struct bbf_tracker *t, const struct bbf_dead *d)
+static uint8_t memory_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
-    return d->record < t->cap_held && t->held[d->record].generation == d->generation;
+    uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
+    return BBF_GENERATION(refs) == g ? (uint8_t)(refs >> BBF_L_MEM_SHIFT) : BBF_MEM_UNKNOWN;
 }
 
-static bool is_leak(const struct bbf_tracker *t, const struct bbf_dead *d)
+static uint32_t generation_of(const struct bbf_tracker *t, uint32_t r)
 {
-    return (d->mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC | BBF_L_MEM_FOREIGN)) == 0 &&
-           !is_held(t, d);
+    return BBF_GENERATION(atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed));
 }
 
-/* Tell every life that `dead` was derived from that it is held by an unreleased one, and, once all
- * that are held are known, where the first that leaked is charged. */
-static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead, bool leaked)
+static bool is_held(const struct bbf_tracker *t, uint32_t r)
 {
-    uint64_t parent = dead->parent;
+    return bbf_after_at(t, r)->held == generation_of(t, r);
+}
+
+static bool is_leak(const struct bbf_tracker *t, uint32_t r)
+{
+    uint8_t mem = memory_of(t, r, generation_of(t, r));
+    return (mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC | BBF_L_MEM_FOREIGN)) == 0 &&
+           !is_held(t, r);
+}
+
+/* Tell every life that this dead one was derived from that it is held by an unreleased one, and,
+ * once all that are held are known, where the first that leaked is charged. */
+static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, bool leaked)
+{
+    uint32_t generation = generation_of(t, dead);
+    uint64_t parent = atomic_load_explicit(&bbf_record_at(t, dead)->parent, memory_order_relaxed);
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
         uint32_t r = BBF_LOW(parent), g = BBF_GENERATION(parent);
-        struct bbf_held *held = held_at(t, r);
-        if (held == NULL || BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
+        struct bbf_after *after = bbf_after_at(t, r);
+        if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
-        if (held->generation != g)
-            *held = (struct bbf_held){.generation = g};
-        if (leaked && !held->leaked) {
-            held->node = dead->node;
-            held->memory = dead->mem & BBF_L_MEM_KIND;
-            held->leaked = true;
+        if (after->held != g) {
+            after->held = g;
+            after->leaked = false;
+        }
+        if (leaked && !after->leaked) {
+            after->node = node_of(t, dead, generation);
+            after->memory = memory_of(t, dead, generation) & BBF_L_MEM_KIND;
+            after->leaked = true;
         }
         parent = atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed);
     }
@@ -357,73 +330,92 @@ static void hold_ancestors(struct bbf_tracker *t, const struct bbf_dead *dead, b
 
 /* The bytes belong to the first life derived from it that leaked, once (D8); if a reset has
  * forgotten that leak since, they are forgotten with it. */
-static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_held *held, uint32_t bytes)
+static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t bytes)
 {
-    struct bbf_tomb *tomb = held->leaked && t->cap_tombs > 0
-                                ? tomb_at(t, held->node, BBF_END_LEAKED, held->memory)
-                                : NULL;
-    if (tomb != NULL && tomb->used)
+    struct bbf_tomb *tomb =
+        after->leaked ? find_tomb(t, after->node, BBF_END_LEAKED, after->memory) : NULL;
+    if (tomb != NULL)
         tomb->bytes += bytes;
 }
 
-static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, const struct bbf_dead *d)
+static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
 {
-    uint8_t memory = d->mem & BBF_L_MEM_KIND;
-    if ((d->mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
-        charge(t, d->node, BBF_END_HARMLESS, memory, 1, 0, d->open_seconds);
-    } else if ((d->mem & BBF_L_MEM_FOREIGN) != 0) {
-        charge(t, d->node, BBF_END_UNKNOWN, memory, 1, 0, d->open_seconds);
-    } else if (is_held(t, d)) {
-        charge(t, d->node, BBF_END_HELD, memory, 1, 0, d->open_seconds);
-        charge_held_bytes(t, &t->held[d->record], d->bytes);
+    struct bbf_record *record = bbf_record_at(t, r);
+    const struct bbf_after *after = bbf_after_at(t, r);
+    uint32_t g = generation_of(t, r), node = node_of(t, r, g);
+    uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
+    uint32_t bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0;
+    uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
+    uint32_t seconds = now - atomic_load_explicit(&record->next, memory_order_relaxed);
+    uint8_t mem = memory_of(t, r, g), memory = mem & BBF_L_MEM_KIND;
+    if ((mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
+        charge(t, node, BBF_END_HARMLESS, memory, 0, seconds);
+    } else if ((mem & BBF_L_MEM_FOREIGN) != 0) {
+        charge(t, node, BBF_END_UNKNOWN, memory, 0, seconds);
+    } else if (after->held == g) {
+        charge(t, node, BBF_END_HELD, memory, 0, seconds);
+        charge_held_bytes(t, after, bytes);
     } else {
-        charge(t, d->node, BBF_END_LEAKED, memory, 1, d->bytes, d->open_seconds);
+        charge(t, node, BBF_END_LEAKED, memory, bytes, seconds);
     }
-    atomic_store_explicit(&bbf_record_at(t, d->record)->path, BBF_WORD(d->generation, 0),
-                          memory_order_relaxed);
-    free_record(t, heap, d->record, d->generation);
+    atomic_store_explicit(&record->path, BBF_WORD(g, 0), memory_order_relaxed);
+    free_record(t, heap, r, g);
+}
+
+/* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
+ * anybody's: it is not looked at again. */
+static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap)
+{
+    uint32_t held = 0, last = 0, next;
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
+        hold_ancestors(t, r, false);
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
+        if (is_leak(t, r))
+            hold_ancestors(t, r, true);
+    for (uint32_t r = t->first_dead; r != 0; r = next) {
+        next = bbf_after_at(t, r)->next;
+        if (!is_held(t, r)) {
+            end_life(t, heap, r);
+            continue;
+        }
+        bbf_after_at(t, r)->next = 0;
+        if (last == 0)
+            held = r;
+        else
+            bbf_after_at(t, last)->next = r;
+        last = r;
+    }
+    for (uint32_t r = held; r != 0; r = next) {
+        next = bbf_after_at(t, r)->next;
+        end_life(t, heap, r);
+    }
 }
 
 void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
 {
     /* Acquire: pairs with bbf_record_bump(). */
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
-    size_t n = 0;
+    bool found = false;
+    t->first_dead = 0;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         convert(t, heap, r);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
-        collect(t, heap, r, &n);
+        found |= collect(t, heap, r);
     /*
      * An owner is reachable from what was derived from it, so when an owner is found dead, its
      * derived lives are dead too, but may have been asked before that GC; and so on for theirs:
      * again until a pass finds none.
      */
-    for (size_t seen = 0; seen < n;) {
-        seen = n;
+    while (found) {
+        found = false;
         for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
             if (atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed) != 0)
-                collect(t, heap, r, &n);
+                found |= collect(t, heap, r);
     }
-    for (size_t i = 0; i < n; i++)
-        hold_ancestors(t, &t->dead[i], false);
-    for (size_t i = 0; i < n; i++)
-        if (is_leak(t, &t->dead[i]))
-            hold_ancestors(t, &t->dead[i], true);
-    /* Leaks first: what they hold adds its bytes to them. */
-    for (size_t i = 0; i < n; i++)
-        if (!is_held(t, &t->dead[i]))
-            end_life(t, heap, &t->dead[i]);
-    for (size_t i = 0; i < n; i++)
-        if (is_held(t, &t->dead[i]))
-            end_life(t, heap, &t->dead[i]);
+    end_dead(t, heap);
     if (t->push_head != 0)
         bbf_record_push(t, t->push_head);
     t->push_head = t->push_count = 0;
-    if (t->cap_dead > DEAD_KEPT) {
-        free(t->dead);
-        t->dead = NULL;
-        t->cap_dead = 0;
-    }
     t->scans++;
 }
 

@@ -78,7 +78,8 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
         uint32_t first = (arena << BBF_L_ARENA_SHIFT) + BBF_LOW(window) * NODES_PER_STEP;
         size_t nodes = (size_t)NODES_PER_STEP << BBF_L_NODE_SHIFT;
         size_t ended = NODES_PER_STEP * sizeof(uint64_t);
-        size_t report = bbf_report_bytes(BBF_LOW(window) + 1) - bbf_report_bytes(BBF_LOW(window));
+        size_t report =
+            bbf_reserved_bytes(BBF_LOW(window) + 1) - bbf_reserved_bytes(BBF_LOW(window));
         if (!bbf_budget_charge(&t->budget, report))
             return false;
         if (!bbf_space_open(&t->nodes, (size_t)first << BBF_L_NODE_SHIFT, nodes)) {

@@ -8,8 +8,6 @@
  * the root table; move every OPEN record that stands in the old range by CAS until a pass finds
  * none; fold the counters; give the memory back.
  */
-#include <string.h>
-
 #include "core/err.h"
 #include "trie/section.h"
 #include "trie/sums.h"
@@ -17,19 +15,45 @@
 
 enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
 
+/* Leaks that are counted in the node alone. */
+static void forget_bare(struct bbf_tracker *t, uint32_t id)
+{
+    struct bbf_node *n = bbf_node_at(t, id);
+    t->forgotten[BBF_END_LEAKED] += n->leaked;
+    if (n->leaked != 0) /* else the page may be one that was never written */
+        n->leaked = 0;
+}
+
+/* Forget what ended by the agent's verdict, and give the memory back. */
+static void clear_tombs(struct bbf_tracker *t)
+{
+    uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
+    size_t writable = atomic_load(&t->tombs.writable);
+    for (uint32_t i = 1; i <= t->n_tombs; i++) {
+        uint32_t node = bbf_tomb_at(t, i)->node, of = node >> BBF_L_ARENA_SHIFT;
+        if (of == 0 || of == arena) /* the pages of other arenas are given back, or will be */
+            bbf_node_at(t, node)->tomb = 0;
+        t->forgotten[bbf_tomb_at(t, i)->end] += bbf_tomb_at(t, i)->count;
+    }
+    t->n_tombs = 0;
+    bbf_budget_uncharge(&t->budget, writable / sizeof(struct bbf_tomb) * BBF_LEAK_BYTES);
+    bbf_space_drop(&t->tombs, 0, writable, writable);
+    atomic_store(&t->tombs.writable, 0);
+    forget_bare(t, BBF_L_NODE_RACED);
+    forget_bare(t, BBF_L_NODE_BEFORE_RESET);
+    for (uint32_t id = arena << BBF_L_ARENA_SHIFT; id < atomic_load(&t->next_node); id++)
+        forget_bare(t, id);
+}
+
 static int take_baseline(struct bbf_tracker *t)
 {
-    struct bbf_sums *sums = bbf_sums_new(t);
-    if (sums == NULL)
-        return BBF_ENOMEM;
-    bbf_sums_free(t->baseline);
+    struct bbf_sums *sums;
+    int err = bbf_sums_new(t, &sums);
+    if (err != BBF_OK)
+        return err;
+    bbf_sums_free(t, t->baseline);
     t->baseline = sums;
-    for (size_t i = 0; i < t->cap_tombs; i++)
-        if (t->tombs[i].used)
-            t->forgotten[t->tombs[i].end] += t->tombs[i].count;
-    t->n_tombs = 0;
-    if (t->tombs != NULL)
-        memset(t->tombs, 0, t->cap_tombs * sizeof *t->tombs);
+    clear_tombs(t);
     t->resets++;
     return BBF_OK;
 }
@@ -67,6 +91,7 @@ static void remember_range(struct bbf_tracker *t, uint32_t arena, uint32_t nodes
         t->forgotten_released += atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
         t->forgotten_unknown +=
             atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
+        forget_bare(t, id);
     }
 }
 
@@ -92,7 +117,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     size_t len = (size_t)BBF_LOW(window) << 20,
            from = (size_t)old << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
     remember_range(t, old, BBF_LOW(window) * BBF_NODES_PER_STEP);
-    bbf_budget_uncharge(&t->budget, bbf_report_bytes(BBF_LOW(window)));
+    bbf_budget_uncharge(&t->budget, bbf_reserved_bytes(BBF_LOW(window)));
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;

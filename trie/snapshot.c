@@ -42,6 +42,10 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
     free(snapshot->sites);
     free(snapshot->nodes);
     free(snapshot->leaks);
+    if (snapshot->charged.used != NULL)
+        atomic_fetch_sub(snapshot->charged.used, snapshot->charged.bytes);
+    if (snapshot->charged.lent != NULL)
+        atomic_store(snapshot->charged.lent, false);
     free(snapshot);
 }
 

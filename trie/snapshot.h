@@ -9,6 +9,7 @@
 #ifndef BBF_TRIE_SNAPSHOT_H
 #define BBF_TRIE_SNAPSHOT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,6 +132,12 @@ struct bbf_snapshot {
     size_t n_nodes;
     struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
     size_t n_leaks;
+    uint64_t folded_rows; /* nodes that had no room and are part of their parents' rows */
+    struct {              /* what was charged for the rows, given back with them; a tracker's */
+        _Atomic uint64_t *used;
+        uint64_t bytes;
+        _Atomic bool *lent; /* becomes false; NULL: nothing was lent */
+    } charged;
 };
 
 struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without memory */

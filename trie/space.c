@@ -16,6 +16,7 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
     (void)madvise(base, size, MADV_DONTDUMP);
     space->base = base;
     space->size = size;
+    space->step = STEP;
     space->budget = budget;
     atomic_init(&space->writable, 0);
     return BBF_OK;
@@ -57,7 +58,7 @@ bool bbf_space_reach(struct bbf_space *space, size_t upto)
     /* Acquire: pairs with the release below, so that what is seen as writable is. */
     size_t have = atomic_load_explicit(&space->writable, memory_order_acquire);
     while (have < upto) {
-        size_t step = space->size - have < STEP ? space->size - have : STEP;
+        size_t step = space->size - have < space->step ? space->size - have : space->step;
         if (!bbf_space_open(space, have, step))
             return false;
         if (atomic_compare_exchange_strong_explicit(&space->writable, &have, have + step,

@@ -2,7 +2,8 @@
  * trie/space.h - address space for what the shim can address (design D12.1): one private anonymous
  * PROT_READ reservation per kind, never unmapped, moved or reused for another type until the
  * process is gone. Reading anywhere inside it is safe and gives zeros; a part becomes writable, in
- * 1 MiB steps, before an index inside it is published, and is charged to the `memory` limit then.
+ * steps of 1 MiB unless its owner says otherwise, before an index inside it is published, and is
+ * charged to the `memory` limit then.
  *
  * Called by: trie. Threads: bbf_space_reach() is lock-free against itself (mprotect is idempotent).
  * Units: bytes.
@@ -25,6 +26,7 @@ struct bbf_budget {
 struct bbf_space {
     char *base;
     size_t size; /* reserved */
+    size_t step; /* what bbf_space_reach() opens at a time; may be set before its first call */
     struct bbf_budget *budget;
     _Atomic size_t writable; /* bytes from base that are writable */
 };

@@ -16,17 +16,30 @@
 
 struct bbf_sums {
     uint32_t arena, nodes;                                   /* indices 0..nodes-1 of that arena */
-    uint64_t *released, *unknown;                            /* by index */
+    uint64_t *released;                                      /* by index; NULL: not asked for */
+    uint32_t *unknown;                                       /* the same */
+    size_t charged;                                          /* to `memory`, for those two */
     uint64_t reserved_released[BBF_L_NODE_BEFORE_RESET + 1]; /* by id */
     uint64_t reserved_unknown[BBF_L_NODE_BEFORE_RESET + 1];
     uint64_t tally[BBF_L_TALLIES];
     uint64_t undone, errors, untracked;
 };
 
-/* The counters now. NULL without memory. */
-struct bbf_sums *bbf_sums_new(struct bbf_tracker *t);
-void bbf_sums_free(struct bbf_sums *sums); /* NULL is allowed */
-/* Take `base` off, never below zero; indices that `base` does not know stay. */
+/* The counters now, with both tables, which are charged to `memory`: 12 B a node. BBF_ENOMEM,
+ * BBF_ELIMIT. */
+int bbf_sums_new(struct bbf_tracker *t, struct bbf_sums **out);
+void bbf_sums_free(struct bbf_tracker *t, struct bbf_sums *sums); /* NULL is allowed */
+
+/* The counters now without the tables, which the caller reads where they are: `ended` and `unknown`
+ * of each node, and every run by bbf_sums_runs(). Makes the release rows that runs will need, so
+ * that `nodes` covers them. Allocates nothing. */
+void bbf_sums_total(struct bbf_tracker *t, struct bbf_sums *sums);
+/* Hand each run that is not flushed yet to `add`, with the index of the node where it would be
+ * charged now. Those of other arenas go to `reserved_released`. */
+void bbf_sums_runs(struct bbf_tracker *t, struct bbf_sums *sums,
+                   void (*add)(void *ctx, uint32_t index, uint64_t count), void *ctx);
+
+/* Take what is not by node of `base` off, never below zero. */
 void bbf_sums_subtract(struct bbf_sums *sums, const struct bbf_sums *base);
 
 #endif

@@ -77,12 +77,16 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
     t->shared = map_writable(4096);
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
-    size_t records = (size_t)1 << (24 + BBF_L_RECORD_SHIFT);
+    size_t records = (size_t)1 << 24, tombs = (size_t)1 << 22;
     if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->hidden_roots == NULL ||
-        bbf_space_reserve(&t->records, records, &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->after, records * sizeof(struct bbf_after), &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->tombs, tombs * sizeof(struct bbf_tomb), &t->budget) != BBF_OK ||
         reserve_nodes(t) != BBF_OK || !bbf_space_reach(&t->records, 1) ||
         !bbf_space_open(&t->nodes, 0, 1 << 20) || !bbf_space_open(&t->ended, 0, 1 << 17))
         return BBF_ENOMEM;
+    t->after.step = 256 << 10; /* of as many records as 1 MiB holds */
+    t->tombs.step = 64 << 10;
     t->n_sites = 1;
     t->n_classes = 1;
     t->max_sites = BBF_L_MAX_SITES;

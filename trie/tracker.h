@@ -39,9 +39,9 @@ struct bbf_node {
     _Atomic uint32_t site, parent, depth;
     _Atomic uint32_t flags;
     _Atomic uint32_t children;
-    uint32_t pad;
+    uint32_t leaked;          /* agent: leaks here for which no tomb could be had; no bytes */
     _Atomic uint32_t unknown; /* lives that ended here as `unknown` by an application thread */
-    uint32_t pad2;
+    uint32_t tomb;            /* agent: the first of its tombs, 0 = none */
 };
 
 /* 1 KiB, written by its owning carrier thread only; others read (D7, D12.15). */
@@ -83,27 +83,46 @@ struct bbf_limits {
 enum bbf_end { BBF_END_LEAKED, BBF_END_HELD, BBF_END_HARMLESS, BBF_END_UNKNOWN };
 enum { BBF_ENDS = BBF_END_UNKNOWN + 1 };
 struct bbf_tomb {
-    uint32_t node;
-    uint8_t end, memory;
-    bool used;
     uint64_t count, bytes;
-    uint32_t oldest; /* longest time open, seconds */
+    uint32_t node, next; /* the node's other tombs, 0 = none */
+    uint32_t oldest;     /* longest time open, seconds */
+    uint8_t end, memory;
+};
+
+/* Beside each record, made writable together with it. Agent. */
+struct bbf_after {
+    uint32_t held;  /* generation of the life if one derived from it ended unreleased, else 0 */
+    uint32_t node;  /* where the first of those that leaked is charged */
+    uint32_t next;  /* the next life that this scan found collected, 0 = last */
+    uint8_t memory; /* of that first one */
+    bool leaked;    /* one of them did: node and memory are known */
 };
 
 enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 
-/* What a report takes of each node while it is made (trie/capture.c, render's JSON; tests/proof/
- * limits measures it): kept free within `memory`, so that a report never goes above it. Not of the
- * first step of 16,384 nodes, or the smallest `memory` would have room for none. */
-enum { BBF_REPORT_BYTES = 144, BBF_NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT };
-static inline size_t bbf_report_bytes(uint32_t steps) /* 1 MiB steps of nodes */
+/*
+ * Memory beside nodes and records that `memory` covers, in bytes:
+ *   REPORT    what a report takes of each row while it is made and rendered (trie/capture.c,
+ *             render; tests/proof/limits measures it)
+ *   RESERVED  of that, what is kept free for each node, so that a report is always possible; when
+ *             there is no more than that, its least used rows become part of their parents
+ *   LEAK      what a report takes of each leak, kept free for each tomb
+ * Not of the first step of 16,384 nodes, or the smallest `memory` would have room for none.
+ */
+enum {
+    BBF_REPORT_BYTES = 144,
+    BBF_RESERVED_BYTES = 64,
+    BBF_LEAK_BYTES = 64,
+    BBF_NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT
+};
+static inline size_t bbf_reserved_bytes(uint32_t steps) /* 1 MiB steps of nodes */
 {
-    return steps > 1 ? (size_t)(steps - 1) * BBF_NODES_PER_STEP * BBF_REPORT_BYTES : 0;
+    return steps > 1 ? (size_t)(steps - 1) * BBF_NODES_PER_STEP * BBF_RESERVED_BYTES : 0;
 }
 
 struct bbf_tracker {
     struct bbf_budget budget;
-    struct bbf_space records, nodes, ended, overflow;
+    struct bbf_space records, after, nodes, ended, overflow, tombs;
     _Atomic uint32_t *roots; /* site -> root node, by site id */
     struct bbf_stripe *stripes;
     char *shared;                    /* the page of SHARED_ offsets */
@@ -126,14 +145,11 @@ struct bbf_tracker {
     uint32_t n_classes;
 
     /* agent */
-    struct bbf_tomb *tombs;
-    size_t n_tombs, cap_tombs;
-    struct bbf_held *held; /* by record: lives derived from it that ended unreleased */
-    size_t cap_held;
-    struct bbf_dead *dead;
-    size_t cap_dead;
-    struct bbf_sums *baseline;    /* what a reset subtracts; NULL = nothing */
-    uint64_t forgotten[BBF_ENDS]; /* lives of the tombs that resets cleared, by end */
+    uint32_t n_tombs;               /* numbered from 1 */
+    uint32_t first_dead, last_dead; /* list of this scan, by record */
+    _Atomic bool reserve_lent;      /* a report that is not freed yet has what is kept free */
+    struct bbf_sums *baseline;      /* what a reset subtracts; NULL = nothing */
+    uint64_t forgotten[BBF_ENDS];   /* lives of the tombs that resets cleared, by end */
     uint64_t forgotten_released, forgotten_unknown; /* of the id ranges that were reset */
     uint32_t *hidden_roots; /* root nodes of heap sites while trackDirectOnly is on */
     uint64_t live_heap;     /* open heap lives at the last capture */
@@ -152,6 +168,14 @@ static inline struct bbf_record *bbf_record_at(const struct bbf_tracker *t, uint
 static inline _Atomic uint64_t *bbf_ended_at(const struct bbf_tracker *t, uint32_t id)
 {
     return (_Atomic uint64_t *)(void *)t->ended.base + id;
+}
+static inline struct bbf_after *bbf_after_at(const struct bbf_tracker *t, uint32_t record)
+{
+    return (struct bbf_after *)(void *)t->after.base + record;
+}
+static inline struct bbf_tomb *bbf_tomb_at(const struct bbf_tracker *t, uint32_t number)
+{
+    return (struct bbf_tomb *)(void *)t->tombs.base + number;
 }
 static inline _Atomic uint32_t *bbf_shared_int(const struct bbf_tracker *t, int offset)
 {
@@ -242,7 +266,8 @@ uint64_t bbf_lives_open(const struct bbf_tracker *t);
 
 /* ---- reset (trie/reset.c), agent ---- */
 
-/* Counters start at zero again; nodes and open lives stay. BBF_ENOMEM. */
+/* Counters start at zero again; nodes and open lives stay. BBF_ENOMEM, BBF_ELIMIT (`memory` has no
+ * room for 12 B a node; what was remembered before stays). */
 int bbf_tracker_baseline(struct bbf_tracker *t);
 /* Also begin with an empty trie (D12.10). BBF_EREFUSED: no id range is left. */
 int bbf_tracker_reset_nodes(struct bbf_tracker *t);
@@ -250,7 +275,9 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t);
 /* ---- capture (trie/capture.c), agent ---- */
 
 /* Fill sites, nodes, leaks, limits and the totals the tracker knows; bbf_snapshot_finish() done.
- * BBF_ENOMEM. The application goes on meanwhile. */
+ * What its rows need is charged to `memory` until the snapshot is freed; rows that have no room
+ * become part of their parents', the least used first, leaks last (folded_rows). BBF_ENOMEM. The
+ * application goes on meanwhile. */
 int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *snapshot);
 
 #endif

@@ -16,6 +16,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,21 +26,28 @@
 #include <sys/mman.h>
 #include <sys/poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* clang-format off */
 #define CLASSES(XX) \
     XX(memory) XX(mmap) XX(mprotect) XX(madvise) XX(pthread_create) XX(pthread_key) XX(socket)     \
     XX(bind) XX(listen) XX(accept) XX(send) XX(recv) XX(poll) XX(eventfd) XX(open) XX(write)       \
-    XX(rename) XX(close) XX(mkdir) XX(death)                                                       \
+    XX(rename) XX(close) XX(mkdir) XX(unlink) XX(access) XX(stat) XX(fchmod) XX(dup3) XX(fread)    \
+    XX(connect) XX(getsockopt) XX(pthread_attr) XX(pthread_misc) XX(dl) XX(zlib)                   \
+    XX(exhausted) XX(send_short) XX(write_short) XX(recv_short) XX(interrupted) XX(aborted)        \
+    XX(death) XX(death_scan) XX(death_apply)                                                       \
     XX(NewWeakGlobalRef) XX(NewGlobalRef) XX(NewLocalRef) XX(DefineClass) XX(FindClass)            \
     XX(GetMethodID) XX(GetStaticMethodID) XX(GetFieldID) XX(GetStaticFieldID) XX(PushLocalFrame)   \
-    XX(NewStringUTF) XX(GetStaticObjectField) XX(CallStaticVoidMethod)                             \
-    XX(GetEnv) XX(AttachCurrentThreadAsDaemon)                                                     \
+    XX(NewStringUTF) XX(GetStaticObjectField) XX(CallStaticVoidMethod) XX(CallStaticObjectMethod)  \
+    XX(CallObjectMethod) XX(CallIntMethod) XX(CallLongMethod) XX(GetStringUTFChars)                \
+    XX(GetObjectArrayElement) XX(SetObjectArrayElement)                                            \
+    XX(GetEnv) XX(AttachCurrentThreadAsDaemon) XX(DetachCurrentThread)                             \
     XX(Allocate) XX(AddCapabilities) XX(SetEventCallbacks) XX(SetEventNotificationMode)            \
     XX(GetSystemProperty) XX(GetLoadedClasses) XX(GetClassSignature) XX(GetClassLoader)            \
     XX(IsModifiableClass) XX(RetransformClasses) XX(GetClassFields) XX(GetFieldName)               \
-    XX(GetImplementedInterfaces) XX(ForceGarbageCollection)
+    XX(GetImplementedInterfaces) XX(ForceGarbageCollection) XX(DisposeEnvironment)
 /* clang-format on */
 
 enum class {
@@ -79,6 +87,9 @@ static bool should_fail(enum class class, void *from)
     return true;
 }
 #define FAILS(class) should_fail(F_##class, __builtin_return_address(0))
+
+/* All that gives memory, as one class: what is used up is used up for each of them. */
+#define NO_MEMORY(class) (FAILS(class) || FAILS(exhausted))
 
 static int find_agent(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -146,30 +157,30 @@ static void *no_memory(void)
 
 void *malloc(size_t size)
 {
-    return FAILS(memory) ? no_memory() : __libc_malloc(size);
+    return NO_MEMORY(memory) ? no_memory() : __libc_malloc(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return FAILS(memory) ? no_memory() : __libc_calloc(n, size);
+    return NO_MEMORY(memory) ? no_memory() : __libc_calloc(n, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    return FAILS(memory) ? no_memory() : __libc_realloc(old, size);
+    return NO_MEMORY(memory) ? no_memory() : __libc_realloc(old, size);
 }
 
 void *reallocarray(void *old, size_t n, size_t size)
 {
     size_t bytes;
-    if (FAILS(memory) || __builtin_mul_overflow(n, size, &bytes))
+    if (NO_MEMORY(memory) || __builtin_mul_overflow(n, size, &bytes))
         return no_memory();
     return __libc_realloc(old, bytes);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-    if (FAILS(memory))
+    if (NO_MEMORY(memory))
         return ENOMEM;
     *out = __libc_memalign(alignment, size);
     return *out != NULL ? 0 : ENOMEM;
@@ -187,18 +198,18 @@ static char *copy(const char *text, size_t len)
 
 char *strdup(const char *text)
 {
-    return FAILS(memory) ? no_memory() : copy(text, strlen(text));
+    return NO_MEMORY(memory) ? no_memory() : copy(text, strlen(text));
 }
 
 char *strndup(const char *text, size_t max)
 {
-    return FAILS(memory) ? no_memory() : copy(text, strnlen(text, max));
+    return NO_MEMORY(memory) ? no_memory() : copy(text, strnlen(text, max));
 }
 
 void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
     REAL(mmap);
-    if (!FAILS(mmap))
+    if (!NO_MEMORY(mmap))
         return real(at, len, prot, flags, fd, offset);
     errno = ENOMEM;
     return MAP_FAILED;
@@ -215,17 +226,132 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
         return -1;                                                                                 \
     }
 
-FAILING(mprotect, ENOMEM, mprotect, (void *at, size_t len, int prot), (at, len, prot))
 FAILING(madvise, EINVAL, madvise, (void *at, size_t len, int advice), (at, len, advice))
 FAILING(socket, EMFILE, socket, (int domain, int type, int protocol), (domain, type, protocol))
 FAILING(bind, EADDRINUSE, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len))
 FAILING(listen, EADDRINUSE, listen, (int fd, int backlog), (fd, backlog))
-FAILING(accept, EMFILE, accept4, (int fd, struct sockaddr *a, socklen_t *len, int flags),
-        (fd, a, len, flags))
 FAILING(eventfd, EMFILE, eventfd, (unsigned count, int flags), (count, flags))
 FAILING(rename, EIO, rename, (const char *from, const char *to), (from, to))
 FAILING(mkdir, ENOSPC, mkdir, (const char *path, mode_t mode), (path, mode))
-FAILING(poll, ENOMEM, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
+FAILING(unlink, EIO, unlink, (const char *path), (path))
+FAILING(access, EACCES, access, (const char *path, int mode), (path, mode))
+FAILING(stat, EIO, fstat, (int fd, struct stat *out), (fd, out))
+FAILING(stat, EIO, lstat, (const char *path, struct stat *out), (path, out))
+FAILING(fchmod, EPERM, fchmod, (int fd, mode_t mode), (fd, mode))
+FAILING(dup3, EMFILE, dup3, (int from, int to, int flags), (from, to, flags))
+FAILING(connect, ECONNREFUSED, connect, (int fd, const struct sockaddr *a, socklen_t len),
+        (fd, a, len))
+FAILING(getsockopt, ENOBUFS, getsockopt, (int fd, int level, int name, void *out, socklen_t *len),
+        (fd, level, name, out, len))
+
+int mprotect(void *at, size_t len, int prot)
+{
+    REAL(mprotect);
+    if (!NO_MEMORY(mprotect))
+        return real(at, len, prot);
+    errno = ENOMEM;
+    return -1;
+}
+
+/* A call of a kind that a signal may end; nothing is lost by it. */
+static bool interrupted(void *from)
+{
+    if (!should_fail(F_interrupted, from))
+        return false;
+    errno = EINTR;
+    return true;
+}
+#define INTERRUPTED() interrupted(__builtin_return_address(0))
+
+int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
+{
+    REAL(accept4);
+    if (INTERRUPTED())
+        return -1;
+    if (FAILS(accept)) {
+        errno = EMFILE;
+        return -1;
+    }
+    int result = real(fd, a, len, flags);
+    if (result >= 0 && FAILS(aborted)) { /* the peer had gone before it was taken */
+        close(result);
+        errno = ECONNABORTED;
+        return -1;
+    }
+    return result;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+    REAL(poll);
+    if (INTERRUPTED())
+        return -1;
+    if (!FAILS(poll))
+        return real(fds, n, timeout);
+    errno = ENOMEM;
+    return -1;
+}
+
+/* ENOSYS or the like: what is not vital of threads. */
+int pthread_setname_np(pthread_t thread, const char *name)
+{
+    REAL(pthread_setname_np);
+    return FAILS(pthread_misc) ? ENOENT : real(thread, name);
+}
+
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+    REAL(pthread_sigmask);
+    return FAILS(pthread_misc) ? EINVAL : real(how, set, before);
+}
+
+int pthread_attr_init(pthread_attr_t *attributes)
+{
+    REAL(pthread_attr_init);
+    return FAILS(pthread_attr) ? ENOMEM : real(attributes);
+}
+
+int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t size)
+{
+    REAL(pthread_attr_setstacksize);
+    return FAILS(pthread_attr) ? EINVAL : real(attributes, size);
+}
+
+int pthread_attr_setdetachstate(pthread_attr_t *attributes, int state)
+{
+    REAL(pthread_attr_setdetachstate);
+    return FAILS(pthread_attr) ? EINVAL : real(attributes, state);
+}
+
+size_t fread(void *out, size_t size, size_t n, FILE *file)
+{
+    REAL(fread);
+    return FAILS(fread) ? 0 : real(out, size, n, file);
+}
+
+int dladdr(const void *at, Dl_info *out)
+{
+    REAL(dladdr);
+    return FAILS(dl) ? 0 : real(at, out);
+}
+
+int inflateInit_(z_streamp stream, const char *version, int size)
+{
+    REAL(inflateInit_);
+    return FAILS(zlib) ? Z_MEM_ERROR : real(stream, version, size);
+}
+
+int inflate(z_streamp stream, int flush)
+{
+    REAL(inflate);
+    return FAILS(zlib) ? Z_MEM_ERROR : real(stream, flush);
+}
+
+int compress2(Bytef *to, uLongf *to_len, const Bytef *from, uLong len, int level)
+{
+    REAL(compress2);
+    return FAILS(zlib) ? Z_MEM_ERROR : real(to, to_len, from, len, level);
+}
 
 /* close() releases the number even when it reports an error. */
 int close(int fd)
@@ -241,6 +367,10 @@ int close(int fd)
 ssize_t send(int fd, const void *data, size_t len, int flags)
 {
     REAL(send);
+    if (INTERRUPTED())
+        return -1;
+    if (len > 1 && FAILS(send_short))
+        len /= 2;
     if (!FAILS(send))
         return real(fd, data, len, flags);
     errno = EPIPE;
@@ -250,6 +380,10 @@ ssize_t send(int fd, const void *data, size_t len, int flags)
 ssize_t recv(int fd, void *data, size_t len, int flags)
 {
     REAL(recv);
+    if (INTERRUPTED())
+        return -1;
+    if (len > 1 && FAILS(recv_short))
+        len = 1;
     if (!FAILS(recv))
         return real(fd, data, len, flags);
     errno = ECONNRESET;
@@ -259,6 +393,10 @@ ssize_t recv(int fd, void *data, size_t len, int flags)
 ssize_t write(int fd, const void *data, size_t len)
 {
     REAL(write);
+    if (INTERRUPTED())
+        return -1;
+    if (len > 1 && FAILS(write_short))
+        len /= 2;
     if (!FAILS(write))
         return real(fd, data, len);
     errno = ENOSPC;
@@ -312,6 +450,8 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until)
     REAL(sem_timedwait);
     if (FAILS(death))
         pthread_exit(NULL);
+    if (INTERRUPTED())
+        return -1;
     return real(semaphore, until);
 }
 
@@ -336,7 +476,25 @@ static void throw_it(JNIEnv *env)
         return value;                                                                              \
     }
 
-JNI_FAILING(jweak, NewWeakGlobalRef, (JNIEnv * env, jobject o), (env, o), NULL)
+/* The agent thread's end in the middle of a scan, or of what a client asked for. */
+static pthread_t worker;
+static bool has_worker;
+
+static bool on_worker(void)
+{
+    return has_worker && pthread_equal(worker, pthread_self());
+}
+
+static jweak JNICALL jni_NewWeakGlobalRef(JNIEnv *env, jobject o)
+{
+    if (on_worker() && FAILS(death_scan))
+        pthread_exit(NULL);
+    if (!FAILS(NewWeakGlobalRef))
+        return old->NewWeakGlobalRef(env, o);
+    throw_it(env);
+    return NULL;
+}
+
 JNI_FAILING(jobject, NewGlobalRef, (JNIEnv * env, jobject o), (env, o), NULL)
 JNI_FAILING(jobject, NewLocalRef, (JNIEnv * env, jobject o), (env, o), NULL)
 JNI_FAILING(jclass, DefineClass,
@@ -354,6 +512,39 @@ JNI_FAILING(jfieldID, GetStaticFieldID, (JNIEnv * env, jclass c, const char *n, 
 JNI_FAILING(jint, PushLocalFrame, (JNIEnv * env, jint capacity), (env, capacity), JNI_ENOMEM)
 JNI_FAILING(jstring, NewStringUTF, (JNIEnv * env, const char *text), (env, text), NULL)
 JNI_FAILING(jobject, GetStaticObjectField, (JNIEnv * env, jclass c, jfieldID f), (env, c, f), NULL)
+
+JNI_FAILING(const char *, GetStringUTFChars, (JNIEnv * env, jstring s, jboolean *copied),
+            (env, s, copied), NULL)
+JNI_FAILING(jobject, GetObjectArrayElement, (JNIEnv * env, jobjectArray a, jsize i), (env, a, i),
+            NULL)
+
+static void JNICALL jni_SetObjectArrayElement(JNIEnv *env, jobjectArray a, jsize i, jobject o)
+{
+    if (FAILS(SetObjectArrayElement))
+        throw_it(env);
+    else
+        old->SetObjectArrayElement(env, a, i, o);
+}
+
+#define JNI_CALL_FAILING(type, name, parameters, target)                                           \
+    static type JNICALL jni_##name parameters                                                      \
+    {                                                                                              \
+        if (FAILS(name)) {                                                                         \
+            throw_it(env);                                                                         \
+            return 0;                                                                              \
+        }                                                                                          \
+        va_list args;                                                                              \
+        va_start(args, method);                                                                    \
+        type result = old->name##V(env, target, method, args);                                     \
+        va_end(args);                                                                              \
+        return result;                                                                             \
+    }
+
+JNI_CALL_FAILING(jobject, CallStaticObjectMethod,
+                 (JNIEnv * env, jclass class, jmethodID method, ...), class)
+JNI_CALL_FAILING(jobject, CallObjectMethod, (JNIEnv * env, jobject o, jmethodID method, ...), o)
+JNI_CALL_FAILING(jint, CallIntMethod, (JNIEnv * env, jobject o, jmethodID method, ...), o)
+JNI_CALL_FAILING(jlong, CallLongMethod, (JNIEnv * env, jobject o, jmethodID method, ...), o)
 
 static void JNICALL jni_CallStaticVoidMethod(JNIEnv *env, jclass class, jmethodID method, ...)
 {
@@ -391,6 +582,13 @@ static void replace_jni(jvmtiEnv *jvmti, JNIEnv *env)
     SET(NewStringUTF);
     SET(GetStaticObjectField);
     SET(CallStaticVoidMethod);
+    SET(CallStaticObjectMethod);
+    SET(CallObjectMethod);
+    SET(CallIntMethod);
+    SET(CallLongMethod);
+    SET(GetStringUTFChars);
+    SET(GetObjectArrayElement);
+    SET(SetObjectArrayElement);
     (void)(*jvmti)->SetJNIFunctionTable(jvmti, &jni);
 }
 
@@ -409,7 +607,7 @@ JVMTI_FAILING(Allocate, (jvmtiEnv * e, jlong size, unsigned char **out), (e, siz
 JVMTI_FAILING(AddCapabilities, (jvmtiEnv * e, const jvmtiCapabilities *c), (e, c))
 JVMTI_FAILING(SetEventCallbacks, (jvmtiEnv * e, const jvmtiEventCallbacks *c, jint n), (e, c, n))
 JVMTI_FAILING(GetSystemProperty, (jvmtiEnv * e, const char *name, char **out), (e, name, out))
-JVMTI_FAILING(GetLoadedClasses, (jvmtiEnv * e, jint *n, jclass **out), (e, n, out))
+JVMTI_FAILING(DisposeEnvironment, (jvmtiEnv * e), (e))
 JVMTI_FAILING(GetClassSignature, (jvmtiEnv * e, jclass c, char **s, char **g), (e, c, s, g))
 JVMTI_FAILING(GetClassLoader, (jvmtiEnv * e, jclass c, jobject *loader), (e, c, loader))
 JVMTI_FAILING(IsModifiableClass, (jvmtiEnv * e, jclass c, jboolean *out), (e, c, out))
@@ -420,6 +618,13 @@ JVMTI_FAILING(GetFieldName, (jvmtiEnv * e, jclass c, jfieldID f, char **n, char 
 JVMTI_FAILING(GetImplementedInterfaces, (jvmtiEnv * e, jclass c, jint *n, jclass **out),
               (e, c, n, out))
 JVMTI_FAILING(ForceGarbageCollection, (jvmtiEnv * e), (e))
+
+static jvmtiError JNICALL jvmti_GetLoadedClasses(jvmtiEnv *e, jint *n, jclass **out)
+{
+    if (on_worker() && FAILS(death_apply))
+        pthread_exit(NULL);
+    return FAILS(GetLoadedClasses) ? JVMTI_ERROR_OUT_OF_MEMORY : tools->GetLoadedClasses(e, n, out);
+}
 
 static jvmtiError JNICALL jvmti_SetEventNotificationMode(jvmtiEnv *e, jvmtiEventMode mode,
                                                          jvmtiEvent event, jthread thread, ...)
@@ -449,6 +654,7 @@ static void replace_jvmti(jvmtiEnv *env)
         SET_TOOL(GetFieldName);
         SET_TOOL(GetImplementedInterfaces);
         SET_TOOL(ForceGarbageCollection);
+        SET_TOOL(DisposeEnvironment);
     }
     *(const struct jvmtiInterface_1_ **)env = &tooling;
 }
@@ -472,8 +678,19 @@ static jint JNICALL vm_GetEnv(JavaVM *vm, void **out, jint version)
 
 static jint JNICALL vm_AttachCurrentThreadAsDaemon(JavaVM *vm, void **out, void *args)
 {
-    return FAILS(AttachCurrentThreadAsDaemon) ? JNI_ENOMEM
-                                              : invoke->AttachCurrentThreadAsDaemon(vm, out, args);
+    if (FAILS(AttachCurrentThreadAsDaemon))
+        return JNI_ENOMEM;
+    uintptr_t from = (uintptr_t)__builtin_return_address(0);
+    if (from >= low && from < high) {
+        worker = pthread_self();
+        has_worker = true;
+    }
+    return invoke->AttachCurrentThreadAsDaemon(vm, out, args);
+}
+
+static jint JNICALL vm_DetachCurrentThread(JavaVM *vm)
+{
+    return FAILS(DetachCurrentThread) ? JNI_ERR : invoke->DetachCurrentThread(vm);
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -496,6 +713,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     invoking = *invoke;
     invoking.GetEnv = vm_GetEnv;
     invoking.AttachCurrentThreadAsDaemon = vm_AttachCurrentThreadAsDaemon;
+    invoking.DetachCurrentThread = vm_DetachCurrentThread;
     *(const struct JNIInvokeInterface_ **)vm = &invoking;
     return JNI_OK;
 }

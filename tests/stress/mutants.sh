@@ -104,7 +104,7 @@ mutant convert-without-cas 0 "$store"'
 /^static void convert/,/^}/ s/atomic_compare_exchange_strong_explicit(/store_for(/'
 # D12.8: `life` is read before the weak reference is asked, and a sticky record freed by a store.
 mutant life-before-weak 0 "$store"'
-/^static void collect(/,/^}/ {
+/^static bool collect(/,/^}/ {
     /uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);/d
     s/bool gone = weak/uint64_t life = atomic_load(\&record->life);\
     sched_yield();\
@@ -112,7 +112,7 @@ mutant life-before-weak 0 "$store"'
     s/atomic_compare_exchange_strong_explicit(/store_for(/
 }'
 # D8: derived lives are looked for once only.
-mutant one-more-pass-only 0 's/for (size_t seen = 0; seen < n;) {/for (size_t seen = 0; seen == 0 \&\& n > 0;) {/'
+mutant one-more-pass-only 0 's/while (found) {/for (int once = 0; found \&\& once == 0; once++) {/'
 if [ $alive -ne 0 ]; then
     echo "$alive mutants are alive" >&2
     exit 1

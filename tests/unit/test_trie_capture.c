@@ -285,6 +285,62 @@ static void heap_roots_can_be_left_out_and_taken_in_again(void **state)
     walk_free(w);
 }
 
+/* An open life on each of `count` paths of two steps. */
+static void many_paths(struct walk *w, uint32_t count, struct twin_object **out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = walk_buffer(w, BBF_MEM_DIRECT, 1);
+        twin_step(w->me, out[i], sample_step(w->t, i / 200));
+        twin_step(w->me, out[i], sample_step(w->t, 1000 + i % 200));
+    }
+}
+
+/* Rows that `memory` has no room for are part of their parents' rows; a leak's row is kept, totals
+ * are what they were, and everything is given back with the snapshot. */
+static void without_room_the_least_used_rows_are_folded(void **state)
+{
+    enum { PATHS = 40000 };
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object **open = calloc(PATHS, sizeof *open);
+    struct bbf_limits limits = sample_limits();
+    assert_non_null(open);
+    (void)state;
+    many_paths(w, PATHS, open);
+    uint32_t last = walk_node(w, open[PATHS - 1]);
+    twin_drop(w->heap, open[PATHS - 1]);
+    walk_scan(w);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->n_nodes, 1 + PATHS / 200 + PATHS);
+    assert_int_equal(s->folded_rows, 0);
+    bbf_snapshot_free(s);
+    uint64_t used = atomic_load(&w->t->budget.used);
+    limits.memory = used + 1000 * BBF_REPORT_BYTES;
+    bbf_tracker_limit(w->t, &limits);
+    for (int round = 0; round < 2; round++) {
+        size_t room = BBF_NODES_PER_STEP + bbf_reserved_bytes(3) / BBF_REPORT_BYTES + 1000;
+        s = sample_capture(w->t);
+        assert_true(atomic_load(&w->t->budget.used) <= limits.memory);
+        assert_int_equal(s->n_nodes, room);
+        assert_int_equal(s->folded_rows, 1 + PATHS / 200 + PATHS - room);
+        assert_int_equal(s->totals.live_, PATHS - 1);
+        assert_int_equal(s->totals.leaked_, 1);
+        assert_int_equal(sample_row(s, last)->leaked_, 1);
+        assert_int_equal(s->nodes[s->leaks[0].node].id, last);
+        assert_true(limit_of(s, "memory")->hit > 0);
+        /* A second one at the same time has only what is left. */
+        struct bbf_snapshot *two = sample_capture(w->t);
+        assert_int_equal(two->n_nodes, BBF_NODES_PER_STEP);
+        assert_int_equal(two->totals.live_, PATHS - 1);
+        bbf_snapshot_free(two);
+        bbf_snapshot_free(s);
+        assert_int_equal(atomic_load(&w->t->budget.used), used);
+    }
+    for (int i = 0; i < PATHS - 1; i++)
+        twin_drop(w->heap, open[i]);
+    free(open);
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +352,7 @@ int main(void)
         cmocka_unit_test(looking_does_not_reach_a_limit),
         cmocka_unit_test(the_tallies_of_all_threads_are_added),
         cmocka_unit_test(heap_roots_can_be_left_out_and_taken_in_again),
+        cmocka_unit_test(without_room_the_least_used_rows_are_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -573,11 +573,55 @@ static void abandoned_lives_are_pinned_by_nothing(void **state)
     walk_free(w);
 }
 
+/* Tombs are charged to `memory`. Without room a leak is still counted where it was, without its
+ * bytes, and what is harmless as unknown; after a reset there is room again. */
+static void ends_without_room_are_still_counted(void **state)
+{
+    enum { TOMBS = (64 << 10) / sizeof(struct bbf_tomb) - 1 }; /* of the first step */
+    struct bbf_limits limits = sample_limits();
+    struct walk *w = walk_new(limits);
+    (void)state;
+    for (unsigned i = 0; i < TOMBS; i++) {
+        struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 10);
+        twin_step(w->me, o, sample_step(w->t, i / 50));
+        twin_step(w->me, o, sample_step(w->t, i % 50));
+        twin_drop(w->heap, o);
+    }
+    struct twin_object *bare = walk_buffer(w, BBF_MEM_DIRECT, 10);
+    uint32_t node = walk_node(w, bare);
+    uint64_t before = atomic_load(&w->t->budget.used);
+    limits.memory = before + (64 << 10) + TOMBS * BBF_LEAK_BYTES + BBF_LEAK_BYTES;
+    bbf_tracker_limit(w->t, &limits);
+    walk_scan(w);
+    assert_int_equal(w->t->n_tombs, TOMBS);
+    assert_int_equal(w->t->budget.used, limits.memory);
+    twin_drop(w->heap, bare);
+    twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT | BBF_L_MEM_HARMLESS, 10));
+    walk_scan(w);
+    assert_int_equal(w->t->n_tombs, TOMBS);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.leaked_, TOMBS + 1);
+    assert_int_equal(s->totals.leaked_bytes_, 10 * TOMBS);
+    assert_int_equal(s->totals.unknown_, 1);
+    assert_int_equal(sample_row(s, node)->leaked_, 1);
+    assert_true(s->limits[5].hit > 0);
+    bbf_snapshot_free(s);
+    limits.memory += 1 << 20;
+    bbf_tracker_limit(w->t, &limits);
+    assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
+    assert_totals(w, "0 0 0 0 0 0");
+    twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT, 10));
+    walk_scan(w);
+    assert_totals(w, "0 0 1 0 0 0");
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_released_life_is_counted_where_it_stood),
         cmocka_unit_test(a_dropped_life_is_leaked_where_it_stood),
+        cmocka_unit_test(ends_without_room_are_still_counted),
         cmocka_unit_test(what_costs_nothing_is_harmless_and_foreign_counts_are_unknown),
         cmocka_unit_test(a_static_buffer_is_live_and_never_leaks),
         cmocka_unit_test(an_owner_of_leaked_slices_is_held),

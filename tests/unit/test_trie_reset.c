@@ -297,10 +297,38 @@ static void limits_can_be_changed_after_a_reset(void **state)
     walk_free(w);
 }
 
+/* What a baseline remembers is charged, 12 B a node; without room it is refused, and the one before
+ * stays. A reset of the nodes needs none. */
+static void a_baseline_is_charged_to_memory(void **state)
+{
+    struct bbf_limits limits = sample_limits();
+    struct walk *w = walk_new(limits);
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    (void)state;
+    for (uint32_t i = 0; i < 1000; i++)
+        bbf_node_child(w->t, walk_node(w, o), sample_step(w->t, i));
+    uint64_t used = w->t->budget.used;
+    assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
+    assert_int_equal(w->t->budget.used, used + (uint64_t)12 * sample_made(w->t));
+    assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
+    assert_int_equal(w->t->budget.used, used + (uint64_t)12 * sample_made(w->t));
+    twin_release(w->me, o, true);
+    limits.memory = w->t->budget.used + 11;
+    bbf_tracker_limit(w->t, &limits);
+    assert_int_equal(bbf_tracker_baseline(w->t), BBF_ELIMIT);
+    assert_totals(w, 1, 0, 0);
+    assert_int_equal(bbf_tracker_reset_nodes(w->t), BBF_OK);
+    assert_totals(w, 0, 0, 0);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_baseline_counts_from_zero),
+        cmocka_unit_test(a_baseline_is_charged_to_memory),
         cmocka_unit_test(a_run_that_is_flushed_after_the_baseline_is_not_counted_twice),
         cmocka_unit_test(a_reset_of_the_nodes_begins_with_an_empty_trie),
         cmocka_unit_test(runs_of_the_old_arena_are_neither_lost_nor_counted_again),

@@ -57,12 +57,11 @@ static inline void sample_free(struct bbf_tracker *t)
     }
     for (uint32_t i = 0; i < t->n_classes; i++)
         free(t->classes[i]);
-    free(t->tombs);
-    free(t->held);
-    free(t->dead);
-    bbf_sums_free(t->baseline);
+    bbf_sums_free(t, t->baseline);
     pthread_mutex_destroy(&t->site_lock);
     munmap(t->records.base, t->records.size);
+    munmap(t->after.base, t->after.size);
+    munmap(t->tombs.base, t->tombs.size);
     munmap(t->nodes.base, t->nodes.size);
     munmap(t->ended.base, t->ended.size);
     munmap(t->overflow.base, t->overflow.size);

@@ -1,6 +1,7 @@
 package com.proof;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
 import java.util.ArrayList;
@@ -12,7 +13,9 @@ import java.util.List;
  *
  * <p>paths N: N lives on N distinct paths of five steps (16 methods a level), all open at the end.
  * lives N: N lives of two steps, one after the other, released. live N: N lives open at once, one
- * step each. lost N: the same, all dropped and collected at once. depth N: one life of N steps no part of which repeats itself. mixed N: all of these.
+ * step each. lost N: the same, all dropped at once. lostpaths N: as paths, all dropped at once.
+ * held N: N lives and a slice of each, all dropped at once. depth N: one life of N steps no part of
+ * which repeats itself. mixed N: all of paths, lives, live and depth.
  * One step more for each: the allocator's answer.
  */
 public final class Limits {
@@ -39,6 +42,14 @@ public final class Limits {
         case "lost":
             live(n);
             OPEN.clear();
+            break;
+        case "lostpaths":
+            paths(n);
+            OPEN.clear();
+            Levels.buffer = null;
+            break;
+        case "held":
+            held(n);
             break;
         case "depth":
             depth(n);
@@ -100,6 +111,19 @@ public final class Limits {
             opened();
             c(b);
             OPEN.add(b);
+        }
+    }
+
+    /** A pooled slice has a count, and so a life, of its own. */
+    private static void held(int n) {
+        PooledByteBufAllocator pool = new PooledByteBufAllocator(false);
+        List<ByteBuf> slices = new ArrayList<>(n);
+        for (int i = 0; i < n; i++) {
+            ByteBuf b = pool.heapBuffer(16).writeByte(1);
+            opened();
+            slices.add(b.retainedSlice());
+            opened();
+            steps++; /* its path begins with its owner's */
         }
     }
 
