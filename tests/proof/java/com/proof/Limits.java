@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * What fills each limit, with a known number of lives and steps. The sub-command runs, then it
- * prints "READY lives=N steps=N open=N", holds what is open until stdin ends, lets go and ends.
+ * prints "READY lives=N steps=N open=N", holds what is open until stdin ends, lets go, prints the
+ * same with "RESULT" and ends.
  *
  * <p>paths N: N lives on N distinct paths of five steps (16 methods a level), all open at the end.
  * lives N: N lives of two steps, one after the other, released. live N: N lives open at once, one
@@ -66,6 +67,7 @@ public final class Limits {
             continue;
         }
         for (ByteBuf b : OPEN) {
+            steps++; /* where it is cast (ADR 13) */
             b.release();
         }
         say("RESULT");
