@@ -1,9 +1,10 @@
 /*
  * tests/bench/classfile_bench.c - CPU time of the class-file rewriter over all files of a folder
- * (class files, unpacked): best of 7 rounds, one thread, everything in memory.
+ * (class files, unpacked): best of ROUNDS (7), one thread, everything in memory.
+ * tests/bench/classes runs it beside ASM and ByteBuddy.
  *
  *   gcc -std=c11 -D_GNU_SOURCE -O2 -I. tests/bench/classfile_bench.c agent/classfile/[a-z]*.c \
- *       -o /tmp/classfile_bench && /tmp/classfile_bench FOLDER [MODE]
+ *       -o /tmp/classfile_bench && /tmp/classfile_bench FOLDER [MODE [ROUNDS]]
  */
 #include "agent/classfile/bytes.h"
 #include "agent/classfile/classfile.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_FILES = 100000, ROUNDS = 7 };
+enum { MAX_FILES = 100000 };
 
 static struct {
     uint8_t *bytes;
@@ -131,7 +132,7 @@ static double cpu_us(void)
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-static void measure(struct mode *mode)
+static void measure(struct mode *mode, int rounds)
 {
     struct bbf_cf_config config = {.targets = targets,
                                    .n_targets = 2,
@@ -142,7 +143,7 @@ static void measure(struct mode *mode)
     size_t changed = 0;
     double best = 0;
 
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         double start = cpu_us(), us;
 
         changed = 0;
@@ -180,6 +181,6 @@ int main(int argc, char **argv)
         return 1;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (argc < 3 || atoi(argv[2]) == (int)i)
-            measure(&modes[i]);
+            measure(&modes[i], argc < 4 ? 7 : atoi(argv[3]));
     return 0;
 }

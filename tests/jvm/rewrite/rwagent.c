@@ -10,13 +10,15 @@
  *   mode=none    no hook at all
  *   fluent       areturn_unless_fluent
  *   only=PREFIX  classes with this internal name only
+ *   skipboot     not the boot loader's classes, nor LinkAll
  *   bump50       class version 50 becomes 51: a 50 that does not verify falls back, silently, to
  *                the old verifier, which would hide wrong frames
  *   retransform  also retransform every class that was loaded before VMInit (always verified)
- *   offbyone     the negative control: the first frame of each table is wrong by one
- *   firstid=N    ids begin here
- *   dump=DIR     no id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change
- * At exit one line on stderr: "[rw] key=value …".
+ *   retransformboot  at exit also every class of the boot loader that is loaded by then
+ *   offbyone     the negative control: the first frame of each table is wrong by one; where there
+ * are no frames (class version 49 and older) max_stack is 0 firstid=N    ids begin here dump=DIR no
+ * id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change At exit on stderr:
+ * lines "[rw] N classes|methods: what became of them", "[rw] key=value …" last.
  */
 #include "agent/classfile/bytes.h"
 #include "agent/classfile/classfile.h"
@@ -48,7 +50,7 @@ static const struct bbf_cf_target targets[T_COUNT] = {
 static struct {
     jvmtiEnv *jvmti;
     char shim[512], only[256], dump[512];
-    bool none, all, bump50, retransform, offbyone, fluent;
+    bool none, all, bump50, retransform, retransform_boot, skip_boot, offbyone, fluent;
     uint32_t next_id; /* under lock */
     pthread_mutex_t lock;
     uint64_t classes, ns, bytes, results[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
@@ -155,6 +157,11 @@ static const struct bbf_cf_config config_all = {.targets = targets,
                                                 .after_call = after_call,
                                                 .allocate = allocate};
 
+static bool has_frames(const uint8_t *bytes)
+{
+    return bbf__u2(bytes + 6) >= 50;
+}
+
 /* The negative control: the first frame of each StackMapTable lies one too far. */
 static void break_frames(uint8_t *bytes, size_t len)
 {
@@ -173,6 +180,11 @@ static void break_frames(uint8_t *bytes, size_t len)
         at = member.end;
         if (member.code != 0)
             bbf__code_open(&code, &c, &member);
+        if (code.ok && !has_frames(bytes)) {
+            bbf__put2(bytes + member.code + 6, 0);
+            agent.broken_frames++;
+            continue;
+        }
         p = code.attributes;
         for (unsigned k = 0; code.ok && k < code.n_attributes; k++, p += 6 + bbf__u4(p + 2)) {
             uint8_t *table = bytes + (p - bytes) + 6;
@@ -238,10 +250,11 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass rede
     (void)jvmti;
     (void)jni;
     (void)redefined;
-    (void)loader;
     (void)domain;
     if (name != NULL &&
         (strcmp(name, SHIM) == 0 || strncmp(name, agent.only, strlen(agent.only)) != 0))
+        return;
+    if (agent.skip_boot && (loader == NULL || (name != NULL && strcmp(name, "LinkAll") == 0)))
         return;
     if (agent.all) {
         struct bbf_cf_stats stats;
@@ -285,6 +298,51 @@ static void define_shim(JNIEnv *jni)
     fclose(file);
 }
 
+/* The verifier stops a whole call at the first class that it refuses: then one by one. */
+static void retransform_batch(jvmtiEnv *jvmti, jint count, jclass *classes)
+{
+    agent.retransformed += (uint64_t)count;
+    if ((*jvmti)->RetransformClasses(jvmti, count, classes) == JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        jvmtiError error = (*jvmti)->RetransformClasses(jvmti, 1, &classes[i]);
+        char *signature;
+
+        if (error == JVMTI_ERROR_NONE)
+            continue;
+        agent.refused++;
+        (*jvmti)->GetClassSignature(jvmti, classes[i], &signature, NULL);
+        if (!agent.offbyone)
+            fprintf(stderr, "[rw] retransformation of %s: error %d\n", signature, (int)error);
+    }
+}
+
+static void retransform_boot(jvmtiEnv *jvmti)
+{
+    enum { BATCH = 256 };
+    jclass batch[BATCH], *classes;
+    jint count, n = 0;
+
+    (*jvmti)->GetLoadedClasses(jvmti, &count, &classes);
+    for (jint i = 0; i < count; i++) {
+        jboolean modifiable;
+        jobject loader;
+
+        if ((*jvmti)->GetClassLoader(jvmti, classes[i], &loader) != JVMTI_ERROR_NONE ||
+            loader != NULL ||
+            (*jvmti)->IsModifiableClass(jvmti, classes[i], &modifiable) != JVMTI_ERROR_NONE ||
+            !modifiable)
+            continue;
+        batch[n++] = classes[i];
+        if (n == BATCH) {
+            retransform_batch(jvmti, n, batch);
+            n = 0;
+        }
+    }
+    if (n > 0)
+        retransform_batch(jvmti, n, batch);
+}
+
 static void retransform_all(jvmtiEnv *jvmti)
 {
     jint count;
@@ -293,20 +351,11 @@ static void retransform_all(jvmtiEnv *jvmti)
     (*jvmti)->GetLoadedClasses(jvmti, &count, &classes);
     for (jint i = 0; i < count; i++) {
         jboolean modifiable;
-        char *signature;
-        jvmtiError error;
 
         if ((*jvmti)->IsModifiableClass(jvmti, classes[i], &modifiable) != JVMTI_ERROR_NONE ||
             !modifiable)
             continue;
-        error = (*jvmti)->RetransformClasses(jvmti, 1, &classes[i]);
-        agent.retransformed++;
-        if (error == JVMTI_ERROR_NONE)
-            continue;
-        agent.refused++;
-        (*jvmti)->GetClassSignature(jvmti, classes[i], &signature, NULL);
-        if (!agent.offbyone)
-            fprintf(stderr, "[rw] retransformation of %s: error %d\n", signature, (int)error);
+        retransform_batch(jvmti, 1, &classes[i]);
     }
 }
 
@@ -321,9 +370,22 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         retransform_all(jvmti);
 }
 
+static void report_causes(void)
+{
+    for (int i = 0; i < BBF_CF_CLASS_RESULTS; i++)
+        if (agent.results[i] != 0)
+            fprintf(stderr, "[rw] %lu classes: %s\n", agent.results[i], bbf_cf_class_text(i));
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
+        if (agent.methods[i] != 0)
+            fprintf(stderr, "[rw] %lu methods: %s\n", agent.methods[i], bbf_cf_method_text(i));
+}
+
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jni;
+    report_causes(); /* what retransformation adds does not belong there */
+    if (agent.retransform_boot)
+        retransform_boot(jvmti);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
                                        NULL);
     fprintf(stderr, "[rw] classes=%lu changed=%lu nothing=%lu", agent.classes,
@@ -332,9 +394,6 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
             agent.classes - agent.results[BBF_CF_CHANGED] - agent.results[BBF_CF_NOTHING],
             agent.classes != 0 ? (double)agent.ns / 1e3 / (double)agent.classes : 0.0,
             agent.retransformed, agent.refused, agent.broken_frames);
-    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
-        if (agent.methods[i] != 0)
-            fprintf(stderr, " m%d=%lu", i, agent.methods[i]);
     fprintf(stderr, "\n");
 }
 
@@ -359,6 +418,10 @@ static void parse_options(char *options)
             agent.fluent = true;
         else if (strcmp(o, "bump50") == 0)
             agent.bump50 = true;
+        else if (strcmp(o, "skipboot") == 0)
+            agent.skip_boot = true;
+        else if (strcmp(o, "retransformboot") == 0)
+            agent.retransform_boot = true;
         else if (strcmp(o, "retransform") == 0)
             agent.retransform = true;
         else if (strcmp(o, "offbyone") == 0)
@@ -383,7 +446,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_11) != JNI_OK)
         return JNI_ERR;
     capabilities.can_generate_all_class_hook_events = 1;
-    capabilities.can_retransform_classes = agent.retransform;
+    capabilities.can_retransform_classes = agent.retransform || agent.retransform_boot;
     (*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities);
     (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, sizeof callbacks);
     (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);

@@ -5,63 +5,76 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import jdk.internal.org.objectweb.asm.ClassReader;
-import jdk.internal.org.objectweb.asm.ClassWriter;
-import jdk.internal.org.objectweb.asm.Opcodes;
-import jdk.internal.org.objectweb.asm.Type;
-import jdk.internal.org.objectweb.asm.tree.AbstractInsnNode;
-import jdk.internal.org.objectweb.asm.tree.ClassNode;
-import jdk.internal.org.objectweb.asm.tree.InsnList;
-import jdk.internal.org.objectweb.asm.tree.InsnNode;
-import jdk.internal.org.objectweb.asm.tree.IntInsnNode;
-import jdk.internal.org.objectweb.asm.tree.InvokeDynamicInsnNode;
-import jdk.internal.org.objectweb.asm.tree.LabelNode;
-import jdk.internal.org.objectweb.asm.tree.LdcInsnNode;
-import jdk.internal.org.objectweb.asm.tree.LineNumberNode;
-import jdk.internal.org.objectweb.asm.tree.LocalVariableAnnotationNode;
-import jdk.internal.org.objectweb.asm.tree.LocalVariableNode;
-import jdk.internal.org.objectweb.asm.tree.MethodInsnNode;
-import jdk.internal.org.objectweb.asm.tree.MethodNode;
-import jdk.internal.org.objectweb.asm.tree.VarInsnNode;
-import jdk.internal.org.objectweb.asm.util.TraceClassVisitor;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.IntInsnNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LdcInsnNode;
+import org.objectweb.asm.tree.LineNumberNode;
+import org.objectweb.asm.tree.LocalVariableAnnotationNode;
+import org.objectweb.asm.tree.LocalVariableNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.VarInsnNode;
+import org.objectweb.asm.util.TraceClassVisitor;
 
 /**
  * AsmDiff FOLDER: does ASM, told to insert the same calls into N.old, come to the same class as
  * N.new? Compared is ASM's text of both: instructions, jumps, frames, lines, locals, annotations,
  * ranges, maxs. What a verifier does not see (debug tables, annotations) is seen here.
  *
- * The agent ran with dump=FOLDER,firstid=1000. Needs the ASM inside a JDK 17.
+ * The agent ran with dump=FOLDER,firstid=1000. The line before the last says what ASM inserted.
  */
 public final class AsmDiff implements Opcodes {
     private static final String SHIM = "bbflow/RewriteShim";
     private static final int ID = 1000;
     private static final int GOT_ID = 40000;
 
+    private static final AtomicInteger equal = new AtomicInteger();
+    private static final AtomicInteger different = new AtomicInteger();
+    private static final Map<String, LongAdder> inserted = new ConcurrentSkipListMap<>();
+
     public static void main(String[] args) throws Exception {
-        int equal = 0;
-        int different = 0;
-        for (int i = 0; ; i++) {
-            Path old = Paths.get(args[0], i + ".old");
-            if (!Files.exists(old)) {
-                break;
-            }
-            byte[] before = Files.readAllBytes(old);
-            if (new ClassReader(before).readShort(6) > V17) {
-                continue;
-            }
-            String ours = text(Files.readAllBytes(Paths.get(args[0], i + ".new")));
-            String theirs = text(insert(before));
-            if (ours.equals(theirs)) {
-                equal++;
-            } else if (different++ < 3) {
-                report(i, theirs.split("\n"), ours.split("\n"));
-            }
+        int count = 0;
+        while (Files.exists(Paths.get(args[0], count + ".old"))) {
+            count++;
         }
+        IntStream.range(0, count).parallel().forEach(i -> compare(args[0], i));
+        StringBuilder calls = new StringBuilder("inserted:");
+        inserted.forEach((name, n) -> calls.append(' ').append(name).append('=').append(n));
+        System.out.println(calls);
         System.out.println("equal=" + equal + " different=" + different);
     }
 
-    private static void report(int number, String[] theirs, String[] ours) {
+    private static void compare(String folder, int number) {
+        try {
+            String ours = text(Files.readAllBytes(Paths.get(folder, number + ".new")));
+            String theirs = text(insert(Files.readAllBytes(Paths.get(folder, number + ".old"))));
+            if (ours.equals(theirs)) {
+                equal.incrementAndGet();
+            } else if (different.getAndIncrement() < 20) {
+                report(number, theirs.split("\n"), ours.split("\n"));
+            }
+        } catch (Exception e) {
+            different.incrementAndGet();
+            System.out.println(number + ".old: ASM fails: " + e);
+        }
+    }
+
+    private static synchronized void report(int number, String[] theirs, String[] ours) {
         int at = 0;
         while (at < theirs.length && at < ours.length && theirs[at].equals(ours[at])) {
             at++;
@@ -95,6 +108,7 @@ public final class AsmDiff implements Opcodes {
     private static InsnList call(String name, String descriptor, int id,
             AbstractInsnNode... pushes) {
         InsnList list = new InsnList();
+        inserted.computeIfAbsent(name, n -> new LongAdder()).increment();
         for (AbstractInsnNode push : pushes) {
             list.add(push);
         }

@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Arrays;
 import java.util.function.Consumer;
-import jdk.internal.org.objectweb.asm.ClassWriter;
-import jdk.internal.org.objectweb.asm.Label;
-import jdk.internal.org.objectweb.asm.MethodVisitor;
-import jdk.internal.org.objectweb.asm.Opcodes;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /**
  * SynthGen FOLDER: writes the corner-case classes, and FOLDER/expected.tsv with the events that the
@@ -15,7 +15,7 @@ import jdk.internal.org.objectweb.asm.Opcodes;
  * thrown, widths (bbflow.RewriteShim), when the agent instruments all that it can.
  *
  * Each class has `static Object run()`, which calls what the case is about. run() itself makes one
- * exit. Runs on a JDK 17, whose ASM it uses; the classes run everywhere.
+ * exit. Needs ASM; the classes run everywhere.
  */
 public final class SynthGen implements Opcodes {
     private static final String OBJECT = "Ljava/lang/Object;";
