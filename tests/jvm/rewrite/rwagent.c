@@ -17,8 +17,10 @@
  *   retransformboot  at exit also every class of the boot loader that is loaded by then
  *   offbyone     the negative control: the first frame of each table is wrong by one; where there
  * are no frames (class version 49 and older) max_stack is 0 firstid=N    ids begin here dump=DIR no
- * id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change At exit on stderr:
- * lines "[rw] N classes|methods: what became of them", "[rw] key=value …" last.
+ * id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change
+ *
+ * At exit on stderr: "[rw] N classes: what became of them", the same of methods, "[rw] N versions:
+ * V" of the class files, and last "[rw] key=value …".
  */
 #include "agent/classfile/bytes.h"
 #include "agent/classfile/classfile.h"
@@ -54,6 +56,7 @@ static struct {
     uint32_t next_id; /* under lock */
     pthread_mutex_t lock;
     uint64_t classes, ns, bytes, results[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
+    uint64_t versions[256];
     uint64_t retransformed, refused, broken_frames, dumped;
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .all = true};
 
@@ -211,14 +214,16 @@ static uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static void note(enum bbf_cf_class_result result, const struct bbf_cf_stats *stats, size_t len,
-                 uint64_t ns, const char *name)
+static void note(enum bbf_cf_class_result result, const struct bbf_cf_stats *stats,
+                 const unsigned char *bytes, size_t len, uint64_t ns, const char *name)
 {
     pthread_mutex_lock(&agent.lock);
     agent.classes++;
     agent.bytes += len;
     agent.ns += ns;
     agent.results[result]++;
+    if (len > 7)
+        agent.versions[bytes[7]]++;
     for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
         agent.methods[i] += stats->methods[i];
     pthread_mutex_unlock(&agent.lock);
@@ -262,7 +267,7 @@ static void JNICALL on_class_file_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass rede
         enum bbf_cf_class_result result =
             bbf_cf_rewrite(bytes, (size_t)len, &config_all, &out, &out_len, &stats);
 
-        note(result, &stats, (size_t)len, now_ns() - start, name);
+        note(result, &stats, bytes, (size_t)len, now_ns() - start, name);
     }
     if (out != NULL && agent.dump[0] != 0) {
         uint64_t number = __atomic_fetch_add(&agent.dumped, 1, __ATOMIC_RELAXED);
@@ -378,6 +383,9 @@ static void report_causes(void)
     for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
         if (agent.methods[i] != 0)
             fprintf(stderr, "[rw] %lu methods: %s\n", agent.methods[i], bbf_cf_method_text(i));
+    for (int i = 0; i < 256; i++)
+        if (agent.versions[i] != 0)
+            fprintf(stderr, "[rw] %lu versions: %d\n", agent.versions[i], i);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
