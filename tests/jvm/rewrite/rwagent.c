@@ -15,12 +15,13 @@
  *                the old verifier, which would hide wrong frames
  *   retransform  also retransform every class that was loaded before VMInit (always verified)
  *   retransformboot  at exit also every class of the boot loader that is loaded by then
- *   offbyone     the negative control: the first frame of each table is wrong by one; where there
- * are no frames (class version 49 and older) max_stack is 0 firstid=N    ids begin here dump=DIR no
- * id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change
+ *   offbyone     the negative control: the first frame of each table is wrong by one; max_stack is
+ *                0 in classes of version 49 and older, which have no frames
+ *   firstid=N    ids begin here
+ *   dump=DIR     no id but firstid, no reloaded parameter; DIR/N.old and DIR/N.new of each change
  *
- * At exit on stderr: "[rw] N classes: what became of them", the same of methods, "[rw] N versions:
- * V" of the class files, and last "[rw] key=value …".
+ * At exit on stderr: lines "[rw] N classes: RESULT", "[rw] N methods: RESULT", "[rw] N versions:
+ * MAJOR", then "[rw] key=value …".
  */
 #include "agent/classfile/bytes.h"
 #include "agent/classfile/classfile.h"
