@@ -263,12 +263,45 @@ public final class AsmDiff implements Opcodes {
             case ATHROW:
                 return call("thrown", ID, new InsnNode(DUP));
             case RETURN:
-                return method.name.equals("<init>")
+                return method.name.equals("<init>") && keepsThis(method)
                         ? call("construct", ID, new VarInsnNode(ALOAD, 0))
                         : null;
             default:
                 return null;
         }
+    }
+
+    /**
+     * May `this` be loaded at each return of the constructor? Not if local 0 is stored to, nor if a
+     * frame has dropped it (ProGuard's do, once it is not used any more); we leave that call out.
+     */
+    private static boolean keepsThis(MethodNode method) {
+        int locals = 1 + Type.getArgumentTypes(method.desc).length;
+        for (AbstractInsnNode insn : method.instructions.toArray()) {
+            if (insn instanceof VarInsnNode && ((VarInsnNode) insn).var == 0
+                    && insn.getOpcode() >= ISTORE) {
+                return false;
+            }
+            if (!(insn instanceof FrameNode)) {
+                continue;
+            }
+            FrameNode frame = (FrameNode) insn;
+            if (frame.type == F_FULL) {
+                Object first = frame.local.isEmpty() ? TOP : frame.local.get(0);
+                if (!(first instanceof String || first == NULL || first == UNINITIALIZED_THIS)) {
+                    return false;
+                }
+                locals = frame.local.size();
+            } else if (frame.type == F_CHOP) {
+                locals -= frame.local.size();
+            } else if (frame.type == F_APPEND) {
+                locals += frame.local.size();
+            }
+            if (locals < 1) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean returnsReference(AbstractInsnNode insn) {
