@@ -8,7 +8,8 @@
  * constant pool before the class is defined, so <clinit> calls no native.
  *
  * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
- * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c.
+ * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
+ * which memory order each needs: tests/model, docs/memory-model.md.
  */
 package java.lang;
 
@@ -74,6 +75,7 @@ public final class BBFlowShim {
 
     // ---- words ----
 
+    /** The address comes of the handle: that is what orders these loads behind $bbf's. */
     @ForceInline
     private static long recordAt(long handle) {
         return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
