@@ -19,7 +19,8 @@ enum { EXIT_WAIT_MS = 10000 };
 static bool enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
 {
     jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
-    return (*jvmti)->SetEventNotificationMode(jvmti, mode, event, NULL) == JVMTI_ERROR_NONE;
+    return jvmti != NULL &&
+           (*jvmti)->SetEventNotificationMode(jvmti, mode, event, NULL) == JVMTI_ERROR_NONE;
 }
 
 /* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests (D4).
@@ -70,6 +71,8 @@ static void in_forked_child(void)
 
 /* ---- events ---- */
 
+static int environment(jvmtiEnv **out, bool code);
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti;
@@ -89,8 +92,14 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         bbf_tracker_direct_only(bbf_agent.tracker, true);
     atomic_store(&bbf_agent.rules, rules);
     bbf_report_init();
-    /* THREAD_END first: without it a stripe would stay with its dead thread. */
-    if (!enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, true) ||
+    /*
+     * F is made here: an environment's place in the order is its creation's, and agents that cannot
+     * retransform (JaCoCo's, which knows a class by the sum of its bytes) must see ByteBuf as it is
+     * in the jar, wherever they stand on the command line.
+     * THREAD_END first: without it a stripe would stay with its dead thread.
+     */
+    if (environment(&bbf_agent.field, false) != BBF_OK ||
+        !enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, true) ||
         !enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, true) ||
         !enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true) ||
         !enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true))
@@ -194,7 +203,5 @@ static int environment(jvmtiEnv **out, bool code)
 
 int bbf_lifecycle_install(void)
 {
-    /* F before I: an environment's place in the order is its creation's. */
-    int err = environment(&bbf_agent.field, false);
-    return err == BBF_OK ? environment(&bbf_agent.code, true) : err;
+    return environment(&bbf_agent.code, true); /* F: at VMInit */
 }
