@@ -21,7 +21,10 @@ final class BBFlowKind extends ClassValue<Long> {
 
     private static native String fieldName(int number);
 
-    /** KIND_ bits in the low half, the offset of the view's or holder's field in the high half. */
+    /**
+     * KIND_ bits in the low half; in the high half the offset of the view's or holder's field, of an
+     * owner's maxCapacity (0: not known).
+     */
     @Override
     protected Long computeValue(Class<?> type) {
         try {
@@ -32,7 +35,7 @@ final class BBFlowKind extends ClassValue<Long> {
             else if (depth != KIND_NO_DEPTH)
                 kind = KIND_UNTRACKED;
             if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
-                return kind;
+                return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
             long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
                     fieldName((int) (told >>> KIND_FIELD_NAME)));
             if (at >= 0)
@@ -43,6 +46,12 @@ final class BBFlowKind extends ClassValue<Long> {
         } catch (Throwable t) {
             return 0L;
         }
+    }
+
+    private static long maxCapacity(Class<?> type) {
+        while (type != null && !type.getName().endsWith("netty.buffer.AbstractByteBuf"))
+            type = type.getSuperclass();
+        return type != null ? Math.max(0, offset(type, "maxCapacity")) : 0;
     }
 
     private static Class<?> up(Class<?> type, int depth) {

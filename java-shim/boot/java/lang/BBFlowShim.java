@@ -859,6 +859,15 @@ public final class BBFlowShim {
             step(o, site);
     }
 
+    /**
+     * A mock of a counted class: made without a constructor, its release() is not Netty's. (Inside
+     * the constructor a buffer looks the same; its root says better.)
+     */
+    private static boolean neverBuilt(Object o, long kind) {
+        long maxCapacity = kind >>> 32;
+        return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
+    }
+
     private static long openFirst(Object o, long kind) {
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
         int flags = U.getInt(SHARED + SHARED_FLAGS);
@@ -873,7 +882,9 @@ public final class BBFlowShim {
             U.compareAndSetLong(o, OFF, 0L, IGN);
             return U.getLongVolatile(o, OFF);
         }
-        mem |= (kind & KIND_FOREIGN) != 0 ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
+        mem |= MEM_FIRST_SEEN;
+        if ((kind & KIND_FOREIGN) != 0 || neverBuilt(o, kind))
+            mem |= MEM_FOREIGN;
         long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
         if (U.compareAndSetLong(o, OFF, 0L, h))
             return h;
