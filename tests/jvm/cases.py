@@ -5,6 +5,7 @@ import os
 import re
 import time
 
+import guests
 import special
 from harness import ROOT, Case
 from snapshot import same
@@ -535,4 +536,5 @@ def live_cases():
                live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
 
 
-CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases()]
+CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
+         *guests.cases()]

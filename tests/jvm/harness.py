@@ -1,5 +1,6 @@
 """Runs one Java program under the agent and hands its traces to a check. Used by tests/jvm/run."""
 
+import functools
 import glob
 import json
 import os
@@ -77,12 +78,14 @@ class Case:
 
 
 class Special:
-    """A test that is a Python function of a Bench: several runs compared, tables of bad input."""
+    """A test that is a Python function of a Bench: several runs compared, tables of bad input.
+    short: the JDKs that a run without patterns takes, if not all."""
 
-    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False):
+    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None):
         self.name = name
         self.function = function
         self.jdk = jdk
+        self.short = short or jdk
         self.quick = quick
         self.alone = alone
 
@@ -94,17 +97,23 @@ class Special:
             shutil.rmtree(bench.sockets, ignore_errors=True)
 
 
+@functools.lru_cache(None)
 def netty_jars(version):
     text = subprocess.run([os.path.join(ROOT, "scripts/fetch-netty"), version], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
     return os.path.join(text.strip(), "*")
 
 
-def javac():
-    """The JDK 17's compiler: the runtimes that scripts/fetch-jdks gets have none."""
+@functools.lru_cache(None)
+def tool(name):
+    """A program of the JDK 17: the runtimes that scripts/fetch-jdks gets have java alone."""
     text = subprocess.run([os.path.join(ROOT, "scripts/find-jdks"), "17"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    return os.path.join(text.strip().split("\t")[1], "bin/javac")
+    return os.path.join(text.strip().split("\t")[1], "bin", name)
+
+
+def javac():
+    return tool("javac")
 
 
 def make_jar(classes, jar, manifest):

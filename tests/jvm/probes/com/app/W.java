@@ -39,6 +39,7 @@ public final class W {
         COMMANDS.put("hash", Load::hash);
         COMMANDS.put("http", Http::run);
         COMMANDS.put("busy", Busy::run);
+        COMMANDS.put("beside", Beside::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));

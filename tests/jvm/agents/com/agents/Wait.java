@@ -1,0 +1,20 @@
+package com.agents;
+
+import com.app.Between;
+
+/** Waits after the first phases until another process sets `go`: a debugger, an attached agent. */
+public final class Wait implements Between {
+    static volatile boolean go;
+
+    @Override
+    public void after(int phase) throws Exception {
+        if (phase == 3) {
+            return;
+        }
+        System.out.println("PHASE " + phase);
+        while (!go) {
+            Thread.sleep(10);
+        }
+        go = false;
+    }
+}

@@ -1,0 +1,7 @@
+package com.app;
+
+/** What another agent or tool does between the phases of Beside: named by -Dbetween=CLASS. */
+public interface Between {
+    /** Phase 1 … n has ended; for n the program is about to. */
+    void after(int phase) throws Exception;
+}

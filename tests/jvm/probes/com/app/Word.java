@@ -1,0 +1,14 @@
+package com.app;
+
+import io.netty.buffer.ByteBuf;
+
+/** A class that bbflow rewrites and that a debugger puts another body into. */
+final class Word {
+    private Word() {
+    }
+
+    static String of(ByteBuf b) {
+        String word = "first";
+        return b.isReadable() ? word + "!" : word;
+    }
+}
