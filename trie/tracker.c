@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "core/err.h"
 #include "trie/section.h"
@@ -14,12 +15,30 @@ static void *map_writable(size_t size)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* 2,048 id ranges (more would be negative ints in the shim) if the kernel gives the address space
- * (RLIMIT_AS may not), at least one. */
-static int reserve_nodes(struct bbf_tracker *t)
+enum { RECORDS = 1 << 24, TOMBS = 1 << 22 };
+
+/* Address space that we may take. Under RLIMIT_AS it is a quarter: we come before the Java heap,
+ * which must find room. */
+static uint64_t address_space(void)
 {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    return limit.rlim_cur / 4;
+}
+
+/* 2,048 id ranges (more would be negative ints in the shim) if there is `room` for them and for
+ * what else we reserve, and the kernel agrees; at least one. */
+static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
+{
+    const uint64_t others =
+        (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_after)) +
+        (uint64_t)TOMBS * sizeof(struct bbf_tomb);
     for (uint32_t arenas = 2048; arenas >= 2; arenas /= 2) {
         size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
+        uint64_t each = sizeof(struct bbf_node) + sizeof(uint64_t);
+        if (others + ids * each + ((uint64_t)arenas << (BBF_L_OVERFLOW_BITS + 2)) > room)
+            continue;
         if (bbf_space_reserve(&t->nodes, ids << BBF_L_NODE_SHIFT, &t->budget) == BBF_OK) {
             if (bbf_space_reserve(&t->ended, ids * sizeof(uint64_t), &t->budget) == BBF_OK) {
                 size_t table = (size_t)arenas << (BBF_L_OVERFLOW_BITS + 2);
@@ -28,8 +47,10 @@ static int reserve_nodes(struct bbf_tracker *t)
                     return BBF_OK;
                 }
                 munmap(t->ended.base, t->ended.size); /* nobody has its address yet */
+                t->ended.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);
+            t->nodes.base = NULL;
         }
     }
     return BBF_ENOMEM;
@@ -65,6 +86,17 @@ static void init_reserved_records(struct bbf_tracker *t)
         atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
 }
 
+/* What was reserved, when not all of it could be: nobody has an address yet, and the Java heap may
+ * need the space. */
+static void give_back(struct bbf_tracker *t)
+{
+    const struct bbf_space *all[] = {&t->nodes,   &t->ended, &t->overflow,
+                                     &t->records, &t->after, &t->tombs};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->base != NULL)
+            munmap(all[i]->base, all[i]->size);
+}
+
 int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits)
 {
     struct bbf_tracker *t = map_writable(sizeof *t);
@@ -77,14 +109,17 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
     t->shared = map_writable(4096);
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
-    size_t records = (size_t)1 << 24, tombs = (size_t)1 << 22;
+    const size_t records = RECORDS, tombs = TOMBS;
     if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->hidden_roots == NULL ||
+        reserve_nodes(t, address_space()) != BBF_OK ||
         bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->after, records * sizeof(struct bbf_after), &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->tombs, tombs * sizeof(struct bbf_tomb), &t->budget) != BBF_OK ||
-        reserve_nodes(t) != BBF_OK || !bbf_space_reach(&t->records, 1) ||
-        !bbf_space_open(&t->nodes, 0, 1 << 20) || !bbf_space_open(&t->ended, 0, 1 << 17))
+        !bbf_space_reach(&t->records, 1) || !bbf_space_open(&t->nodes, 0, 1 << 20) ||
+        !bbf_space_open(&t->ended, 0, 1 << 17)) {
+        give_back(t);
         return BBF_ENOMEM;
+    }
     t->after.step = 256 << 10; /* of as many records as 1 MiB holds */
     t->tombs.step = 64 << 10;
     t->n_sites = 1;

@@ -28,14 +28,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* clang-format off */
 #define CLASSES(XX) \
     XX(memory) XX(mmap) XX(mprotect) XX(madvise) XX(pthread_create) XX(pthread_key) XX(socket)     \
     XX(bind) XX(listen) XX(accept) XX(send) XX(recv) XX(poll) XX(eventfd) XX(open) XX(write)       \
     XX(rename) XX(close) XX(mkdir) XX(unlink) XX(access) XX(stat) XX(fchmod) XX(dup3) XX(fread)    \
-    XX(connect) XX(getsockopt) XX(pthread_attr) XX(pthread_misc) XX(dl) XX(zlib)                   \
+    XX(connect) XX(getsockopt) XX(pthread_attr) XX(pthread_misc) XX(dl)                   \
     XX(exhausted) XX(send_short) XX(write_short) XX(recv_short) XX(interrupted) XX(aborted)        \
     XX(death) XX(death_scan) XX(death_apply)                                                       \
     XX(NewWeakGlobalRef) XX(NewGlobalRef) XX(NewLocalRef) XX(DefineClass) XX(FindClass)            \
@@ -333,24 +332,6 @@ int dladdr(const void *at, Dl_info *out)
 {
     REAL(dladdr);
     return FAILS(dl) ? 0 : real(at, out);
-}
-
-int inflateInit_(z_streamp stream, const char *version, int size)
-{
-    REAL(inflateInit_);
-    return FAILS(zlib) ? Z_MEM_ERROR : real(stream, version, size);
-}
-
-int inflate(z_streamp stream, int flush)
-{
-    REAL(inflate);
-    return FAILS(zlib) ? Z_MEM_ERROR : real(stream, flush);
-}
-
-int compress2(Bytef *to, uLongf *to_len, const Bytef *from, uLong len, int level)
-{
-    REAL(compress2);
-    return FAILS(zlib) ? Z_MEM_ERROR : real(to, to_len, from, len, level);
 }
 
 /* close() releases the number even when it reports an error. */

@@ -47,7 +47,7 @@ class Program:
     """One JVM with pipes for stdin and files for the rest, in a folder and a socket folder of its
     own. stdout, stderr and exit stand after finish()."""
 
-    def __init__(self, folder, command, env=None, fds=None):
+    def __init__(self, folder, command, env=None, fds=None, space=None, size=None):
         os.makedirs(folder)
         self.folder = folder
         self.sockets = tempfile.mkdtemp(prefix="bbp-")
@@ -56,7 +56,10 @@ class Program:
         with open(os.path.join(folder, "command"), "w", encoding="utf-8") as out:
             out.write(" ".join(f"{k}={v}" for k, v in (env or {}).items())
                       + " " + " ".join(command) + "\n")
-        limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (fds, fds))) if fds else None
+        limits = [(kind, value) for kind, value in ((resource.RLIMIT_NOFILE, fds),
+                                                    (resource.RLIMIT_AS, space),
+                                                    (resource.RLIMIT_FSIZE, size)) if value]
+        limit = (lambda: [resource.setrlimit(k, (v, v)) for k, v in limits]) if limits else None
         self.files = [open(os.path.join(folder, n), "wb") for n in ("stdout", "stderr")]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.files[0],
                                         stderr=self.files[1], env=self.env, cwd=folder,
