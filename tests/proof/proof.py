@@ -23,7 +23,12 @@ CLASSES = os.path.join(OUT, "classes")
 def jdk(major=17):
     text = subprocess.run([os.path.join(ROOT, "scripts/find-jdks"), str(major)], check=True,
                           stdout=subprocess.PIPE, text=True).stdout
-    return text.strip().split("\t")[1]
+    return text.strip().split("\t")[1] if text.strip() else None
+
+
+def available(jvms):
+    """Those of {name: (major, flags)} whose JDK is here."""
+    return [name for name, (major, _) in jvms.items() if jdk(major)]
 
 
 def build(name):
