@@ -189,9 +189,6 @@ static void count(enum bbf_cf_class_result result, const struct bbf_cf_stats *st
         if (stats->methods[i] != 0)
             atomic_fetch_add_explicit(&bbf_agent.methods[i], stats->methods[i],
                                       memory_order_relaxed);
-    if (stats->debug_attributes_dropped != 0)
-        atomic_fetch_add_explicit(&bbf_agent.debug_dropped, stats->debug_attributes_dropped,
-                                  memory_order_relaxed);
 }
 
 void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,

@@ -198,8 +198,6 @@ static void status_rewriting(struct bbf_buf *out)
             bbf_buf_printf(out, "  %llu %s\n",
                            (unsigned long long)atomic_load(&bbf_agent.methods[i]),
                            bbf_cf_method_text((enum bbf_cf_method_result)i));
-    bbf_buf_printf(out, "  %llu malformed debug tables dropped\n",
-                   (unsigned long long)atomic_load(&bbf_agent.debug_dropped));
     bbf_buf_printf(out, "  %llu classes could not be retransformed\n",
                    (unsigned long long)atomic_load(&bbf_agent.retransform_failed));
 }

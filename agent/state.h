@@ -45,7 +45,7 @@ struct bbf_agent {
     /* class load hooks: any thread, atomics */
     _Atomic uint64_t classes[BBF_CF_CLASS_RESULTS];
     _Atomic uint64_t methods[BBF_CF_METHOD_RESULTS];
-    _Atomic uint64_t debug_dropped, hooked, rewrite_ns, retransform_failed;
+    _Atomic uint64_t hooked, rewrite_ns, retransform_failed;
     _Atomic uint64_t followed_classes; /* matched by include and changed */
     _Atomic bool netty_loaded;
     pthread_mutex_t seen_lock;

@@ -64,7 +64,6 @@ const char *bbf_cf_method_text(enum bbf_cf_method_result result);
 /* Counted per call of bbf_cf_rewrite(); the caller adds them up. */
 struct bbf_cf_stats {
     uint32_t methods[BBF_CF_METHOD_RESULTS];
-    uint32_t debug_attributes_dropped; /* malformed LineNumberTable/LocalVariable(Type)Table */
 };
 
 /* What an inserted call pushes, in order. */

@@ -5,8 +5,8 @@
  * Offset 0 stays 0, so that the prologue belongs to the first line and parameters are visible in
  * it. Offsets may lie inside an instruction (obfuscators).
  *
- * Called by: agent/classfile only. Threads: no shared state. Errors: false is "malformed: drop this
- * attribute".
+ * Called by: agent/classfile only. Threads: no shared state. Errors: false is "malformed", which
+ * HotSpot's format check refuses (ClassFileParser::parse_linenumber_table and so on).
  */
 #ifndef BBF_AGENT_CLASSFILE_DEBUG_H
 #define BBF_AGENT_CLASSFILE_DEBUG_H

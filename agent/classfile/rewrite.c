@@ -314,16 +314,16 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 
 /* ---- one Code attribute ---- */
 
-/* Move one attribute of Code behind w->out; *kept is false if it was dropped. */
+/* Move one attribute of Code behind w->out. */
 static enum bbf_cf_method_result move_attribute(struct work *w, const struct bbf__map *map,
-                                                const uint8_t *p, bool *kept)
+                                                const uint8_t *p)
 {
     uint32_t len = bbf__u4(p + 2);
     size_t at = w->out.len;
     struct bbf_cf_str name = {"", 0};
     uint8_t *copy;
+    bool ok = true;
 
-    *kept = true;
     (void)bbf__pool_utf8(&w->c, bbf__u2(p), &name);
     if (bbf__str_is(name, "StackMapTable")) {
         bbf__out_put(&w->out, p, 6);
@@ -336,20 +336,17 @@ static enum bbf_cf_method_result move_attribute(struct work *w, const struct bbf
     if (w->out.failed)
         return BBF_CF_METHOD_FULL; /* the caller sees `failed` */
     copy = w->out.data + at + 6;
+    /* HotSpot refuses a verified class with a malformed one of these: it has to go on doing so. */
     if (bbf__str_is(name, "LineNumberTable"))
-        *kept = bbf__lines_move(map, copy, len);
+        ok = bbf__lines_move(map, copy, len);
     else if (bbf__str_is(name, "LocalVariableTable") || bbf__str_is(name, "LocalVariableTypeTable"))
-        *kept = bbf__locals_move(map, copy, len);
-    else if (bbf__str_is(name, "StackMap"))
-        *kept = bbf__cldc_move(map, copy, len);
+        ok = bbf__locals_move(map, copy, len);
+    else if (bbf__str_is(name, "StackMap") && !bbf__cldc_move(map, copy, len))
+        memcpy(copy, p + 6, len); /* malformed, but nobody reads it */
     else if (bbf__str_is(name, "RuntimeVisibleTypeAnnotations") ||
              bbf__str_is(name, "RuntimeInvisibleTypeAnnotations"))
         bbf__annotations_move(map, copy, len);
-    if (!*kept) {
-        w->out.len = at;
-        w->stats->debug_attributes_dropped++;
-    }
-    return BBF_CF_METHOD_FULL;
+    return ok ? BBF_CF_METHOD_FULL : BBF_CF_METHOD_LEFT_TABLES;
 }
 
 /* The exception table and the attributes of Code. */
@@ -357,8 +354,6 @@ static enum bbf_cf_method_result move_tables(struct work *w, const struct bbf__m
 {
     const struct bbf_cf_code *code = map->code;
     const uint8_t *p = code->exceptions;
-    uint32_t kept_count = 0;
-    size_t count_at;
 
     bbf__out_u2(&w->out, code->n_exceptions);
     for (uint32_t i = 0; i < code->n_exceptions; i++, p += 8) {
@@ -366,26 +361,22 @@ static enum bbf_cf_method_result move_tables(struct work *w, const struct bbf__m
         uint32_t new_start = bbf__map_target(map, start), new_end = bbf__map_target(map, end);
 
         if (start >= end || handler >= code->len || new_start == BBF__NOWHERE ||
-            new_end == BBF__NOWHERE || bbf__map_target(map, handler) == BBF__NOWHERE)
+            new_end == BBF__NOWHERE || bbf__map_target(map, handler) == BBF__NOWHERE ||
+            (handler == 0 && w->c.major <= BBF__MAJOR_FRAMES)) /* the old verifier refuses it */
             return BBF_CF_METHOD_LEFT_TABLES;
         bbf__out_u2(&w->out, new_start);
         bbf__out_u2(&w->out, new_end);
         bbf__out_u2(&w->out, bbf__map_target(map, handler));
         bbf__out_put(&w->out, p + 6, 2);
     }
-    count_at = w->out.len;
-    bbf__out_u2(&w->out, 0);
+    bbf__out_u2(&w->out, code->n_attributes);
     p = code->attributes;
     for (uint32_t i = 0; i < code->n_attributes && !w->out.failed; i++, p += 6 + bbf__u4(p + 2)) {
-        bool kept;
-        enum bbf_cf_method_result result = move_attribute(w, map, p, &kept);
+        enum bbf_cf_method_result result = move_attribute(w, map, p);
 
         if (result != BBF_CF_METHOD_FULL)
             return result;
-        kept_count += kept;
     }
-    if (!w->out.failed)
-        bbf__put2(w->out.data + count_at, kept_count);
     return BBF_CF_METHOD_FULL;
 }
 
@@ -426,7 +417,6 @@ static enum bbf_cf_method_result build_ladder(struct work *w, struct method *m)
 {
     enum bbf_cf_method_result full = BBF_CF_METHOD_FULL, result;
     struct bbf__map map = {.code = &m->code, .marks = m->marks, .inserts = &m->inserts};
-    uint32_t dropped = w->stats->debug_attributes_dropped;
     size_t at = w->out.len;
 
     if (m->has_sites) {
@@ -435,7 +425,6 @@ static enum bbf_cf_method_result build_ladder(struct work *w, struct method *m)
         if (full != BBF_CF_METHOD_ENTRY_SIZE && full != BBF_CF_METHOD_ENTRY_JUMP)
             return full;
         w->out.len = at;
-        w->stats->debug_attributes_dropped = dropped;
     }
     if (m->inserts.entry.len == 0 || !bbf__map_entry(&map, m->has_switch))
         return BBF_CF_METHOD_LEFT_SIZE;
@@ -481,14 +470,12 @@ static void edit_add(struct work *w, uint32_t at, uint32_t old_len, size_t new_a
 static void method_rewrite(struct work *w, struct method *m)
 {
     struct bbf__links_mark mark = bbf__links_mark(&w->links);
-    uint32_t dropped = w->stats->debug_attributes_dropped;
     size_t at = w->out.len;
     enum bbf_cf_method_result result = method_build(w, m);
 
     if (result > BBF_CF_METHOD_ENTRY_SIZE) { /* untouched */
         bbf__links_rollback(&w->links, mark);
         w->out.len = at;
-        w->stats->debug_attributes_dropped = dropped;
     } else if (result == BBF_CF_METHOD_FULL && m->left_out) {
         result = BBF_CF_METHOD_LEFT_THIS;
     }
@@ -630,7 +617,7 @@ enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
 
     *out = NULL;
     *out_len = 0;
-    *stats = (struct bbf_cf_stats){{0}, 0};
+    *stats = (struct bbf_cf_stats){{0}};
     result = bbf__class_open(&w.c, in, len, config->interesting, config->ctx);
     if (result != BBF_CF_CHANGED)
         return result;

@@ -6,7 +6,10 @@
  *   - an output parses again, with the same members;
  *   - a method whose code could be walked before can be walked afterwards, jumps and exception
  *     handlers included, and its frames lie at instructions;
- *   - the output can be rewritten once more.
+ *   - what is not instrumented is the same, byte for byte;
+ *   - the same input gives the same output again;
+ *   - the output can be rewritten once more;
+ *   - a class that the cheap question leaves alone costs no allocation.
  */
 #include "agent/classfile/classfile.h"
 #include "agent/classfile/code.h"
@@ -138,6 +141,44 @@ static int walk(const struct bbf__class *c, const struct bbf__member *member)
     return ok ? 2 : 1;
 }
 
+/* The same bytes, of two files that lie side by side? */
+static bool equal(const struct bbf__class *a, uint32_t a_at, const struct bbf__class *b,
+                  uint32_t b_at, uint32_t len)
+{
+    return len <= a->len - a_at && len <= b->len - b_at &&
+           memcmp(a->in + a_at, b->in + b_at, len) == 0;
+}
+
+/* What no plan is about: head, constants, interfaces, fields, attributes of the class. */
+static void compare_rest(const struct bbf__class *old, uint32_t old_end,
+                         const struct bbf__class *new, uint32_t new_end)
+{
+    CHECK(equal(old, 0, new, 0, 8) && equal(old, 10, new, 10, old->pool_end - 10));
+    CHECK(equal(old, old->pool_end, new, new->pool_end, old->fields_at - old->pool_end));
+    CHECK(equal(old, old->fields_at + 2, new, new->fields_at + 2,
+                old->methods_at - old->fields_at - 2));
+    CHECK(old->len - old_end == new->len - new_end);
+    CHECK(equal(old, old_end, new, new_end, old->len - old_end));
+}
+
+/* A method but for its Code. */
+static void compare_method(const struct bbf__class *old, const struct bbf__member *a,
+                           const struct bbf__class *new, const struct bbf__member *b)
+{
+    uint32_t old_code, new_code, rest;
+
+    if (a->code == 0) {
+        CHECK(a->end - a->at == b->end - b->at && equal(old, a->at, new, b->at, a->end - a->at));
+        return;
+    }
+    CHECK(a->code - a->at == b->code - b->at && equal(old, a->at, new, b->at, a->code - a->at));
+    old_code = a->code + 6 + bbf__u4(old->in + a->code + 2);
+    new_code = b->code + 6 + bbf__u4(new->in + b->code + 2);
+    rest = a->end - old_code;
+    CHECK(b->end - new_code == rest && equal(old, old_code, new, new_code, rest));
+    CHECK(walk(new, b) >= walk(old, a));
+}
+
 /* Both files side by side. */
 static void compare(const uint8_t *old_bytes, size_t old_len, const uint8_t *new_bytes,
                     size_t new_len)
@@ -157,14 +198,64 @@ static void compare(const uint8_t *old_bytes, size_t old_len, const uint8_t *new
         CHECK(bbf__member_read(&old_class, old_at, true, &old_member) == BBF_CF_CHANGED);
         CHECK(bbf__member_read(&new_class, new_at, true, &new_member) == BBF_CF_CHANGED);
         CHECK((old_member.code == 0) == (new_member.code == 0));
-        CHECK(old_member.name == new_member.name && old_member.access == new_member.access);
-        if (old_member.code != 0)
-            CHECK(walk(&new_class, &new_member) >= walk(&old_class, &old_member));
+        compare_method(&old_class, &old_member, &new_class, &new_member);
         old_at = old_member.end;
         new_at = new_member.end;
     }
+    compare_rest(&old_class, old_at, &new_class, new_at);
     bbf__class_close(&old_class);
     bbf__class_close(&new_class);
+}
+
+/* ---- allocations, counted where a sanitizer lets us ---- */
+
+static unsigned allocations;
+
+extern int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *,
+                                                                       size_t),
+                                                     void (*on_free)(const volatile void *))
+    __attribute__((weak));
+
+static void on_malloc(const volatile void *p, size_t size)
+{
+    (void)p;
+    (void)size;
+    allocations++;
+}
+
+static void on_free(const volatile void *p)
+{
+    (void)p;
+}
+
+static bool never(void *ctx, const char *utf8, size_t len)
+{
+    (void)ctx;
+    (void)utf8;
+    (void)len;
+    return false;
+}
+
+/* Nothing of interest in it: no memory is asked for. */
+static void ask_cheaply(const uint8_t *data, size_t size)
+{
+    static const struct bbf_cf_config config = {.targets = targets,
+                                                .n_targets = 4,
+                                                .interesting = never,
+                                                .plan = plan,
+                                                .after_call = after_call};
+    static bool installed;
+    struct bbf_cf_stats stats;
+    uint8_t *out;
+    size_t out_len;
+    unsigned before;
+
+    if (!installed && __sanitizer_install_malloc_and_free_hooks != NULL)
+        (void)__sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
+    installed = true;
+    before = allocations;
+    CHECK(bbf_cf_rewrite(data, size, &config, &out, &out_len, &stats) != BBF_CF_CHANGED);
+    CHECK(out == NULL && allocations == before);
 }
 
 static void rewrite(const uint8_t *data, size_t size, int times)
@@ -189,8 +280,15 @@ static void rewrite(const uint8_t *data, size_t size, int times)
         return;
     }
     compare(data, size, out, out_len);
-    if (times > 1)
+    if (times > 1) {
+        uint8_t *again;
+        size_t again_len;
+
+        CHECK(bbf_cf_rewrite(data, size, &config, &again, &again_len, &stats) == result);
+        CHECK(again_len == out_len && memcmp(again, out, out_len) == 0);
+        free(again);
         rewrite(out, out_len, times - 1);
+    }
     free(out);
 }
 
@@ -204,6 +302,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(copy != NULL);
     if (size > 0)
         memcpy(copy, data, size);
+    ask_cheaply(data, size);
     rewrite(data, size, 2);
     (void)bbf_cf_shape_of(data, size, "$bbf", &shape);
     if (bbf_cf_rename_utf8(data, size, &rename, 1, &out, &out_len) == 0)

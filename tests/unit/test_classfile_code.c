@@ -426,6 +426,30 @@ static void malformed_exception_tables_leave_the_method(void **state)
     }
 }
 
+/* The verifier of versions below 50 refuses a handler at 0, which a prologue would move away. */
+static void handlers_at_0_leave_an_old_method(void **state)
+{
+    static const uint8_t code[] = {ALOAD_0, ARETURN};
+    static const uint8_t table[] = {0, 0, 0, 2, 0, 0, 0, 0};
+
+    (void)state;
+    for (uint16_t major = 49; major <= 51; major++) {
+        struct made_class spec = {.major = major,
+                                  .methods = {{.max_stack = 1,
+                                               .code = code,
+                                               .code_len = sizeof code,
+                                               .exceptions = table,
+                                               .n_exceptions = 1}}};
+        struct orders orders = enter_orders();
+        struct result r = rewrite_class(&spec, &orders);
+
+        /* 50 falls back to that verifier if the newer one refuses. */
+        assert_int_equal(r.stats.methods[BBF_CF_METHOD_LEFT_TABLES], major <= 50);
+        assert_int_equal(r.stats.methods[BBF_CF_METHOD_FULL], major > 50);
+        result_free(&r);
+    }
+}
+
 /* Unknown, cut off or jumping into the middle: the method is left alone, with its cause. */
 static void malformed_code_is_left_alone(void **state)
 {
@@ -500,6 +524,7 @@ int main(void)
         cmocka_unit_test(entry_only_keeps_switches_verbatim),
         cmocka_unit_test(exception_ranges_go_with_their_instructions),
         cmocka_unit_test(malformed_exception_tables_leave_the_method),
+        cmocka_unit_test(handlers_at_0_leave_an_old_method),
         cmocka_unit_test(malformed_code_is_left_alone),
         cmocka_unit_test(all_instruction_lengths_are_known),
     };
