@@ -106,6 +106,15 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     return bbf__returns_reference(descriptor);
 }
 
+static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
+                       struct bbf_cf_call *call)
+{
+    (void)ctx;
+    (void)method;
+    *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)type.len);
+    return type.len % 8 != 7;
+}
+
 static bool interesting(void *ctx, const char *utf8, size_t len)
 {
     (void)ctx;
@@ -243,7 +252,8 @@ static void ask_cheaply(const uint8_t *data, size_t size)
                                                 .n_targets = 4,
                                                 .interesting = never,
                                                 .plan = plan,
-                                                .after_call = after_call};
+                                                .after_call = after_call,
+                                                .after_cast = after_cast};
     static bool installed;
     struct bbf_cf_stats stats;
     uint8_t *out;
@@ -267,7 +277,8 @@ static void rewrite(const uint8_t *data, size_t size, int times)
                                                 .field_access = 0x1082,
                                                 .interesting = interesting,
                                                 .plan = plan,
-                                                .after_call = after_call};
+                                                .after_call = after_call,
+                                                .after_cast = after_cast};
     struct bbf_cf_stats stats;
     uint8_t *out;
     size_t out_len;

@@ -8,6 +8,7 @@
  *                athrow, after every invoke that returns a reference, int parameters, array lengths
  *   mode=bump    nothing but bump50: what mode=all is compared with
  *   mode=none    no hook at all
+ *   casts        and after every checkcast
  *   fluent       areturn_unless_fluent
  *   only=PREFIX  classes with this internal name only
  *   skipboot     not the boot loader's classes, nor LinkAll
@@ -53,7 +54,7 @@ static const struct bbf_cf_target targets[T_COUNT] = {
 static struct {
     jvmtiEnv *jvmti;
     char shim[512], only[256], dump[512];
-    bool none, all, bump50, retransform, retransform_boot, skip_boot, offbyone, fluent;
+    bool none, all, bump50, retransform, retransform_boot, skip_boot, offbyone, fluent, casts;
     uint32_t next_id; /* under lock */
     pthread_mutex_t lock;
     uint64_t classes, ns, bytes, results[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
@@ -145,6 +146,16 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     return true;
 }
 
+static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
+                       struct bbf_cf_call *call)
+{
+    (void)ctx;
+    (void)method;
+    (void)type;
+    *call = call_of(T_GOT, BBF_CF_DUP, 0, 40000);
+    return agent.casts;
+}
+
 static uint8_t *allocate(void *ctx, size_t size)
 {
     unsigned char *memory;
@@ -159,6 +170,7 @@ static const struct bbf_cf_config config_all = {.targets = targets,
                                                 .n_targets = T_COUNT,
                                                 .plan = plan_all,
                                                 .after_call = after_call,
+                                                .after_cast = after_cast,
                                                 .allocate = allocate};
 
 static bool has_frames(const uint8_t *bytes)
@@ -425,6 +437,8 @@ static void parse_options(char *options)
             agent.none = true;
         else if (strcmp(o, "fluent") == 0)
             agent.fluent = true;
+        else if (strcmp(o, "casts") == 0)
+            agent.casts = true;
         else if (strcmp(o, "bump50") == 0)
             agent.bump50 = true;
         else if (strcmp(o, "skipboot") == 0)
