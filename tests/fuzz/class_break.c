@@ -129,7 +129,7 @@ static bool break_frame_type(struct cm_work *x)
         return false;
     *type = (struct cm_type){.tag = (uint8_t)cm_draw(x, cm_draw(x, 8) == 0 ? 256 : 9)};
     type->index = (uint16_t)cm_draw(x, x->c->n_pool);
-    type->at = cm_ref_any(x);
+    move_ref(x, &type->at);
     return true;
 }
 
