@@ -279,7 +279,7 @@ public final class AsmDiff implements Opcodes {
         int locals = 1 + Type.getArgumentTypes(method.desc).length;
         for (AbstractInsnNode insn : method.instructions.toArray()) {
             if (insn instanceof VarInsnNode && ((VarInsnNode) insn).var == 0
-                    && insn.getOpcode() >= ISTORE) {
+                    && insn.getOpcode() >= ISTORE && insn.getOpcode() <= ASTORE) {
                 return false;
             }
             if (!(insn instanceof FrameNode)) {
