@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -168,11 +169,25 @@ public final class AsmDiff implements Opcodes {
         }
     }
 
+    /** A method that becomes too large is left as it is, as ours leaves it. */
     private static byte[] insert(byte[] bytes) {
+        Set<String> large = new HashSet<>();
+        while (true) {
+            try {
+                return insert(bytes, large);
+            } catch (MethodTooLargeException e) {
+                if (!large.add(e.getMethodName() + e.getDescriptor())) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static byte[] insert(byte[] bytes, Set<String> large) {
         ClassNode node = new ClassNode();
         new ClassReader(bytes).accept(node, 0);
         for (MethodNode method : node.methods) {
-            if (method.instructions.size() > 0) {
+            if (method.instructions.size() > 0 && !large.contains(method.name + method.desc)) {
                 insert(method);
             }
         }
