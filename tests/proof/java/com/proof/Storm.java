@@ -13,6 +13,7 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -26,20 +27,23 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * memory-safety protocol (design D12) must survive; tests/proof/stress resets and sets meanwhile.
  *   shared  everything: unsafe publication, steps by many at once, use after release, views of
  *           recycled owners, two holders of one buffer
- *   owned   one user at a time: no step may race
+ *   owned   one user at a time, who may come back to what it released: no step may race
  *   plain   as shared, but only what counts as one dropped life at a limit
  *   exit, halt, end   as shared; after SECONDS the JVM goes down while all threads go on
  * The first three print READY, and REST with what became of every life once nothing moves; they end
  * with stdin. Each life is counted by the thread that did it: paths may mix, outcomes may not.
  */
 public final class Storm {
-    private static final int THREADS = 8, KEPT = 2_048, MINE = 1_000, BURST = 200;
+    private static final int THREADS = 8, KEPT = 2_048, MINE = 1_000, BURST = 200, GHOSTS = 32;
+    private static final int WATCHED = 100_000;
     private static final AtomicReferenceArray<ByteBuf> EXCHANGE = new AtomicReferenceArray<>(128);
     /** Written and read by all threads, on purpose without any order. */
     private static final ByteBuf[] PUBLISHED = new ByteBuf[64];
     private static final ByteBuf[] VIEWS = new ByteBuf[64];
     private static final ByteBuf[] KEEP = new ByteBuf[KEPT];
     private static final AtomicInteger KEEP_NEXT = new AtomicInteger();
+    /** Released and dropped buffers: nothing may keep them. */
+    private static final List<WeakReference<ByteBuf>> DROPPED = new ArrayList<>();
     private static final AdaptiveByteBufAllocator ADAPTIVE = new AdaptiveByteBufAllocator();
     private static final Counts ALL = new Counts();
     private static boolean sharing, plain;
@@ -50,6 +54,8 @@ public final class Storm {
     private final long until;
     private final Counts n = new Counts();
     private final List<ByteBuf> mine = new ArrayList<>();
+    /** Released ones of this thread that are never reused, though their records are. */
+    private final ByteBuf[] ghosts = new ByteBuf[GHOSTS];
 
     /** What the application knows of its lives. */
     private static final class Counts {
@@ -176,9 +182,11 @@ public final class Storm {
         ALL.add(rest);
         Arrays.fill(PUBLISHED, null);
         Arrays.fill(VIEWS, null);
-        for (int i = 0; i < 3; i++) {
+        long pinned = 1;
+        for (int i = 0; i < 3 || i < 50 && pinned > 0; i++) {
             System.gc();
             Thread.sleep(50);
+            pinned = DROPPED.stream().filter(r -> r.get() != null).count();
         }
         long live = Arrays.stream(KEEP).filter(b -> b != null).count(), gcs = 0;
         for (GarbageCollectorMXBean gc : ManagementFactory.getGarbageCollectorMXBeans()) {
@@ -186,7 +194,8 @@ public final class Storm {
         }
         System.out.println("REST lives=" + ALL.lives + " released=" + ALL.released + " leaked="
                 + ALL.leaked + " held=" + ALL.held + " harmless=" + ALL.harmless + " unknown="
-                + ALL.unknown + " live=" + live + " direct=" + ALL.direct + " gcs=" + gcs);
+                + ALL.unknown + " live=" + live + " direct=" + ALL.direct + " pinned=" + pinned
+                + " gcs=" + gcs);
     }
 
     // ---- one thread ----
@@ -355,12 +364,31 @@ public final class Storm {
         if (sharing) {
             a(b);
         }
-        if (kind < 35 && random.nextInt(64) == 0) {
+        if (kind >= 35) {
+            return;
+        }
+        int at = random.nextInt(GHOSTS);
+        if (ghosts[at] != null) {
+            deep(ghosts[at], random.nextInt(4));
+        }
+        ghosts[at] = b;
+        if (random.nextInt(256) == 0) {
+            watch(b);
+        }
+        if (random.nextInt(64) == 0) {
             try {
                 b.getByte(0);
                 throw new IllegalStateException("a released buffer was read");
             } catch (IllegalReferenceCountException expected) {
                 sink++;
+            }
+        }
+    }
+
+    private static void watch(ByteBuf b) {
+        synchronized (DROPPED) {
+            if (DROPPED.size() < WATCHED) {
+                DROPPED.add(new WeakReference<>(b));
             }
         }
     }
