@@ -445,12 +445,12 @@ def odd_cases():
                         ("serial", ["-XX:+UseSerialGC"]), ("parallel", ["-XX:+UseParallelGC"]),
                         ("ZGC", ["-XX:+UseZGC"])):
         yield odd(name, "cycles", "pooled", "loop", check=cycles("pooled"), jvm=flags)
-    for name, flags, jdk in (("G1", ["-XX:+UseG1GC"], (17, 25)), ("ZGC", ["-XX:+UseZGC"], (17,)),
-                             ("interpreter", ["-Xint"], (17,))):
+    # With resets, settings and exits in the middle: tests/proof/stress.
+    for name, flags, jdk in (("G1", ["-XX:+UseG1GC"], (25,)), ("ZGC", ["-XX:+UseZGC"], (17,))):
         yield odd(f"stress {name}", "stress", "8", "5", jdk=jdk, check=stress,
                   jvm=[*flags, "-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],
-                  agent="include=com.app,gc=exit,memory=1G", quick=name == "G1")
-    yield odd("stress virtual threads", "stress", "8", "5", "virtual", jdk=(21, 25), check=stress,
+                  agent="include=com.app,gc=exit,memory=1G")
+    yield odd("stress virtual threads", "stress", "8", "5", "virtual", jdk=(21,), check=stress,
               jvm=["-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],
               agent="include=com.app,gc=exit,memory=1G")
 

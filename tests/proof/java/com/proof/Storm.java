@@ -35,7 +35,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class Storm {
     private static final int THREADS = 8, KEPT = 2_048, MINE = 1_000, BURST = 200, GHOSTS = 32;
-    private static final int WATCHED = 100_000;
     private static final AtomicReferenceArray<ByteBuf> EXCHANGE = new AtomicReferenceArray<>(128);
     /** Written and read by all threads, on purpose without any order. */
     private static final ByteBuf[] PUBLISHED = new ByteBuf[64];
@@ -179,6 +178,7 @@ public final class Storm {
                 rest.released++;
             }
         }
+        lastBurst(rest);
         ALL.add(rest);
         Arrays.fill(PUBLISHED, null);
         Arrays.fill(VIEWS, null);
@@ -196,6 +196,21 @@ public final class Storm {
                 + ALL.leaked + " held=" + ALL.held + " harmless=" + ALL.harmless + " unknown="
                 + ALL.unknown + " live=" + live + " direct=" + ALL.direct + " pinned=" + pinned
                 + " gcs=" + gcs);
+    }
+
+    /** The last users of many records. */
+    private static void lastBurst(Counts n) {
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < KEPT; i++) {
+            all.add(UnpooledByteBufAllocator.DEFAULT.heapBuffer(8));
+        }
+        for (ByteBuf b : all) {
+            a(b);
+            b.release();
+            watch(b);
+        }
+        n.lives += KEPT;
+        n.released += KEPT;
     }
 
     // ---- one thread ----
@@ -337,7 +352,9 @@ public final class Storm {
         mine.add(b);
         if (mine.size() > MINE) {
             for (int i = 0; i < MINE / 2; i++) {
-                release(mine.remove(mine.size() - 1));
+                ByteBuf kept = mine.remove(mine.size() - 1);
+                a(kept);
+                release(kept);
             }
         }
     }
@@ -372,9 +389,6 @@ public final class Storm {
             deep(ghosts[at], random.nextInt(4));
         }
         ghosts[at] = b;
-        if (random.nextInt(256) == 0) {
-            watch(b);
-        }
         if (random.nextInt(64) == 0) {
             try {
                 b.getByte(0);
@@ -387,9 +401,7 @@ public final class Storm {
 
     private static void watch(ByteBuf b) {
         synchronized (DROPPED) {
-            if (DROPPED.size() < WATCHED) {
-                DROPPED.add(new WeakReference<>(b));
-            }
+            DROPPED.add(new WeakReference<>(b));
         }
     }
 
@@ -436,6 +448,9 @@ public final class Storm {
         if (sharing) {
             for (int i = 0; i < 8; i++) {
                 PUBLISHED[random.nextInt(64)] = b;
+            }
+            if (random.nextInt(8) == 0) {
+                Thread.yield(); // others may see it first
             }
         }
         sink += First.sight(b);
