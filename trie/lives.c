@@ -305,26 +305,27 @@ static bool is_leak(const struct bbf_tracker *t, uint32_t r)
 }
 
 /* Tell every life that this dead one was derived from that it is held by an unreleased one, and,
- * once all that are held are known, where the first that leaked is charged. */
-static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, bool leaked)
+ * once all that are held are known, where the first that leaked is charged: `node`, else NONE. */
+static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, uint32_t node)
 {
-    uint32_t generation = generation_of(t, dead);
     uint64_t parent = atomic_load_explicit(&bbf_record_at(t, dead)->parent, memory_order_relaxed);
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
         uint32_t r = BBF_LOW(parent), g = BBF_GENERATION(parent);
         struct bbf_after *after = bbf_after_at(t, r);
+        uint64_t above = atomic_load(&bbf_record_at(t, r)->parent);
+        /* After its parent was read: whose parent is it otherwise? */
         if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
         if (after->held != g) {
             after->held = g;
             after->leaked = false;
         }
-        if (leaked && !after->leaked) {
-            after->node = node_of(t, dead, generation);
-            after->memory = memory_of(t, dead, generation) & BBF_L_MEM_KIND;
+        if (node != BBF_L_NODE_NONE && !after->leaked) {
+            after->node = node;
+            after->memory = memory_of(t, dead, generation_of(t, dead)) & BBF_L_MEM_KIND;
             after->leaked = true;
         }
-        parent = atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed);
+        parent = above;
     }
 }
 
@@ -338,11 +339,11 @@ static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *aft
         tomb->bytes += bytes;
 }
 
-static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, uint32_t node)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     const struct bbf_after *after = bbf_after_at(t, r);
-    uint32_t g = generation_of(t, r), node = node_of(t, r, g);
+    uint32_t g = generation_of(t, r);
     uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
     uint32_t bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0;
     uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
@@ -368,14 +369,15 @@ static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap)
 {
     uint32_t held = 0, last = 0, next;
     for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
-        hold_ancestors(t, r, false);
-    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
-        if (is_leak(t, r))
-            hold_ancestors(t, r, true);
+        hold_ancestors(t, r, BBF_L_NODE_NONE);
     for (uint32_t r = t->first_dead; r != 0; r = next) {
         next = bbf_after_at(t, r)->next;
         if (!is_held(t, r)) {
-            end_life(t, heap, r);
+            /* Read once: a native that lost its buffer on the way may still store a position. */
+            uint32_t node = node_of(t, r, generation_of(t, r));
+            if (is_leak(t, r))
+                hold_ancestors(t, r, node);
+            end_life(t, heap, r, node);
             continue;
         }
         bbf_after_at(t, r)->next = 0;
@@ -387,7 +389,7 @@ static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap)
     }
     for (uint32_t r = held; r != 0; r = next) {
         next = bbf_after_at(t, r)->next;
-        end_life(t, heap, r);
+        end_life(t, heap, r, node_of(t, r, generation_of(t, r)));
     }
 }
 
