@@ -249,7 +249,8 @@ static inline uint64_t twin_open(struct twin_thread *me, struct twin_object *o, 
 {
     uint32_t record = twin_take(me);
     if (record == 0) {
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        if (twin_get_int(&bbf_node_at(me->w->t, node)->site) != BBF_L_SITE_FRESH)
+            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
         return BBF_HANDLE_IGN;
     }
     if (MUTANT != MUTANT_LIFE_BEFORE_SLOT)
@@ -382,7 +383,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
             twin_end_by(me, f, true);
     }
     if (node <= BBF_L_NODE_BEFORE_RESET) {
-        if (node != BBF_L_NODE_IGNORE)
+        if (node != BBF_L_NODE_IGNORE && (meta & BBF_L_META_SITE) != BBF_L_SITE_FRESH)
             twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_put(&o->bbf, BBF_HANDLE_IGN);
         return;

@@ -234,6 +234,13 @@ public final class BBFlowShim {
         U.putLongRelease(null, at + REC_LIFE, g | state);
     }
 
+    /** No life for want of a record; one that fresh() wanted is its root hook's to count. */
+    @DontInline
+    private static void dropped(int node) {
+        if (U.getInt(nodeAt(node) + NODE_SITE) != SITE_FRESH)
+            tally(TALLY_DROPPED_LIVES);
+    }
+
     /** A life on a record of its own; its handle, IGN at a limit (counted). The slot comes first. */
     private static long open(Object o, int node, int refs, int size, long parent, int flags) {
         long stripe = stripe();
@@ -241,7 +248,7 @@ public final class BBFlowShim {
         if (stripe != 0) {
             record = U.getInt(stripe + STRIPE_HEAD);
             if (record == 0 && (record = refill(stripe)) == 0) {
-                tally(TALLY_DROPPED_LIVES);
+                dropped(node);
                 return IGN;
             }
             U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(record) + REC_NEXT));
@@ -251,7 +258,7 @@ public final class BBFlowShim {
             if (record == 0 || !slotsFor(record)) {
                 if (record != 0)
                     push(record);
-                tally(TALLY_DROPPED_LIVES);
+                dropped(node);
                 return IGN;
             }
         }
@@ -385,7 +392,7 @@ public final class BBFlowShim {
                 endBy(f, true);
         }
         if (node <= NODE_BEFORE_RESET) {
-            if (node != NODE_IGNORE)
+            if (node != NODE_IGNORE && (meta & META_SITE) != SITE_FRESH)
                 tally(TALLY_DROPPED_LIVES);
             U.putLong(o, OFF, IGN);
             return;
