@@ -11,12 +11,17 @@
 
 #include "agent/lifecycle.h"
 #include "agent/report.h"
+#include "agent/shim.h"
 #include "agent/state.h"
+#include "agent/worker.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "render/render.h"
 
-struct bbf_agent bbf_agent;
+enum { OTHER_PATH = 512 };
+
+struct bbf_agent bbf_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                              .seen_lock = PTHREAD_MUTEX_INITIALIZER};
 
 void bbf_agent_disable(const char *why)
 {
@@ -87,7 +92,7 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
     void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowShim_child") : NULL;
     if (symbol != NULL && dladdr(symbol, &theirs) != 0 && theirs.dli_fbase != ours.dli_fbase)
-        *(bool *)found = true;
+        snprintf(found, OTHER_PATH, "%s", info->dlpi_name);
     if (handle != NULL)
         dlclose(handle);
     return 0;
@@ -96,11 +101,12 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
 /* True if bbflow is in this JVM already, as this file or as another: the first is not disturbed. */
 static bool second_agent(void)
 {
-    bool other = bbf_agent.vm != NULL;
-    (void)dl_iterate_phdr(find_other_copy, &other);
-    if (other)
+    char other[OTHER_PATH] = "";
+    (void)dl_iterate_phdr(find_other_copy, other);
+    bool second = bbf_agent.vm != NULL || other[0] != '\0';
+    if (second)
         bbf_log(BBF_LOG_ERROR, "bbflow is already in this JVM; this second -agentpath is ignored");
-    return other;
+    return second;
 }
 
 /* file= must be writable before the application runs for a night. */
@@ -145,66 +151,155 @@ static int start(const struct bbf_options *options)
                                       .max_lives = options->max_lives,
                                       .max_sites = options->max_sites,
                                       .memory = options->memory};
-    pthread_mutex_init(&bbf_agent.lock, NULL);
-    pthread_mutex_init(&bbf_agent.seen_lock, NULL);
-    sem_init(&bbf_agent.wake, 0, 0);
-    clock_gettime(CLOCK_MONOTONIC, &bbf_agent.started);
-    int err = bbf_tracker_create(&bbf_agent.tracker, &limits);
+    int err = BBF_OK;
+    if (bbf_agent.tracker == NULL) {
+        sem_init(&bbf_agent.wake, 0, 0);
+        clock_gettime(CLOCK_MONOTONIC, &bbf_agent.started);
+        err = bbf_tracker_create(&bbf_agent.tracker, &limits);
+    }
     if (err != BBF_OK) {
         bbf_log(BBF_LOG_ERROR, "the tracker's address space cannot be reserved (ulimit -v?)");
         return err;
     }
-    err = bbf_lifecycle_install();
-    if (err != BBF_OK)
+    if (bbf_agent.code == NULL)
+        err = bbf_lifecycle_install();
+    if (err != BBF_OK) {
+        bbf_lifecycle_uninstall();
         bbf_log(BBF_LOG_ERROR, "this JVM refuses what bbflow needs of JVMTI: %s",
                 bbf_strerror(err));
+    }
     return err;
+}
+
+/* What can be checked before anything is changed. `parsed` is to be freed whatever is returned;
+ * errors are logged. BBF_EINVAL: the options. */
+static int prepare(JavaVM *vm, const char *text, struct bbf_options *parsed, jvmtiEnv **jvmti)
+{
+    struct bbf_option_error error;
+    bbf_options_init(parsed);
+    int err = bbf_options_parse(parsed, text, &error);
+    if (err == BBF_ENOMEM) /* no fault of the options */
+        bbf_log(BBF_LOG_ERROR, "no memory for the options; bbflow stays off");
+    else if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
+                error.at.text);
+    if (err != BBF_OK || parsed->help)
+        return err;
+    if ((*vm)->GetEnv(vm, (void **)jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
+        return BBF_EREFUSED;
+    }
+    bbf_log_set_level(parsed->log_level);
+    if (parsed->log != NULL && (err = bbf_log_open(parsed->log)) != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "log: %s cannot be opened: %s", parsed->log, strerror(errno));
+    if (err == BBF_OK)
+        err = check_file(parsed);
+    return err == BBF_OK ? check_jvm(*jvmti) : err;
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
 {
     struct bbf_options *options = &bbf_agent.options, parsed;
-    struct bbf_option_error error;
     jvmtiEnv *jvmti = NULL;
     (void)reserved;
     bbf_log_set_level(BBF_LOG_ERROR);
     if (second_agent())
         return JNI_OK;
-    bbf_options_init(&parsed);
-    int err = bbf_options_parse(&parsed, text, &error);
+    int err = prepare(vm, text, &parsed, &jvmti);
     if (err == BBF_OK && parsed.help) {
         struct bbf_buf help = BBF_BUF_INIT;
         bbf_options_help(&help);
         fputs(bbf_buf_cstr(&help), stderr);
         exit(0); /* as jdwp's =help */
     }
-    if (err == BBF_ENOMEM) { /* no fault of the options, and `onerror` may be unread */
-        bbf_log(BBF_LOG_ERROR, "no memory for the options; bbflow stays off");
+    if (err == BBF_ENOMEM) /* `onerror` may be unread */
         return JNI_OK;
-    }
-    if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
-                error.at.text);
-    if (err == BBF_OK && (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK) {
-        bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
-        err = BBF_EREFUSED;
-    }
-    if (err == BBF_OK) {
-        bbf_log_set_level(parsed.log_level);
-        if (parsed.log != NULL && (err = bbf_log_open(parsed.log)) != BBF_OK)
-            bbf_log(BBF_LOG_ERROR, "log: %s cannot be opened: %s", parsed.log, strerror(errno));
-    }
-    if (err == BBF_OK)
-        err = check_file(&parsed);
     bbf_agent.vm = vm;
-    if (err == BBF_OK)
-        err = check_jvm(jvmti);
     *options = parsed;
     if (err == BBF_OK)
         err = start(options);
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
     return err == BBF_OK ? JNI_OK : refuse(options);
+}
+
+/* Why an attach cannot be, before its options are looked at; NULL: it can. */
+static const char *attach_refused(char *text, size_t size)
+{
+    char other[OTHER_PATH] = "";
+    const char *off = atomic_load(&bbf_agent.off_why);
+    (void)dl_iterate_phdr(find_other_copy, other);
+    /* Ours the boot classes, ours the JVM: then the other was loaded and refused. */
+    if (bbf_agent.shim == NULL && other[0] != '\0')
+        snprintf(text, size,
+                 "another build of bbflow is in this JVM and stays there: attach %s, "
+                 "or start the JVM anew",
+                 other);
+    else if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT)
+        snprintf(text, size,
+                 "bbflow follows this JVM already; 'bbflow set' changes its options, "
+                 "'bbflow stop' ends it");
+    else if (off != NULL)
+        snprintf(text, size, "tracking was turned off in this JVM for good: %s", off);
+    else
+        return NULL;
+    return text;
+}
+
+/*
+ * Into a JVM that runs (design D4): here only classes are defined and the agent thread is started;
+ * it does the rest once our natives link, which is after this has returned. jcmd and `bbflow
+ * attach` see the number that is returned: 0, 1 failed, 2 the options, 5 refused.
+ */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
+{
+    enum { FAILED = 1, OPTIONS = 2, REFUSED = 5 };
+    struct bbf_options parsed;
+    jvmtiEnv *jvmti = NULL;
+    JNIEnv *env = NULL;
+    char why[700];
+    int out = BBF_PHASE_OUT;
+    (void)reserved;
+    if (attach_refused(why, sizeof why) != NULL) {
+        bbf_log(BBF_LOG_ERROR, "%s", why);
+        return REFUSED;
+    }
+    bbf_log_set_level(BBF_LOG_ERROR);
+    int err = prepare(vm, text, &parsed, &jvmti);
+    if (err == BBF_OK && parsed.help) {
+        bbf_log(BBF_LOG_ERROR, "'bbflow help options' lists the options");
+        err = BBF_EINVAL;
+    }
+    if (err == BBF_OK && (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
+        err = BBF_EREFUSED;
+    bbf_agent.vm = vm;
+    if (err == BBF_OK)
+        err = start(&parsed);
+    if (err == BBF_OK && bbf_agent.shim == NULL) {
+        err = bbf_shim_define(env);
+        if (err != BBF_OK)
+            bbf_lifecycle_uninstall();
+    }
+    if (jvmti != NULL)
+        (*jvmti)->DisposeEnvironment(jvmti);
+    if (err == BBF_OK &&
+        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ENTERING))
+        err = BBF_EREFUSED;
+    if (err != BBF_OK) {
+        bbf_options_free(&parsed);
+        (void)bbf_log_open(NULL);
+        return err == BBF_EINVAL ? OPTIONS : err == BBF_EREFUSED ? REFUSED : FAILED;
+    }
+    pthread_mutex_lock(&bbf_agent.lock);
+    struct bbf_options old = bbf_agent.options;
+    bbf_agent.options = parsed;
+    pthread_mutex_unlock(&bbf_agent.lock);
+    bbf_options_free(&old);
+    if (bbf_worker_begin() == BBF_OK)
+        return JNI_OK;
+    bbf_log(BBF_LOG_ERROR, "the agent thread cannot be started");
+    atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);
+    return FAILED;
 }
 
 /* Nothing is unmapped: daemon threads go on stepping after this (D12.1). */

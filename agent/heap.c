@@ -55,6 +55,27 @@ static void clear(void *ctx, uint32_t record)
     clear_exception(env);
 }
 
+static jclass weak_class; /* java.lang.ref.WeakReference */
+static jmethodID weak_init;
+
+static bool soften(void *ctx, uint32_t record)
+{
+    JNIEnv *env = ctx;
+    jobjectArray chunk = chunk_of(env, record);
+    jobject o = chunk == NULL ? NULL : (*env)->GetObjectArrayElement(env, chunk, index_of(record));
+    jobject weak =
+        o == NULL || weak_init == NULL ? NULL : (*env)->NewObject(env, weak_class, weak_init, o);
+    clear_exception(env);
+    if (weak != NULL)
+        (*env)->SetObjectArrayElement(env, chunk, index_of(record), weak);
+    clear_exception(env);
+    if (o != NULL)
+        (*env)->DeleteLocalRef(env, o);
+    if (weak != NULL)
+        (*env)->DeleteLocalRef(env, weak);
+    return weak != NULL;
+}
+
 static bool collected(void *ctx, uint64_t weak)
 {
     JNIEnv *env = ctx;
@@ -69,6 +90,20 @@ static void forget(void *ctx, uint64_t weak)
 
 void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env)
 {
-    *heap = (struct bbf_heap){
-        .ctx = env, .weaken = weaken, .clear = clear, .collected = collected, .forget = forget};
+    if (weak_class == NULL) {
+        jclass class = (*env)->FindClass(env, "java/lang/ref/WeakReference");
+        clear_exception(env);
+        if (class != NULL) {
+            weak_class = (*env)->NewGlobalRef(env, class);
+            weak_init = (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/Object;)V");
+            (*env)->DeleteLocalRef(env, class);
+        }
+        clear_exception(env);
+    }
+    *heap = (struct bbf_heap){.ctx = env,
+                              .weaken = weaken,
+                              .clear = clear,
+                              .soften = soften,
+                              .collected = collected,
+                              .forget = forget};
 }

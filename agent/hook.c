@@ -13,6 +13,7 @@
 #include "agent/state.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "trie/map.h"
 
 static const char hidden_field[] = "$bbf";
 enum { FIELD_ACCESS = 0x1082 /* private transient synthetic */, BATCH = 64, MAX_LOCALS = 65536 };
@@ -93,6 +94,7 @@ static void remember_netty(const char *name, size_t prefix, bool has_field, cons
 /* From here on a step may meet a ByteBuf without the field: the shim tests classes (D4). */
 static void set_mixed(void)
 {
+    (void)bbf_map_open(bbf_agent.tracker);
     atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
 }
 
@@ -116,6 +118,16 @@ static bool always_with_field(const char *name, size_t prefix)
     }
     pthread_mutex_unlock(&bbf_agent.seen_lock);
     return with && !without;
+}
+
+bool bbf_hook_has_field(void)
+{
+    bool has = false;
+    pthread_mutex_lock(&bbf_agent.seen_lock);
+    for (size_t i = 0; i < bbf_agent.n_seen; i++)
+        has = has || bbf_agent.seen[i].has_field;
+    pthread_mutex_unlock(&bbf_agent.seen_lock);
+    return has;
 }
 
 /* A class that is redefined keeps the fields that it was loaded with. */
@@ -197,7 +209,6 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
 {
     (void)jvmti;
     (void)env;
-    (void)redefined;
     (void)domain;
     const struct bbf_rules *rules = atomic_load_explicit(&bbf_agent.rules, memory_order_acquire);
     struct bbf_plan_class plan;
@@ -218,6 +229,8 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     if (result == BBF_CF_CHANGED) {
         *new_bytes = out;
         *new_len = (jint)out_len;
+        if (redefined == NULL)
+            atomic_store_explicit(&bbf_agent.changed_at_load_ns, now_ns(), memory_order_relaxed);
         if (plan.steps || plan.constructors)
             atomic_fetch_add_explicit(&bbf_agent.followed_classes, 1, memory_order_relaxed);
         dump(name, "before", bytes, (size_t)len);
@@ -251,6 +264,11 @@ static bool concerns(const char *name, const struct bbf_rules *before, const str
 {
     struct bbf_plan_class plan;
     size_t len = strlen(name);
+    if (now == NULL) {
+        bool ours = bbf_plan_class(&plan, name, len, before, bbf_agent.tracker);
+        result->put_back += ours;
+        return ours;
+    }
     bool was = before != NULL && bbf_plan_follows(name, len, before);
     bool is = bbf_plan_follows(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */
@@ -263,6 +281,37 @@ static bool concerns(const char *name, const struct bbf_rules *before, const str
     result->rewritten += is;
     result->put_back += was && !is;
     return was || is;
+}
+
+/* ByteBuf classes that were loaded without the field: before the first class is retransformed, for
+ * its steps read the field unless `mixed` is set. */
+static void find_bytebufs(jvmtiEnv *jvmti, const jclass *loaded, jint n)
+{
+    static const char end[] = "/buffer/ByteBuf;";
+    for (jint i = 0; i < n; i++) {
+        char *signature = NULL;
+        size_t prefix;
+        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) != 0)
+            continue;
+        size_t len = strlen(signature);
+        if (signature[0] == 'L' && len > sizeof end &&
+            strcmp(signature + len - (sizeof end - 1), end) == 0) {
+            signature[len - 1] = '\0';
+            if (is_bytebuf(signature + 1, &prefix) &&
+                !loaded_with_field(jvmti, loaded[i], signature + 1, prefix)) {
+                set_mixed();
+                remember_netty(signature + 1, prefix, false, "it was loaded before bbflow");
+            }
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    }
+}
+
+void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
+{
+    (void)env;
+    (void)thread;
+    find_bytebufs(jvmti, &class, 1);
 }
 
 struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
@@ -285,21 +334,18 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
         atomic_fetch_add(&bbf_agent.retransform_failed, 1);
         return result;
     }
+    if (before == NULL)
+        find_bytebufs(jvmti, loaded, n);
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;
         jobject loader = NULL;
         jboolean modifiable = JNI_FALSE;
-        size_t prefix;
         if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) != 0)
             continue;
         size_t len = strlen(signature);
         bool candidate = signature[0] == 'L' && len > 2;
         if (candidate) {
             signature[len - 1] = '\0';
-            if (before == NULL && is_bytebuf(signature + 1, &prefix)) {
-                set_mixed();
-                remember_netty(signature + 1, prefix, false, "it was loaded before bbflow");
-            }
             candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 &&
                         loader != NULL &&
                         (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&

@@ -22,6 +22,10 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
                            jint *new_len, unsigned char **new_bytes);
 
+/* ClassPrepare, while we come in: a ByteBuf whose load began before F's hook was enabled and ended
+ * after the loaded classes were looked at. Its first use is after this. */
+void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
+
 /* What a pass over the loaded classes did. */
 struct bbf_retransformed {
     size_t rewritten, put_back, failed;
@@ -30,9 +34,14 @@ struct bbf_retransformed {
 /*
  * Bring loaded classes in line with `now`: those that it follows and `before` did not are
  * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
- * looks for ByteBuf classes that were loaded before us). In batches of at most 64.
+ * looks for ByteBuf classes that were loaded before us); now = NULL: nothing is to be, Netty's own
+ * hooks go too (the caller has withdrawn the rules, so that the hook changes nothing). In batches
+ * of at most 64.
  */
 struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
                                         const struct bbf_rules *now);
+
+/* Was any ByteBuf loaded with the hidden field? Any thread. */
+bool bbf_hook_has_field(void);
 
 #endif

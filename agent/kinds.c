@@ -58,8 +58,36 @@ static bool is_holder(JNIEnv *env, jclass type, int depth)
 struct answer {
     uint64_t kind;
     int bytebuf_depth, field_depth, field;
-    bool counted, holder;
+    bool counted, holder, never, counter;
+    int counted_depth;
+    uint64_t count; /* KIND_COUNT_ of the counted class */
 };
+
+/* How AbstractReferenceCountedByteBuf keeps its count: an int of its own (4.1), a RefCnt (4.2). */
+static uint64_t count_of(jclass type)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jfieldID *fields = NULL;
+    jint n = 0;
+    uint64_t count = 0;
+    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
+        return 0;
+    for (jint i = 0; i < n && count == 0; i++) {
+        char *name = NULL, *signature = NULL;
+        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &signature, NULL) != 0)
+            continue;
+        size_t len = strlen(signature);
+        if (strcmp(name, "refCnt") == 0 && strcmp(signature, "I") == 0)
+            count = BBF_L_KIND_COUNT_INT;
+        else if (strcmp(name, "refCnt") == 0 && len > 8 &&
+                 strcmp(signature + len - 8, "/RefCnt;") == 0)
+            count = BBF_L_KIND_COUNT_REF;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return count;
+}
 
 /* What one class of the super chain adds. */
 static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
@@ -72,8 +100,16 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
             a->field = (int)i;
             a->field_depth = depth;
         }
-    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0)
+    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0) {
         a->counted = true;
+        a->counted_depth = depth;
+        a->count = count_of(type);
+    }
+    if (prefix > 0 && (strcmp(name + prefix, "buffer/EmptyByteBuf") == 0 ||
+                       strcmp(name + prefix, "buffer/UnreleasableByteBuf") == 0))
+        a->never = true;
+    if (prefix > 0 && strcmp(name + prefix, "util/internal/RefCnt") == 0)
+        a->counter = true;
     if (prefix > 0 && strcmp(name + prefix, "buffer/ByteBuf") == 0 && a->bytebuf_depth < 0)
         a->bytebuf_depth = depth;
     a->holder = a->holder || is_holder(env, type, 0);
@@ -107,10 +143,16 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
         kind |= view ? BBF_L_KIND_VIEW : a.counted ? BBF_L_KIND_OWNER : BBF_L_KIND_FOREIGN;
     } else if (holder) {
         kind = BBF_L_KIND_HOLDER;
+    } else if (a.counter) {
+        kind = BBF_L_KIND_COUNTER;
     } else if (a.holder) {
         kind = BBF_L_KIND_UNKNOWN_HOLDER;
     }
     kind |= (uint64_t)(buffer ? a.bytebuf_depth : BBF_L_KIND_NO_DEPTH) << BBF_L_KIND_BYTEBUF_DEPTH;
+    if (a.never)
+        kind |= BBF_L_KIND_NEVER;
+    if (buffer && !view && a.counted)
+        kind |= a.count | (uint64_t)a.counted_depth << BBF_L_KIND_FIELD_DEPTH;
     if (view || holder)
         kind |= (uint64_t)a.field_depth << BBF_L_KIND_FIELD_DEPTH | (uint64_t)a.field
                                                                         << BBF_L_KIND_FIELD_NAME;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/hook.h"
@@ -73,47 +74,225 @@ static void in_forked_child(void)
 
 static int environment(jvmtiEnv **out, bool code);
 
-static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+/*
+ * F is made here: an environment's place in the order is its creation's, and agents that cannot
+ * retransform (JaCoCo's, which knows a class by the sum of its bytes) must see ByteBuf as it is in
+ * the jar, wherever they stand on the command line.
+ */
+static bool events(bool on)
 {
-    (void)jvmti;
-    (void)thread;
-    if (is_jdk_tool())
-        return;
-    if (bbf_shim_define(env) != BBF_OK)
-        return;
+    if (bbf_agent.field == NULL && environment(&bbf_agent.field, false) != BBF_OK)
+        return false;
+    /* THREAD_END first: without it a stripe would stay with its dead thread. */
+    return enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, on) &&
+           enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, on) &&
+           enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, on) &&
+           enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, on);
+}
+
+/* Agent thread. */
+static uint64_t left_at_ns;               /* the last stop, CLOCK_MONOTONIC; 0 = none */
+static const struct bbf_rules *withdrawn; /* its rules, if a class may have slipped through */
+
+static void forget_counts(void)
+{
+    for (int i = 0; i < BBF_CF_CLASS_RESULTS; i++)
+        atomic_store(&bbf_agent.classes[i], 0);
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
+        atomic_store(&bbf_agent.methods[i], 0);
+    atomic_store(&bbf_agent.followed_classes, 0);
+    atomic_store(&bbf_agent.retransform_failed, 0);
+}
+
+/* Hooks in, loaded classes retransformed. False: off_why says what is missing. */
+static bool activate(JNIEnv *env, bool attached)
+{
+    static bool before_fork;
     if (verification_is_off())
         atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
     struct bbf_rules *rules = calloc(1, sizeof *rules);
     if (rules == NULL || bbf_options_copy(&rules->options, &bbf_agent.options) != BBF_OK) {
+        free(rules);
         bbf_agent_disable("no memory to begin with");
-        return;
+        return false;
     }
-    if (rules->options.direct_only)
-        bbf_tracker_direct_only(bbf_agent.tracker, true);
+    if (rules->options.direct_only || left_at_ns != 0)
+        bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
+    forget_counts();
+    /* Never freed: a hook may read them as long as it runs. */
     atomic_store(&bbf_agent.rules, rules);
     bbf_report_init();
-    /*
-     * F is made here: an environment's place in the order is its creation's, and agents that cannot
-     * retransform (JaCoCo's, which knows a class by the sum of its bytes) must see ByteBuf as it is
-     * in the jar, wherever they stand on the command line.
-     * THREAD_END first: without it a stripe would stay with its dead thread.
-     */
-    if (environment(&bbf_agent.field, false) != BBF_OK ||
-        !enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, true) ||
-        !enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, true) ||
-        !enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true) ||
-        !enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true))
+    if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
     (void)bbf_hook_apply(env, NULL, rules);
+    if (bbf_agent.options.gc_exit)
+        bbf_shim_hook_exit(env);
+    if (!before_fork)
+        pthread_atfork(NULL, NULL, in_forked_child);
+    before_fork = true;
+    return true;
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti;
+    (void)thread;
+    if (is_jdk_tool() || bbf_shim_define(env) != BBF_OK)
+        return;
+    atomic_store(&bbf_agent.phase, BBF_PHASE_ENTERING);
+    if (!activate(env, false))
+        return;
     if (bbf_worker_start() != BBF_OK) {
         bbf_agent_disable("the agent thread cannot be started");
         return;
     }
-    if (bbf_agent.options.gc_exit)
-        bbf_shim_hook_exit(env);
-    pthread_atfork(NULL, NULL, in_forked_child);
+    atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
     bbf_serve_start();
 }
+
+/* ---- attach and stop: the agent thread ---- */
+
+enum { LINK_MS = 30000, READ_MS = 5000, END_MS = 1000, LOAD_MS = 2000 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_owner(const uint64_t *tids, size_t n, uint64_t tid)
+{
+    for (size_t i = 0; i < n; i++)
+        if (tids[i] == tid)
+            return true;
+    return false;
+}
+
+/*
+ * Stripes of threads that ended while nobody listened. The owners are read before the threads: a
+ * thread that claims a stripe meanwhile is not among them.
+ */
+static void retire_dead(JNIEnv *env)
+{
+    static uint64_t owners[BBF_L_STRIPES];
+    jthread *threads = NULL;
+    jint n = 0;
+    for (size_t i = 0; i < BBF_L_STRIPES; i++)
+        owners[i] = atomic_load(&bbf_agent.tracker->stripes[i].owner);
+    if ((*env)->PushLocalFrame(env, 1024) != 0) {
+        (*env)->ExceptionClear(env);
+        return;
+    }
+    uint64_t *tids = NULL;
+    if ((*bbf_agent.code)->GetAllThreads(bbf_agent.code, &n, &threads) == 0)
+        tids = calloc((size_t)n + 1, sizeof *tids);
+    for (jint i = 0; tids != NULL && i < n; i++)
+        tids[i] = (uint64_t)(*env)->GetLongField(env, threads[i], bbf_agent.tid);
+    for (size_t i = 0; tids != NULL && i < BBF_L_STRIPES; i++)
+        if (owners[i] != 0 && !is_owner(tids, (size_t)n, owners[i]))
+            bbf_stripe_retire(bbf_agent.tracker, owners[i]);
+    free(tids);
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)threads);
+    (void)(*env)->PopLocalFrame(env, NULL);
+}
+
+static void limits_in_force(void)
+{
+    const struct bbf_options *o = &bbf_agent.options;
+    const struct bbf_limits limits = {.max_nodes = o->max_nodes,
+                                      .max_depth = o->max_depth,
+                                      .max_children = o->max_children,
+                                      .max_lives = o->max_lives,
+                                      .max_sites = o->max_sites,
+                                      .memory = o->memory};
+    bbf_tracker_limit(bbf_agent.tracker, &limits);
+}
+
+void bbf_lifecycle_enter(JNIEnv *env)
+{
+    struct bbf_tracker *t = bbf_agent.tracker;
+    bbf_serve_stop(END_MS); /* of the stop before */
+    if (withdrawn != NULL)
+        (void)bbf_hook_apply(env, withdrawn, NULL);
+    withdrawn = NULL;
+    if (!bbf_shim_wait(env, LINK_MS))
+        bbf_agent_disable("the JVM does not link the agent's natives");
+    bbf_tracker_pause(t);
+    limits_in_force();
+    retire_dead(env);
+    if (left_at_ns != 0 && bbf_tracker_baseline(t) != BBF_OK)
+        bbf_agent_disable("no memory to count from zero");
+    if (atomic_load(&bbf_agent.off_why) == NULL && activate(env, true)) {
+        /* Again: a thread that was inside an old body may have opened one after the stop. */
+        bbf_lives_mark_stopped(t);
+        bbf_tracker_resume(t);
+    }
+    atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
+    bbf_serve_start();
+}
+
+void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
+{
+    struct bbf_tracker *t = bbf_agent.tracker;
+    atomic_store(&bbf_agent.phase, BBF_PHASE_LEAVING);
+    left_at_ns = now_ns();
+    bbf_tracker_pause(t);
+    const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
+    struct bbf_retransformed r = bbf_hook_apply(env, rules, NULL);
+    enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
+    enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
+    enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
+    /* A ByteBuf that has the field must keep it, whoever redefines it (D3). */
+    if (!bbf_hook_has_field())
+        enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
+    bbf_shim_unhook_exit(env);
+    if (left_at_ns - atomic_load(&bbf_agent.changed_at_load_ns) < LOAD_MS * UINT64_C(1000000))
+        withdrawn = rules;
+    bbf_lives_mark_stopped(t);
+    uint64_t open = bbf_lives_open(t);
+    if (text != NULL) {
+        bbf_buf_printf(text, "stopped: %zu classes are as they would be without bbflow",
+                       r.put_back - r.failed);
+        if (r.failed > 0)
+            bbf_buf_printf(text, ", %zu could not be put back", r.failed);
+        if (open > 0)
+            bbf_buf_printf(text,
+                           "; %llu buffers are still open, and the agent thread sleeps until "
+                           "they are collected",
+                           (unsigned long long)open);
+        bbf_buf_char(text, '\n');
+    }
+    (void)bbf_log_open(NULL);
+    left_at_ns = now_ns(); /* the client has its time from here on */
+    atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);
+}
+
+bool bbf_lifecycle_clear_up(JNIEnv *env)
+{
+    uint64_t since_ms = (now_ns() - left_at_ns) / 1000000;
+    if (bbf_agent.server != NULL) {
+        if (bbf_server_clients(bbf_agent.server) > 0 && since_ms < READ_MS)
+            return false;
+        bbf_serve_stop(END_MS);
+    }
+    if (withdrawn != NULL) {
+        if (since_ms < LOAD_MS)
+            return false;
+        (void)bbf_hook_apply(env, withdrawn, NULL);
+        withdrawn = NULL;
+    }
+    return true;
+}
+
+unsigned bbf_lifecycle_tick_ms(void)
+{
+    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT)
+        return 1000;
+    return bbf_agent.server != NULL || withdrawn != NULL ? 20 : 60000;
+}
+
+/* ---- the end of the JVM ---- */
 
 static void write_file(void)
 {
@@ -150,11 +329,11 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
     (void)jvmti;
     (void)env;
-    if (atomic_exchange(&bbf_agent.dying, true) || atomic_load(&bbf_agent.rules) == NULL)
+    if (atomic_exchange(&bbf_agent.dying, true))
         return;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
-    if (bbf_agent.options.file != NULL)
+    if (atomic_load(&bbf_agent.rules) != NULL && bbf_agent.options.file != NULL)
         write_file();
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
@@ -190,6 +369,7 @@ static int environment(jvmtiEnv **out, bool code)
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;
+        callbacks.ClassPrepare = bbf_hook_prepare;
         callbacks.GarbageCollectionFinish = on_gc_finish;
     }
     if ((**out)->AddCapabilities(*out, &capabilities) != 0 ||
@@ -199,6 +379,19 @@ static int environment(jvmtiEnv **out, bool code)
         (!enable(*out, JVMTI_EVENT_VM_INIT, true) || !enable(*out, JVMTI_EVENT_VM_DEATH, true)))
         return BBF_EREFUSED;
     return BBF_OK;
+}
+
+static void dispose(jvmtiEnv **environment_of)
+{
+    if (*environment_of != NULL)
+        (**environment_of)->DisposeEnvironment(*environment_of);
+    *environment_of = NULL;
+}
+
+void bbf_lifecycle_uninstall(void)
+{
+    dispose(&bbf_agent.code);
+    dispose(&bbf_agent.field);
 }
 
 int bbf_lifecycle_install(void)

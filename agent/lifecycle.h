@@ -1,17 +1,46 @@
 /*
  * agent/lifecycle.h - the agent's states and the JVMTI events that move it:
  *
- *   loaded (OnLoad: options, tracker, environments; no class hook yet, so CDS and AOT caches stay)
- *     └─ VMInit ──> tracking (shim, hooks, retransformation of loaded classes, worker, server)
- *          └─ VMDeath ──> ended (last scan, file=; hooks off; memory stays: daemon threads step on)
+ *   out, loaded (OnLoad: options, tracker, environments; no class hook yet: CDS and AOT caches
+ * stay) └─ VMInit ──> in (shim, hooks, retransformation of loaded classes, worker, server) └─
+ * VMDeath ──> ended (last scan, file=; hooks off; memory stays: daemon threads step on)
  *
- * Called by: agent/agent.c (install), the JVM (callbacks).
+ *   out ── Agent_OnAttach ──> entering: classes are defined, the agent thread begins
+ *     entering ── natives link ──> in: pause; hooks, retransformation; resume; server
+ *     in ── `stop` ──> leaving: pause; rules withdrawn, bodies put back; open lives marked
+ *     leaving ──> out: the server goes when its answer is read; the thread when no life is open
+ *
+ * Between pause and resume no life is opened: while hooks come or go, one might be opened whose
+ * release nobody sees. What stays after a stop: the hidden field and environment F's hook for it,
+ * the boot classes, the tracker's address space, this library (D12.1, D12.11).
+ *
+ * Called by: agent/agent.c (install), agent/worker.c (enter, leave), the JVM (callbacks).
  */
 #ifndef BBF_AGENT_LIFECYCLE_H
 #define BBF_AGENT_LIFECYCLE_H
 
-/* Make both environments, ask for their capabilities, set the callbacks. BBF_EREFUSED (logged). */
+#include <jni.h>
+#include <stdbool.h>
+
+#include "core/buf.h"
+
+/* Make both environments, ask for their capabilities, set the callbacks. BBF_EREFUSED. In the live
+ * phase no VMInit comes: the agent thread enters. */
 int bbf_lifecycle_install(void);
+/* Dispose of them: for an attach that was refused later on. No event was ever enabled. */
+void bbf_lifecycle_uninstall(void);
+
+/* Agent thread: begin with the options in force; the phase is `entering`, then `in`. What fails is
+ * logged and kept as off_why, which the server tells. */
+void bbf_lifecycle_enter(JNIEnv *env);
+/* Agent thread: put everything back; what was done, in lines for a person, to `text`. The phase is
+ * `out` afterwards. */
+void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text);
+/* Agent thread, after a stop, until it is true: the server ends once its clients have gone (5 s at
+ * most), and classes that were being loaded during the stop are put back. */
+bool bbf_lifecycle_clear_up(JNIEnv *env);
+/* How long the agent thread may sleep when nothing happens. */
+unsigned bbf_lifecycle_tick_ms(void);
 
 /* Ask for the collection of gc=exit and wait for it, bounded. In a thread of the JVM's shutdown. */
 void bbf_lifecycle_exit_gc(void);

@@ -80,7 +80,9 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
     bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
     if (err == BBF_OK && !seen->has_field)
         err = add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
-    s->totals.untracked_classes_ += !seen->has_field;
+    if (!seen->has_field && (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS)) &
+                             BBF_L_SHARED_MAP) == 0)
+        s->totals.untracked_classes_++;
     bbf_buf_free(&text);
     return err;
 }
@@ -209,7 +211,7 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     for (size_t i = 0; i < s->jvm.n_netty; i++)
         bbf_buf_printf(out, "netty              %s\n", s->jvm.netty[i]);
     for (size_t i = 0; i < s->jvm.n_map_mode; i++)
-        bbf_buf_printf(out, "not tracked        %s\n", s->jvm.map_mode[i]);
+        bbf_buf_printf(out, "without the field  %s\n", s->jvm.map_mode[i]);
     for (size_t i = 0; i < s->n_notes; i++)
         bbf_buf_printf(out, "note               %s\n", s->notes[i]);
     bbf_buf_str(out, "settings\n");

@@ -15,9 +15,9 @@
 
 enum { WAIT_MS = 30000 };
 
-static const char help[] =
-    "events: json, tree, llm, summary, status, reset, reset nodes, help; with \" gc\" appended the "
-    "JVM is asked for a garbage collection first\n";
+static const char help[] = "events: json, tree, llm, summary, status, reset, reset nodes, stop, "
+                           "help; with \" gc\" appended "
+                           "the JVM is asked for a garbage collection first\n";
 
 /* ---- EVENT ---- */
 
@@ -36,10 +36,22 @@ static void reply_failure(struct bbf_reply *reply, const char *what, int err)
     else if (err == BBF_ECLOSED) {
         const char *why = atomic_load(&bbf_agent.off_why);
         snprintf(text, sizeof text, "%s: tracking is off: %s", what,
-                 why != NULL ? why : "the JVM is ending");
+                 why != NULL ? why : "bbflow was stopped, or the JVM is ending");
     } else
         snprintf(text, sizeof text, "%s: %s", what, bbf_strerror(err));
     bbf_reply_error(reply, text);
+}
+
+static void reply_stop(struct bbf_reply *reply)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_request request = {.kind = BBF_REQUEST_STOP, .text = &text};
+    int err = bbf_worker_ask(&request, WAIT_MS, 0);
+    if (err != BBF_OK)
+        reply_failure(reply, "stop", err);
+    else
+        bbf_reply_text(reply, text.data, text.len);
+    bbf_buf_free(&text);
 }
 
 static void reply_reset(struct bbf_reply *reply, bool nodes)
@@ -104,6 +116,8 @@ static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
     snprintf(word, sizeof word, "%.*s", len < sizeof word ? (int)len : (int)sizeof word - 1, name);
     if (strcmp(name, "reset") == 0 || strcmp(name, "reset nodes") == 0)
         reply_reset(reply, name[5] != '\0');
+    else if (strcmp(name, "stop") == 0)
+        reply_stop(reply);
     else if (strcmp(name, "help") == 0 || name[0] == '\0')
         bbf_reply_text(reply, help, sizeof help - 1);
     else if ((name[len] == '\0' || gc) &&
@@ -166,6 +180,10 @@ static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bb
 {
     unsigned effects = 0;
     (void)ctx;
+    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_IN) {
+        bbf_buf_str(answer, "bbflow is on its way out");
+        return BBF_EREFUSED;
+    }
     struct bbf_rules *rules = calloc(1, sizeof *rules);
     struct bbf_options fresh;
     if (rules == NULL || bbf_options_copy(&fresh, &bbf_agent.options) != BBF_OK) {

@@ -2,14 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/state.h"
 #include "core/err.h"
 #include "core/log.h"
 
 /* Made by agent/embed.c from the compiled classes. */
-extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_exit_class[];
-extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_exit_class_len;
+extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_ping_class[], bbf_exit_class[],
+    bbf_map_class[];
+extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_ping_class_len, bbf_exit_class_len,
+    bbf_map_class_len;
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
  * first in changed in JDK 25, so it is asked for by either. */
@@ -57,6 +60,8 @@ static int measure_arrays(JNIEnv *env)
 static uint64_t address_of(const struct bbf_tracker *t, int number)
 {
     switch (number) {
+    case 10:
+        return (uint64_t)(uintptr_t)t->map.base;
     case 8:
         return array_base;
     case 9:
@@ -145,13 +150,26 @@ static int failed(JNIEnv *env, const char *what)
 
 int bbf_shim_define(JNIEnv *env)
 {
+    jclass theirs = (*env)->FindClass(env, "java/lang/BBFlowShim");
+    if (theirs != NULL) {
+        bbf_log(BBF_LOG_ERROR,
+                "another build of bbflow is or was in this JVM, and its classes stay; "
+                "attach that one again, or start the JVM anew");
+        return BBF_EREFUSED;
+    }
+    (*env)->ExceptionClear(env);
     if (measure_arrays(env) != BBF_OK)
         return failed(env, "fitted");
     jclass kind = define(env, "java/lang/BBFlowKind", bbf_kind_class, bbf_kind_class_len);
     jclass shim = kind == NULL
                       ? NULL
                       : define(env, "java/lang/BBFlowShim", bbf_shim_class, bbf_shim_class_len);
-    if (shim == NULL)
+    jclass map =
+        shim == NULL ? NULL : define(env, "java/lang/BBFlowMap", bbf_map_class, bbf_map_class_len);
+    jclass ping = map == NULL
+                      ? NULL
+                      : define(env, "java/lang/BBFlowPing", bbf_ping_class, bbf_ping_class_len);
+    if (ping == NULL)
         return failed(env, "defined");
     /* Asking for a static field links and initialises both: their <clinit> call no native. */
     jfieldID slots = (*env)->GetStaticFieldID(env, shim, "SLOTS", "[[Ljava/lang/Object;");
@@ -164,21 +182,54 @@ int bbf_shim_define(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
+    bbf_agent.ping = (*env)->NewGlobalRef(env, ping);
     bbf_agent.shim = (*env)->NewGlobalRef(env, shim);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
-    return bbf_agent.shim != NULL && bbf_agent.slots != NULL ? BBF_OK : failed(env, "kept");
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL
+               ? BBF_OK
+               : failed(env, "kept");
+}
+
+bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms)
+{
+    jmethodID ping = (*env)->GetStaticMethodID(env, bbf_agent.ping, "ping", "()V");
+    if (thrown(env) || ping == NULL)
+        return false;
+    for (unsigned waited = 0, pause = 1;; waited += pause, pause = pause < 50 ? 2 * pause : pause) {
+        (*env)->CallStaticVoidMethod(env, bbf_agent.ping, ping);
+        if (!thrown(env))
+            return true;
+        if (waited >= timeout_ms)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = pause * 1000000L}, NULL);
+    }
+}
+
+/* Call a static ()V of BBFlowExit. */
+static bool call_exit(JNIEnv *env, const char *name)
+{
+    jmethodID method = (*env)->GetStaticMethodID(env, bbf_agent.exit, name, "()V");
+    if (!thrown(env) && method != NULL)
+        (*env)->CallStaticVoidMethod(env, bbf_agent.exit, method);
+    return !thrown(env) && method != NULL;
 }
 
 void bbf_shim_hook_exit(JNIEnv *env)
 {
-    jclass class = define(env, "java/lang/BBFlowExit", bbf_exit_class, bbf_exit_class_len);
-    jmethodID install = class == NULL || thrown(env)
-                            ? NULL
-                            : (*env)->GetStaticMethodID(env, class, "install", "()V");
-    if (!thrown(env) && install != NULL)
-        (*env)->CallStaticVoidMethod(env, class, install);
-    if (thrown(env) || install == NULL)
+    if (bbf_agent.exit == NULL) {
+        jclass class = define(env, "java/lang/BBFlowExit", bbf_exit_class, bbf_exit_class_len);
+        if (!thrown(env) && class != NULL)
+            bbf_agent.exit = (*env)->NewGlobalRef(env, class);
+    }
+    if (bbf_agent.exit == NULL || !call_exit(env, "install"))
         bbf_log(BBF_LOG_ERROR, "gc=exit: no shutdown hook can be added; no collection at exit");
+}
+
+void bbf_shim_unhook_exit(JNIEnv *env)
+{
+    /* Refused while the JVM shuts down: then the hook runs, and finds nobody. */
+    if (bbf_agent.exit != NULL)
+        (void)call_exit(env, "remove");
 }

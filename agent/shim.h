@@ -2,18 +2,26 @@
  * agent/shim.h - brings the boot shim to life: the bytes compiled into the agent, with names that
  * fit this JDK and the tracker's addresses in their constant pool, defined in the boot loader.
  *
- * Called by: agent/lifecycle.c, once, at VMInit. Threads: that one. Errors: BBF_E…, nothing
- * pending.
+ * Called by: agent/lifecycle.c: once, at VMInit or in Agent_OnAttach; the others in the agent
+ * thread too. Errors: BBF_E…, nothing pending.
  */
 #ifndef BBF_AGENT_SHIM_H
 #define BBF_AGENT_SHIM_H
 
 #include <jni.h>
+#include <stdbool.h>
 
-/* Define BBFlowKind and BBFlowShim, initialise them, keep references in bbf_agent. */
+/* Define BBFlowKind and BBFlowShim, initialise them, keep references in bbf_agent. BBF_EREFUSED
+ * (logged), also when another build of bbflow has defined its own before. */
 int bbf_shim_define(JNIEnv *env);
+
+/* Agent thread: wait until the natives link, which in an attached library is after Agent_OnAttach
+ * has returned. False after `timeout_ms`. */
+bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
 
 /* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
 void bbf_shim_hook_exit(JNIEnv *env);
+/* Take it back, if it was registered. */
+void bbf_shim_unhook_exit(JNIEnv *env);
 
 #endif

@@ -23,6 +23,9 @@
 #include "trie/tracker.h"
 #include "wire/server.h"
 
+/* Where the agent stands; agent/lifecycle.h draws it. */
+enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ENTERING, BBF_PHASE_IN, BBF_PHASE_LEAVING };
+
 enum { BBF_MAX_NETTYS = 32, BBF_MAX_PREFIX = 200 };
 
 /* A ByteBuf class that was met: one per prefix and kind of treatment. */
@@ -41,19 +44,22 @@ struct bbf_agent {
     struct bbf_options options;              /* in force; under lock */
     pthread_mutex_t lock;
     struct timespec started;
+    _Atomic int phase; /* enum bbf_phase */
 
     /* class load hooks: any thread, atomics */
     _Atomic uint64_t classes[BBF_CF_CLASS_RESULTS];
     _Atomic uint64_t methods[BBF_CF_METHOD_RESULTS];
     _Atomic uint64_t hooked, rewrite_ns, retransform_failed;
     _Atomic uint64_t followed_classes; /* matched by include and changed */
+    _Atomic uint64_t
+        changed_at_load_ns; /* CLOCK_MONOTONIC of the last class changed as it loaded */
     _Atomic bool netty_loaded;
     pthread_mutex_t seen_lock;
     struct bbf_netty_seen seen[BBF_MAX_NETTYS];
     size_t n_seen;
 
     /* shim */
-    jclass shim; /* global reference */
+    jclass shim, ping, exit; /* global references; exit: with gc=exit only */
     jobjectArray slots;
     jfieldID tid; /* Thread.tid */
 

@@ -6,6 +6,7 @@
 
 #include "agent/heap.h"
 #include "agent/hook.h"
+#include "agent/lifecycle.h"
 #include "agent/report.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -18,7 +19,8 @@ static pthread_cond_t answered;
 static struct bbf_request *queue;
 static struct bbf_heap heap;
 static _Atomic bool leaving; /* the thread is to end */
-static bool gone;            /* it has, or never began; under queue_lock */
+static bool there;           /* the thread runs; under queue_lock */
+static bool gone;            /* it has ended, or could not be started; under queue_lock */
 
 static struct timespec after_ms(clockid_t clock, uint64_t ms)
 {
@@ -81,8 +83,19 @@ static int apply(JNIEnv *env, struct bbf_request *request)
 
 static int serve(JNIEnv *env, struct bbf_request *request)
 {
+    if (request->kind == BBF_REQUEST_BEGIN) {
+        bbf_lifecycle_enter(env);
+        return BBF_OK;
+    }
+    if (atomic_load(&bbf_agent.rules) == NULL)
+        return BBF_ECLOSED; /* stopped, or nothing ever began */
     if (request->kind == BBF_REQUEST_APPLY)
         return apply(env, request);
+    if (request->kind == BBF_REQUEST_STOP) {
+        bbf_lives_scan(bbf_agent.tracker, &heap);
+        bbf_lifecycle_leave(env, request->text);
+        return BBF_OK;
+    }
     if (request->gc || request->kind == BBF_REQUEST_GC)
         collect_garbage();
     if (request->kind == BBF_REQUEST_GC)
@@ -151,6 +164,7 @@ static void set_gone(void)
 {
     pthread_mutex_lock(&queue_lock);
     gone = true;
+    there = false;
     pthread_cond_broadcast(&answered);
     pthread_mutex_unlock(&queue_lock);
 }
@@ -160,23 +174,48 @@ static void set_gone(void)
  * scans any more, and the slots that it can still reach are emptied, or they would keep what the
  * application has dropped alive for good.
  */
-static void end(void *unused)
+static void end(void *arg)
 {
-    (void)unused;
-    if (!atomic_load(&leaving)) {
+    const bool *drained = arg; /* then the next thread may be there already */
+    if (!atomic_load(&leaving) && !*drained) {
         bbf_agent_disable("the agent thread has died");
         bbf_lives_abandon(bbf_agent.tracker, &heap);
     }
     (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
-    set_gone();
+    if (!*drained)
+        set_gone();
 }
 
-static void work(JNIEnv *env)
+/*
+ * After a stop: is nothing left to do? Open lives are asked for after a scan only. True: nobody can
+ * ask this thread any more, and the next attach starts another.
+ */
+static bool is_drained(JNIEnv *env)
+{
+    static uint64_t scans; /* what the tracker had when it was asked last */
+    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_lifecycle_clear_up(env) ||
+        scans == bbf_agent.tracker->scans)
+        return false;
+    scans = bbf_agent.tracker->scans;
+    if (bbf_lives_open(bbf_agent.tracker) > 0)
+        return false;
+    pthread_mutex_lock(&queue_lock);
+    bool nobody = queue == NULL;
+    if (nobody) {
+        gone = true;
+        there = false;
+    }
+    pthread_mutex_unlock(&queue_lock);
+    return nobody;
+}
+
+static void work(JNIEnv *env, bool *drained)
 {
     uint64_t next_scan_ms = 0;
-    while (!atomic_load(&leaving)) {
+    while (!atomic_load(&leaving) && !(*drained = is_drained(env))) {
         bool pending = atomic_load(&bbf_agent.gc_finished);
-        struct timespec until = after_ms(CLOCK_REALTIME, pending ? 10 : 1000);
+        unsigned wait_ms = pending ? 10 : bbf_lifecycle_tick_ms();
+        struct timespec until = after_ms(CLOCK_REALTIME, wait_ms);
         (void)sem_timedwait(&bbf_agent.wake, &until);
         tick();
         scan_after_gc(&next_scan_ms);
@@ -197,8 +236,10 @@ static void *run(void *arg)
         return NULL;
     }
     bbf_heap_init(&heap, env);
-    pthread_cleanup_push(end, NULL);
-    work(env);
+    bool drained = false;
+    (void)pthread_setname_np(pthread_self(), "bbflow");
+    pthread_cleanup_push(end, &drained);
+    work(env, &drained);
     pthread_cleanup_pop(1);
     return NULL;
 }
@@ -210,20 +251,27 @@ void bbf_worker_leave(unsigned timeout_ms)
     atomic_store(&leaving, true);
     (void)sem_post(&bbf_agent.wake);
     pthread_mutex_lock(&queue_lock);
-    while (!gone && late == 0)
+    while (there && late == 0)
         late = pthread_cond_timedwait(&answered, &queue_lock, &until);
     pthread_mutex_unlock(&queue_lock);
 }
 
-int bbf_worker_start(void)
+/* Under queue_lock, or before there is anybody else. */
+static int start(void)
 {
+    static bool initialised;
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&answered, &clock);
-    pthread_condattr_destroy(&clock);
+    if (!initialised) {
+        pthread_condattr_init(&clock);
+        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+        pthread_cond_init(&answered, &clock);
+        pthread_condattr_destroy(&clock);
+        initialised = true;
+    }
+    there = true;
+    gone = false;
     int err = pthread_attr_init(&attributes);
     if (err == 0) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -231,9 +279,45 @@ int bbf_worker_start(void)
         err = pthread_create(&thread, &attributes, run, NULL);
         pthread_attr_destroy(&attributes);
     }
-    if (err != 0)
-        set_gone(); /* the exit asks for its report all the same */
+    if (err != 0) {
+        gone = true; /* the exit asks for its report all the same */
+        there = false;
+    }
     return err == 0 ? BBF_OK : BBF_EIO;
+}
+
+/* Under queue_lock. */
+static void append(struct bbf_request *request)
+{
+    struct bbf_request **last = &queue;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = request;
+    (void)sem_post(&bbf_agent.wake);
+}
+
+int bbf_worker_start(void)
+{
+    pthread_mutex_lock(&queue_lock);
+    int err = start();
+    pthread_mutex_unlock(&queue_lock);
+    return err;
+}
+
+int bbf_worker_begin(void)
+{
+    static struct bbf_request request = {.kind = BBF_REQUEST_BEGIN};
+    int err = BBF_OK;
+    pthread_mutex_lock(&queue_lock);
+    request.done = request.taken = false;
+    request.next = NULL;
+    if (!there)
+        err = start();
+    if (err == BBF_OK) {
+        append(&request);
+    }
+    pthread_mutex_unlock(&queue_lock);
+    return err;
 }
 
 void bbf_worker_wake(void)
@@ -274,11 +358,7 @@ int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms, unsigned fi
         pthread_mutex_unlock(&queue_lock);
         return BBF_ECLOSED;
     }
-    struct bbf_request **end = &queue;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = request;
-    (void)sem_post(&bbf_agent.wake);
+    append(request);
     await(request, timeout_ms, finish_ms);
     int result = request->done ? request->result : gone ? BBF_ECLOSED : BBF_ETIMEOUT;
     if (!request->done && !request->taken)

@@ -2,8 +2,9 @@
  * agent/worker.h - the agent thread: the only thread of ours that is attached to the JVM. It scans
  * after each GC, and does what the server and the exit ask of it, one request at a time.
  *
- * Called by: agent/lifecycle.c (start, GC wake-up), agent/serve.c (requests). Threads: any may ask;
- * a request blocks its caller, never an application's thread (but VMDeath's, bounded).
+ * Called by: agent/lifecycle.c (start, GC wake-up), agent/agent.c, agent/serve.c (requests).
+ * Threads: any may ask; a request blocks its caller, never an application's thread (but VMDeath's,
+ * bounded).
  */
 #ifndef BBF_AGENT_WORKER_H
 #define BBF_AGENT_WORKER_H
@@ -15,6 +16,9 @@
 
 /* Start the thread; it attaches itself. BBF_EIO. */
 int bbf_worker_start(void);
+/* Attached: have the thread begin (BBF_REQUEST_BEGIN), started if it is not there; nobody waits.
+ * One caller at a time. BBF_EIO. */
+int bbf_worker_begin(void);
 /* End the thread and wait for it, at most `timeout_ms`: HotSpot lets an exit wait 300 ms for every
  * attached thread that is in native code (VM_Exit::wait_for_threads_in_native_to_block). */
 void bbf_worker_leave(unsigned timeout_ms);
@@ -26,7 +30,9 @@ enum bbf_request_kind {
     BBF_REQUEST_RESET,    /* both kinds scan first */
     BBF_REQUEST_RESET_NODES,
     BBF_REQUEST_APPLY, /* options changed: retransform, limits, roots */
-    BBF_REQUEST_GC     /* what gc=exit asks: slots to weak references, then a GC */
+    BBF_REQUEST_GC,    /* what gc=exit asks: slots to weak references, then a GC */
+    BBF_REQUEST_BEGIN, /* attached: follow what the options say */
+    BBF_REQUEST_STOP   /* put everything back; the thread ends when no life is open */
 };
 
 struct bbf_request {
@@ -35,7 +41,7 @@ struct bbf_request {
     unsigned effects;               /* APPLY: enum bbf_option_effect */
     const struct bbf_rules *before; /* APPLY: the rules that were in force */
     struct bbf_snapshot *snapshot;  /* SNAPSHOT: owned by the caller */
-    struct bbf_buf *text;           /* APPLY: what was done, for a person; may be NULL */
+    struct bbf_buf *text;           /* APPLY, STOP: what was done, for a person; may be NULL */
     /* private */
     int result;
     bool done, taken;

@@ -25,11 +25,12 @@ enum bbf_exit {
 struct bbf_request {
     const char *verb;   /* "tree" */
     const char *target; /* pid, main class or part of it, snapshot file */
-    char **params;      /* name=value, for set */
+    char **params;      /* name=value, for set and attach */
     size_t n_params;
     const char *output; /* -o */
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
+    const char *agent;  /* --agent: libbbflow.so */
     bool gc;
     bool all;
     bool nodes;

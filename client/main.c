@@ -22,7 +22,8 @@ enum {
     NODES = 16,
     SOCKET = 32,
     TARGET = 64,
-    PARAMS = 128
+    PARAMS = 128,
+    AGENT = 256
 };
 
 static int verb_help(const struct bbf_request *request);
@@ -35,6 +36,14 @@ static const struct verb {
     const char *more; /* for `bbflow help NAME` */
 } verbs[] = {
     {"list", SOCKET, bbf_verb_list, "the JVMs that have the agent: pid, main class, socket", ""},
+    {"attach", TARGET | PARAMS | AGENT | SOCKET, bbf_verb_attach,
+     "give a running JVM the agent: PID or main class, name=value ...",
+     "The options are those of -agentpath, as: bbflow attach 4711 include=com.app\n"
+     "Needs no JDK; the JVM's own user or root may, from outside its container too.\n"},
+    {"stop", TARGET | SOCKET, bbf_verb_stop,
+     "undo everything: every class as it would be without bbflow",
+     "Take 'bbflow dump' before: what was seen is gone, also from file=. 'bbflow attach' follows\n"
+     "again, from zero.\n"},
     {"tree", TARGET | SOCKET | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
      "where buffers went and which path lost them, as a tree",
      "Shows 100 leaf lines, those that leak first; --all shows every line.\n"},
@@ -67,6 +76,7 @@ static const struct flag {
     {"gc", 0, GC, NULL, "ask the JVM for a garbage collection first: it proves leaks"},
     {"all", 0, ALL, NULL, "show the whole tree"},
     {"nodes", 0, NODES, NULL, "forget the tree's nodes too (after a limit was reached)"},
+    {"agent", 0, AGENT, "FILE", "libbbflow.so; else the one beside bbflow, or in ../lib"},
     {"socket", 0, SOCKET, "DIR", "look only there: the folder of the agent's option socket="},
 };
 
@@ -101,12 +111,14 @@ static void print_usage(FILE *to)
           "left out when one JVM has the agent.\n\n",
           to);
     print_flags(to, ~0u);
-    fputs("      --help, --version\n\n"
-          "A JVM gets the agent when it starts, and every class of com.app is then followed:\n"
-          "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n\n"
-          "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-          "5 refused by the agent.\n",
-          to);
+    fputs(
+        "      --help, --version\n\n"
+        "A JVM gets the agent when it starts, or later; every class of com.app is then followed:\n"
+        "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
+        "  bbflow attach PID include=com.app\n\n"
+        "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
+        "5 refused by the agent.\n",
+        to);
 }
 
 static void print_verb(FILE *to, const struct verb *verb)
@@ -205,6 +217,9 @@ static void apply_flag(struct bbf_request *request, const struct flag *flag, con
         break;
     case SOCKET:
         request->socket = value;
+        break;
+    case AGENT:
+        request->agent = value;
         break;
     case GC:
         request->gc = true;

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 static const char start_with[] =
-    "start it with -agentpath:/path/to/libbbflow.so=include=your.package";
+    "give it the agent by 'bbflow attach PID include=your.package', or at its start by "
+    "-agentpath:/path/to/libbbflow.so=include=your.package";
 
 /* ---- Agents ---------------------------------------------------------------------------------- */
 
@@ -222,8 +223,8 @@ static int explain_pid(pid_t pid, const char *written, const struct bbf_request 
     else
         rc = bbf_fail(BBF_EXIT_TARGET,
                       "JVM %ld (%s) has libbbflow.so loaded, but no socket of it was found%s%s; "
-                      "if it was started with socket=DIR give --socket DIR, else its stderr says "
-                      "why bbflow is off",
+                      "if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' "
+                      "it again; else its stderr says why bbflow is off",
                       (long)pid, shown, request->socket != NULL ? " below " : "",
                       request->socket != NULL ? request->socket : "");
     free(name);
@@ -293,8 +294,8 @@ static const struct bbf_agent *choose_name(const struct bbf_agents *agents, cons
     bbf_fail(BBF_EXIT_TARGET, "no JVM with the agent has '%s' in the name of its main class%s",
              part,
              agents->count > 0 ? "; there are:"
-                               : "; to give it the agent, start it anew with\n"
-                                 "-agentpath:/path/to/libbbflow.so=include=your.package");
+                               : "; to give one the agent:\n"
+                                 "bbflow attach PID include=your.package");
     print_agents(agents, NULL, 0);
     struct jvm_search search = {agents, part, 0};
     bbf_proc_each(&search, print_jvm);
@@ -322,4 +323,88 @@ const struct bbf_agent *bbf_target_choose(const struct bbf_agents *agents,
         bbf_print_jvms_without(agents);
     }
     return NULL;
+}
+
+/* ---- A JVM to attach to ---------------------------------------------------------------------- */
+
+struct jvm_choice {
+    const char *part; /* of the main class */
+    int quality;      /* of the best */
+    size_t equals;    /* as good as it */
+    pid_t pid;
+    bool print; /* name those that are as good, instead */
+};
+
+static void consider_jvm(void *ctx, pid_t pid)
+{
+    struct jvm_choice *choice = ctx;
+    enum bbf_proc_kind kind = bbf_proc_kind_of(pid, NULL);
+    if (kind != BBF_PROC_JVM && kind != BBF_PROC_AGENT)
+        return;
+    char *name = bbf_proc_main(pid);
+    int quality = name != NULL ? match_quality(name, choice->part) : 0;
+    if (choice->print && quality == choice->quality) {
+        fprintf(stderr, "  %ld  %s\n", (long)pid, name);
+    } else if (!choice->print && quality > 0 && quality >= choice->quality) {
+        choice->equals = quality > choice->quality ? 1 : choice->equals + 1;
+        choice->quality = quality;
+        choice->pid = pid;
+    }
+    free(name);
+}
+
+static pid_t jvm_by_name(const char *part, int *exit_code)
+{
+    struct jvm_choice choice = {.part = part};
+    bbf_proc_each(&choice, consider_jvm);
+    if (choice.equals == 1)
+        return choice.pid;
+    *exit_code = BBF_EXIT_TARGET;
+    if (choice.equals == 0) {
+        bbf_fail(BBF_EXIT_TARGET, "no JVM has '%s' in the name of its main class", part);
+        struct jvm_search search = {&(struct bbf_agents){NULL, 0, false}, NULL, 0};
+        bbf_proc_each(&search, print_jvm);
+    } else {
+        bbf_fail(BBF_EXIT_TARGET, "%zu JVMs match '%s'; name one by its pid:", choice.equals, part);
+        choice.print = true;
+        bbf_proc_each(&choice, consider_jvm);
+    }
+    return 0;
+}
+
+pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_request *request, char *who,
+                     size_t who_size, int *exit_code)
+{
+    pid_t pid = 0;
+    if (request->target == NULL) {
+        *exit_code = bbf_fail(BBF_EXIT_USAGE, "attach needs a JVM: bbflow attach PID include=%s",
+                              "your.package");
+        bbf_print_jvms_without(agents);
+        return 0;
+    }
+    if (all_digits(request->target)) {
+        errno = 0;
+        long number = strtol(request->target, NULL, 10);
+        pid = errno == 0 && number == (pid_t)number ? (pid_t)number : 0;
+        enum bbf_proc_kind kind = bbf_proc_kind_of(pid, NULL);
+        if (kind != BBF_PROC_JVM && kind != BBF_PROC_AGENT) {
+            *exit_code = explain_pid(pid, request->target, request);
+            return 0;
+        }
+    } else {
+        pid = jvm_by_name(request->target, exit_code);
+    }
+    if (pid == 0)
+        return 0;
+    struct bbf_agent jvm = {.pid = pid, .main = bbf_proc_main(pid)};
+    if (jvm.main != NULL)
+        bbf_agent_text(&jvm, who, who_size);
+    free(jvm.main);
+    if (!is_agent(agents, pid) && jvm.main != NULL)
+        return pid;
+    *exit_code = bbf_fail(BBF_EXIT_REFUSED,
+                          "%s has the agent already; 'bbflow set %ld name=value' changes its "
+                          "options, 'bbflow stop %ld' ends it",
+                          who, (long)pid, (long)pid);
+    return 0;
 }

@@ -44,6 +44,14 @@ bool bbf_target_is_file(const char *target);
 const struct bbf_agent *bbf_target_choose(const struct bbf_agents *agents,
                                           const struct bbf_request *request, int *exit_code);
 
+/*
+ * The one JVM without an agent that answers which the request means, by pid or by its main class;
+ * `who` gets its name for messages. 0: none, several, or it has the agent; the message is out and
+ * *exit_code is what to end with.
+ */
+pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_request *request, char *who,
+                     size_t who_size, int *exit_code);
+
 /* "JVM 123 (com.app.Main)" into `to`; returns `to`. */
 const char *bbf_agent_text(const struct bbf_agent *agent, char *to, size_t to_size);
 

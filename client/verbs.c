@@ -1,20 +1,27 @@
 #include "client/verbs.h"
 
+#include "client/attach.h"
 #include "client/output.h"
 #include "client/target.h"
 #include "core/buf.h"
 #include "core/err.h"
+#include "core/option.h"
 #include "render/render.h"
 #include "wire/conn.h"
+#include "wire/sockdir.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum {
-    WAIT_MS = 60000,   /* for each answer: a report waits for a scan, --gc for a collection */
+    WAIT_MS = 60000, /* for each answer: a report waits for a scan, --gc for a collection */
+    GONE_MS = 5000,  /* for a stopped agent's socket */
+    PAUSE_MS = 50,
     TREE_LEAVES = 100, /* what `tree` shows without --all */
     WHY = 512
 };
@@ -201,6 +208,151 @@ int bbf_verb_set(const struct bbf_request *request)
     }
     bbf_buf_free(&answer);
     free(entries);
+    return exit_code;
+}
+
+/* ---- Arriving and leaving -------------------------------------------------------------------- */
+
+/* All parameters as one option string, checked before any JVM is asked. */
+static int join_options(const struct bbf_request *request, struct bbf_buf *text, char *socket,
+                        size_t socket_size)
+{
+    struct bbf_options options;
+    struct bbf_option_error error;
+    int exit_code = BBF_EXIT_OK;
+
+    for (size_t i = 0; i < request->n_params; i++)
+        bbf_buf_printf(text, "%s%s", i > 0 ? "," : "", request->params[i]);
+    bbf_options_init(&options);
+    int rc = bbf_options_parse(&options, bbf_buf_cstr(text), &error);
+    if (rc != BBF_OK)
+        exit_code = bbf_fail(BBF_EXIT_USAGE, "options, column %zu: %s", error.at.column,
+                             rc == BBF_ENOMEM ? bbf_strerror(rc) : error.at.text);
+    else if (options.help)
+        exit_code = bbf_fail(BBF_EXIT_USAGE, "'bbflow help options' lists the options");
+    snprintf(socket, socket_size, "%s",
+             rc == BBF_OK && options.socket != NULL ? options.socket : "");
+    bbf_options_free(&options);
+    return exit_code;
+}
+
+/* libbbflow.so beside this program, or in ../lib. */
+static void find_library(const char *wanted, char *path, size_t size)
+{
+    char own[400];
+    if (wanted != NULL) {
+        char *whole = realpath(wanted, NULL);
+        snprintf(path, size, "%s", whole != NULL ? whole : wanted);
+        free(whole);
+        return;
+    }
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    snprintf(path, size, "%s/libbbflow.so", own);
+    if (access(path, F_OK) == 0)
+        return;
+    slash = strrchr(own, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    snprintf(path, size, "%s/lib/libbbflow.so", own);
+}
+
+/* The agent begins after the JVM's answer: when its server answers, the classes are done. */
+static int await_agent(pid_t pid, const char *who, const char *socket)
+{
+    char why[WHY] = "";
+
+    for (unsigned waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
+        struct bbf_agents agents;
+        struct bbf_buf text = BBF_BUF_INIT;
+        struct bbf_conn *conn = NULL;
+        int rc = BBF_ENOTFOUND;
+        bbf_agents_find(&agents, socket);
+        for (size_t i = 0; i < agents.count; i++)
+            if (agents.items[i].pid == pid)
+                rc = bbf_conn_open_unix(&conn, agents.items[i].path, WAIT_MS, why, sizeof why);
+        bbf_agents_free(&agents);
+        if (rc == BBF_OK)
+            rc = bbf_conn_event(conn, "status", &text, why, sizeof why);
+        bbf_conn_close(conn);
+        const char *off = rc == BBF_OK ? strstr(bbf_buf_cstr(&text), "tracking is off") : NULL;
+        int exit_code = BBF_EXIT_OK;
+        if (off != NULL)
+            exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %.*s", who, (int)strcspn(off, "\n"), off);
+        bbf_buf_free(&text);
+        if (rc == BBF_OK)
+            return exit_code;
+        if (rc == BBF_EREFUSED)
+            return bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, why);
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+    return bbf_fail(
+        BBF_EXIT_FAILED,
+        "%s has loaded the agent, but nothing answers; its stderr, or the file of log=, "
+        "says why",
+        who);
+}
+
+int bbf_verb_attach(const struct bbf_request *request)
+{
+    struct bbf_agents agents;
+    struct bbf_buf options = BBF_BUF_INIT;
+    char who[WHY] = "JVM", library[WHY], socket[WHY];
+
+    int exit_code = join_options(request, &options, socket, sizeof socket);
+    const char *folder = request->socket != NULL ? request->socket
+                         : socket[0] != '\0'     ? socket
+                                                 : NULL;
+    pid_t pid = 0;
+    if (exit_code == BBF_EXIT_OK) {
+        bbf_agents_find(&agents, folder);
+        pid = bbf_target_jvm(&agents, request, who, sizeof who, &exit_code);
+        bbf_agents_free(&agents);
+    }
+    if (pid != 0) {
+        find_library(request->agent, library, sizeof library);
+        exit_code = bbf_attach_load(pid, who, library, bbf_buf_cstr(&options));
+        if (exit_code == BBF_EXIT_OK)
+            exit_code = await_agent(pid, who, folder);
+        if (exit_code == BBF_EXIT_OK) {
+            printf("%s is followed now; 'bbflow tree %ld' shows what was seen, 'bbflow stop %ld' "
+                   "undoes it\n",
+                   who, (long)pid, (long)pid);
+            exit_code = bbf_output_flush();
+        }
+    }
+    bbf_buf_free(&options);
+    return exit_code;
+}
+
+int bbf_verb_stop(const struct bbf_request *request)
+{
+    struct bbf_agents agents;
+    struct bbf_buf text = BBF_BUF_INIT;
+    char who[WHY], path[WHY] = "";
+    struct ucred peer;
+    int exit_code = BBF_EXIT_OK;
+
+    bbf_agents_find(&agents, request->socket);
+    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+    if (agent != NULL)
+        snprintf(path, sizeof path, "%s", agent->path);
+    bbf_agents_free(&agents);
+    if (path[0] == '\0')
+        return exit_code;
+    exit_code = ask_target(request, "stop", &text, who, sizeof who);
+    /* The socket goes once we have hung up. */
+    for (unsigned waited = 0; exit_code == BBF_EXIT_OK && waited < GONE_MS; waited += PAUSE_MS) {
+        if (bbf_socket_probe(path, &peer) == BBF_ENOTFOUND)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = print_text(&text);
+    bbf_buf_free(&text);
     return exit_code;
 }
 

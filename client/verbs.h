@@ -17,5 +17,9 @@ int bbf_verb_read(const struct bbf_request *request);
 int bbf_verb_status(const struct bbf_request *request);
 int bbf_verb_set(const struct bbf_request *request);
 int bbf_verb_reset(const struct bbf_request *request);
+/* Give a running JVM the agent, and wait until it answers. */
+int bbf_verb_attach(const struct bbf_request *request);
+/* Have the agent undo everything, and wait until its socket is gone. */
+int bbf_verb_stop(const struct bbf_request *request);
 
 #endif

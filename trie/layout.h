@@ -43,6 +43,8 @@
     XX(STATE, 3)                                                                                   \
     XX(CONV, 0x100)                                                                                \
     XX(STICKY, 0x200)                                                                              \
+    XX(STOPPED, 0x400) /* opened before a stop: what ended it may not have been seen (D12.11) */   \
+    XX(MAPPED, 0x800)  /* its buffer has no field: an entry of the map leads here (trie/map.h) */  \
     /* reserved records: 0 stands for "never seen", IGN and NEVER are handles without a life */    \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \
@@ -119,7 +121,15 @@
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
-    XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
+    XX(SHARED_OFF, 4)    /* tracking is off: roots and first sights open nothing */                \
+    XX(SHARED_PAUSED, 8) /* hooks come or go: nothing opens, and nothing is marked as ignored */   \
+    XX(SHARED_MAP, 16)   /* the table of map mode can be written to */                             \
+    /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
+    XX(MAP_BUCKET_BITS, 18)                                                                        \
+    XX(MAP_BUCKET_SHIFT, 6)                                                                        \
+    XX(MAP_GENERATION_SHIFT, 24) /* entry = pending:1 | tag:7 | generation:32 | record:24 */       \
+    XX(MAP_TAG_SHIFT, 56)                                                                          \
+    XX(MAP_TAG_MASK, 0x7f)                                                                         \
     /* what the shim learns of a class (agent/netty.c), low half; offset of a field in the high */ \
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
@@ -129,7 +139,11 @@
     XX(KIND_HOLDER, 0x200000) /* its content is behind the field at the offset */                  \
     XX(KIND_FIELD, 0x400000)  /* inherits the hidden field */                                      \
     XX(KIND_UNKNOWN_HOLDER, 0x800000)                                                              \
-    XX(KIND_UNTRACKED, 0x1000000) /* a ByteBuf without the field: counted, not followed */         \
+    XX(KIND_MAPPED, 0x1000000)    /* a ByteBuf without the field: by the map */                    \
+    XX(KIND_NEVER, 0x2000000)     /* a constant or unreleasable one: not followed by the map */    \
+    XX(KIND_COUNT_INT, 0x4000000) /* an owner: its count is an int at the offset (map mode) */     \
+    XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
+    XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \
     /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
      */                                                                                            \
     XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
@@ -163,7 +177,8 @@ enum bbf_layout {
     XX(SHARED, 6)                                                                                  \
     XX(RECORD_MASK, 7)                                                                             \
     XX(ARRAY_BASE, 8)                                                                              \
-    XX(ARRAY_SCALE, 9)
+    XX(ARRAY_SCALE, 9)                                                                             \
+    XX(MAP, 10)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "core/err.h"
+#include "trie/map.h"
 #include "trie/section.h"
 
 /* No weak reference could be had: the life is followed without garbage detection. */
@@ -125,7 +126,8 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* ---- convert: strong slot -> weak reference ---- */
 
-static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+/* `mapped`: the slot goes on saying which object it is, weakly. */
+static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, bool mapped)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     bool empty = false;
@@ -139,7 +141,14 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
         t->no_weakref++;
     }
     atomic_store_explicit(&record->jweak, weak != 0 ? weak : NO_WEAK, memory_order_relaxed);
-    heap->clear(heap->ctx, r);
+    if (!mapped || empty)
+        heap->clear(heap->ctx, r);
+    else if (weak == 0 || !heap->soften(heap->ctx, r)) { /* again at the next scan */
+        if (weak != 0)
+            heap->forget(heap->ctx, weak);
+        atomic_store_explicit(&record->jweak, NO_WEAK, memory_order_relaxed);
+        return;
+    }
     t->converted++;
 }
 
@@ -150,11 +159,15 @@ static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     if ((life & BBF_L_STICKY) != 0) {
         if (atomic_load_explicit(&record->jweak, memory_order_relaxed) == 0)
-            weaken_slot(t, heap, r);
-    } else if ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_CONV) == 0) {
+            weaken_slot(t, heap, r, false);
+    } else if ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_CONV) != 0) {
+        if ((life & BBF_L_MAPPED) != 0 &&
+            atomic_load_explicit(&record->jweak, memory_order_relaxed) == NO_WEAK)
+            weaken_slot(t, heap, r, true);
+    } else if ((life & BBF_L_STATE) == BBF_L_OPEN) {
         if (atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,
                                                     memory_order_acq_rel, memory_order_relaxed))
-            weaken_slot(t, heap, r);
+            weaken_slot(t, heap, r, (life & BBF_L_MAPPED) != 0);
     }
 }
 
@@ -166,6 +179,10 @@ static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint
 {
     struct bbf_record *record = bbf_record_at(t, r);
     charge_run(t, atomic_exchange_explicit(&record->run, 0, memory_order_relaxed));
+    if ((atomic_load_explicit(&record->life, memory_order_relaxed) & BBF_L_MAPPED) != 0) {
+        bbf_map_remove(t, r, generation);
+        heap->clear(heap->ctx, r);
+    }
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if (weak > NO_WEAK)
         heap->forget(heap->ctx, weak);
@@ -284,7 +301,11 @@ static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 static uint8_t memory_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
-    return BBF_GENERATION(refs) == g ? (uint8_t)(refs >> BBF_L_MEM_SHIFT) : BBF_MEM_UNKNOWN;
+    uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
+    uint8_t mem = BBF_GENERATION(refs) == g ? (uint8_t)(refs >> BBF_L_MEM_SHIFT) : BBF_MEM_UNKNOWN;
+    /* Open when the hooks went: its release may not have been seen, as a foreign count's. */
+    bool stopped = t->paused || (life & BBF_L_STOPPED) != 0;
+    return stopped ? mem | BBF_L_MEM_FOREIGN : mem;
 }
 
 static uint32_t generation_of(const struct bbf_tracker *t, uint32_t r)
@@ -419,6 +440,20 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
         bbf_record_push(t, t->push_head);
     t->push_head = t->push_count = 0;
     t->scans++;
+}
+
+void bbf_lives_mark_stopped(struct bbf_tracker *t)
+{
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
+        struct bbf_record *record = bbf_record_at(t, r);
+        uint64_t life = atomic_load_explicit(&record->life, memory_order_relaxed);
+        /* CAS: a closer may be first. Its sticky close is a plain store over this flag: one end. */
+        while ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_STOPPED) == 0 &&
+               !atomic_compare_exchange_weak_explicit(&record->life, &life, life | BBF_L_STOPPED,
+                                                      memory_order_relaxed, memory_order_relaxed))
+            ;
+    }
 }
 
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap)

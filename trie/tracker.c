@@ -90,7 +90,7 @@ static void init_reserved_records(struct bbf_tracker *t)
  * need the space. */
 static void give_back(struct bbf_tracker *t)
 {
-    const struct bbf_space *all[] = {&t->nodes,   &t->ended, &t->overflow,
+    const struct bbf_space *all[] = {&t->map,     &t->nodes, &t->ended, &t->overflow,
                                      &t->records, &t->after, &t->tombs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->base != NULL)
@@ -106,13 +106,16 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     pthread_mutex_init(&t->site_lock, NULL);
     atomic_init(&t->budget.limit, limits->memory);
     t->hidden_roots = map_writable(BBF_L_MAX_SITES * sizeof *t->hidden_roots);
+    t->paused_roots = map_writable(BBF_L_MAX_SITES * sizeof *t->paused_roots);
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
     t->shared = map_writable(4096);
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
     const size_t records = RECORDS, tombs = TOMBS;
     if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->hidden_roots == NULL ||
-        reserve_nodes(t, address_space()) != BBF_OK ||
+        t->paused_roots == NULL || reserve_nodes(t, address_space()) != BBF_OK ||
         bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->map, (size_t)1 << (BBF_L_MAP_BUCKET_BITS + BBF_L_MAP_BUCKET_SHIFT),
+                          &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->after, records * sizeof(struct bbf_after), &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->tombs, tombs * sizeof(struct bbf_tomb), &t->budget) != BBF_OK ||
         !bbf_space_reach(&t->records, 1) || !bbf_space_open(&t->nodes, 0, 1 << 20) ||
@@ -189,6 +192,33 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
     }
     if (!on)
         atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_DIRECT_ONLY);
+}
+
+void bbf_tracker_pause(struct bbf_tracker *t)
+{
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_PAUSED);
+    if (t->paused)
+        return;
+    t->paused = true;
+    pthread_mutex_lock(&t->site_lock);
+    t->paused_sites = t->n_sites;
+    pthread_mutex_unlock(&t->site_lock);
+    for (uint32_t id = 1; id < t->paused_sites; id++)
+        t->paused_roots[id] = atomic_exchange(&t->roots[id], BBF_L_NODE_IGNORE);
+}
+
+void bbf_tracker_resume(struct bbf_tracker *t)
+{
+    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
+    uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
+    if (t->paused && (atomic_load(flags) & BBF_L_SHARED_OFF) == 0)
+        for (uint32_t id = 1; id < t->paused_sites; id++) {
+            uint32_t root = t->paused_roots[id];
+            bool good = root == BBF_L_NODE_IGNORE || root >> BBF_L_ARENA_SHIFT == arena;
+            atomic_store(&t->roots[id], good ? root : BBF_L_NODE_NONE);
+        }
+    t->paused = false;
+    atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_PAUSED);
 }
 
 void bbf_tracker_fault(struct bbf_tracker *t)

@@ -122,6 +122,7 @@ static inline size_t bbf_reserved_bytes(uint32_t steps) /* 1 MiB steps of nodes 
 
 struct bbf_tracker {
     struct bbf_budget budget;
+    struct bbf_space map; /* open lives by identity hash: trie/map.h */
     struct bbf_space records, after, nodes, ended, overflow, tombs;
     _Atomic uint32_t *roots; /* site -> root node, by site id */
     struct bbf_stripe *stripes;
@@ -152,7 +153,10 @@ struct bbf_tracker {
     uint64_t forgotten[BBF_ENDS];   /* lives of the tombs that resets cleared, by end */
     uint64_t forgotten_released, forgotten_unknown; /* of the id ranges that were reset */
     uint32_t *hidden_roots; /* root nodes of heap sites while trackDirectOnly is on */
-    uint64_t live_heap;     /* open heap lives at the last capture */
+    uint32_t *paused_roots; /* root nodes of all sites while paused */
+    uint32_t paused_sites;  /* how many of them */
+    bool paused;
+    uint64_t live_heap; /* open heap lives at the last capture */
     uint32_t push_head, push_count;
     uint64_t resets, no_weakref, empty_slots, converted, scans;
 };
@@ -203,6 +207,12 @@ void bbf_tracker_fault(struct bbf_tracker *t);
 /* Open no more lives, for good; open ones go on. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);
 
+/* Between pause and resume no life is opened and no buffer is marked: the hooks are coming (attach)
+ * or going (stop), and a life whose release nobody sees would be a false leak. Agent thread; either
+ * may be called twice. */
+void bbf_tracker_pause(struct bbf_tracker *t);
+void bbf_tracker_resume(struct bbf_tracker *t);
+
 /* ---- sites and classes (trie/site.c); any thread, a mutex, never in a step ---- */
 
 /* The site's number, 1..65535, or 0 at the limit (counted) or without memory. Names are copied;
@@ -252,6 +262,9 @@ struct bbf_heap {
      * had; *empty is set if the slot held nothing (a bug, counted). */
     uint64_t (*weaken)(void *ctx, uint32_t record, bool *empty);
     void (*clear)(void *ctx, uint32_t record); /* empty the slot */
+    /* Put a java.lang.ref.WeakReference in the place of the object in the slot, which the map finds
+     * its lives by; false: the slot is as it was. */
+    bool (*soften)(void *ctx, uint32_t record);
     bool (*collected)(void *ctx, uint64_t weak);
     void (*forget)(void *ctx, uint64_t weak);
 };
@@ -261,6 +274,8 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
 /* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
  * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
+/* Mark every open life: it ends only as `unknown` from now on (D12.11). Agent. */
+void bbf_lives_mark_stopped(struct bbf_tracker *t);
 /* Lives not followed to an end yet: what tests at rest compare with. Any thread, no snapshot. */
 uint64_t bbf_lives_open(const struct bbf_tracker *t);
 

@@ -447,6 +447,14 @@ void bbf_server_forget(struct bbf_server *server)
         close_atomic(&server->sessions[i].fd);
 }
 
+size_t bbf_server_clients(const struct bbf_server *server)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < server->service.config.max_clients; i++)
+        n += atomic_load(&server->sessions[i].fd) >= 0;
+    return n;
+}
+
 const char *bbf_server_path(const struct bbf_server *server)
 {
     return server->path;

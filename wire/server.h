@@ -55,6 +55,8 @@ void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms);
  * is good for pthread_atfork. bbf_server_stop() in that child then does nothing. */
 void bbf_server_forget(struct bbf_server *server);
 const char *bbf_server_path(const struct bbf_server *server);
+/* Clients that are connected now. Any thread. */
+size_t bbf_server_clients(const struct bbf_server *server);
 /* Connections served, refused (too many, another user), dropped for malformed input; commands
  * received; connections dropped because they did not read. For status. Any thread. */
 struct bbf_server_stats {

@@ -17,7 +17,7 @@ one='' two='' broken='' bare='' mute='' usual='' # set by start
 mkdir "$sockets" "$work/empty" "$work/run"
 chmod 700 "$work/run"
 export XDG_RUNTIME_DIR=$work/run
-start_hint="start it with -agentpath:/path/to/libbbflow.so=include=your.package"
+start_hint="give it the agent by 'bbflow attach PID include=your.package', or at its start by -agentpath:/path/to/libbbflow.so=include=your.package"
 
 finish() {
     for pid in "${pids[@]}"; do
@@ -266,7 +266,7 @@ FAKE_MAP=$work/libjvm.so start bare java -cp x com.example.Bare
 FAKE_MAP=$work/libjvm.so:$work/libbbflow.so start mute java com.example.Mute
 unset FAKE_MUTE
 check no-agent 3 '' "bbflow: JVM $bare (com.example.Bare) runs without the bbflow agent; $start_hint" tree "$bare"
-check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if it was started with socket=DIR give --socket DIR, *" \
+check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' it again; *" \
     tree "$mute"
 check name-without-agent 3 '' "*no JVM with the agent has 'com.example.Bare'*Without the agent*$bare  com.example.Bare*" \
     tree com.example.Bare --socket "$sockets"

@@ -16,6 +16,7 @@ from snapshot import Snapshot, same
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 AGENT = os.environ.get("BBF_AGENT", os.path.join(ROOT, "build/release/libbbflow.so"))
 CLIENT = os.environ.get("BBF_CLIENT", os.path.join(ROOT, "build/release/bbflow"))
+BODIES = os.path.join(ROOT, "build/release/libtest_bodies.so")
 OUT = os.path.join(ROOT, "build/jvm")
 RUNS = os.path.join(OUT, "runs")
 TIMEOUT = 180
@@ -71,6 +72,9 @@ class Case:
         run.check_oracle()
         for name, value in self.oracle.items():
             same(f"the program's own {name}", run.oracle.get(name), value)
+        self.finished(run, with_agent)
+
+    def finished(self, run, with_agent):
         if with_agent and self.agent is not None:
             run.read_snapshot()
             if self.check:

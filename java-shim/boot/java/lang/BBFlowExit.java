@@ -5,13 +5,26 @@
 package java.lang;
 
 final class BBFlowExit extends Thread {
+    private static BBFlowExit installed;
+
     private BBFlowExit() {
         super(null, null, "bbflow exit", 0, false);
     }
 
-    /** Called once, by the agent. */
+    /** Called by the agent, which calls nothing here twice at once. */
     static void install() {
-        Runtime.getRuntime().addShutdownHook(new BBFlowExit());
+        if (installed == null) {
+            BBFlowExit hook = new BBFlowExit();
+            Runtime.getRuntime().addShutdownHook(hook);
+            installed = hook;
+        }
+    }
+
+    /** At a stop. */
+    static void remove() {
+        if (installed != null)
+            Runtime.getRuntime().removeShutdownHook(installed);
+        installed = null;
     }
 
     /** Bounded wait for the agent thread. */

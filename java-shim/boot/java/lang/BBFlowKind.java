@@ -33,7 +33,13 @@ final class BBFlowKind extends ClassValue<Long> {
             if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
                 kind |= KIND_FIELD;
             else if (depth != KIND_NO_DEPTH)
-                kind = KIND_UNTRACKED;
+                kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
+            if ((kind & KIND_COUNTER) != 0)
+                return withOffset(kind, offset(type, "value"), KIND_COUNTER);
+            if ((kind & KIND_MAPPED) != 0 && (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0)
+                return withOffset(kind,
+                        offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt"),
+                        KIND_COUNT_INT | KIND_COUNT_REF);
             if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
                 return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
             long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
@@ -52,6 +58,11 @@ final class BBFlowKind extends ClassValue<Long> {
         while (type != null && !type.getName().endsWith("netty.buffer.AbstractByteBuf"))
             type = type.getSuperclass();
         return type != null ? Math.max(0, offset(type, "maxCapacity")) : 0;
+    }
+
+    /** The offset in the high half; without one the bits that promise it go. */
+    private static long withOffset(long kind, long at, int bits) {
+        return at >= 0 ? kind | at << 32 : kind & ~bits;
     }
 
     private static Class<?> up(Class<?> type, int depth) {

@@ -3,7 +3,7 @@
  * the agent (design D4), so that every class can see it and no call can fail to link.
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
- * printed; nothing is put on the Java heap but the slot arrays (D7). Records, nodes, stripes and the
+ * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references. Records, nodes, stripes and the
  * shared page are native memory that is never unmapped (D12.1); their addresses are written into the
  * constant pool before the class is defined, so <clinit> calls no native.
  *
@@ -77,7 +77,7 @@ public final class BBFlowShim {
 
     /** The address comes of the handle: that is what orders these loads behind $bbf's. */
     @ForceInline
-    private static long recordAt(long handle) {
+    static long recordAt(long handle) {
         return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
     }
 
@@ -92,7 +92,7 @@ public final class BBFlowShim {
     }
 
     @ForceInline
-    private static long kindOf(Object o) {
+    static long kindOf(Object o) {
         return BBFlowKind.KINDS.get(o.getClass());
     }
 
@@ -102,24 +102,13 @@ public final class BBFlowShim {
         return o != null && (kindOf(o) & KIND_FIELD) == 0;
     }
 
-    /** The same where a life would begin: a buffer that is not followed is counted, once. */
     @DontInline
-    private static boolean foreignRoot(Object o, int meta) {
-        long kind = kindOf(o);
-        if ((kind & KIND_FIELD) != 0)
-            return false;
-        if ((kind & KIND_UNTRACKED) != 0 && (meta & META_SITE) != SITE_FRESH)
-            U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
-        return true;
-    }
-
-    @DontInline
-    private static void failed(Throwable cause) {
+    static void failed(Throwable cause) {
         U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
     }
 
     @DontInline
-    private static void tally(int which) {
+    static void tally(int which) {
         long stripe = stripe();
         if (stripe != 0)
             U.putLong(stripe + STRIPE_TALLY + 8L * which,
@@ -158,6 +147,11 @@ public final class BBFlowShim {
     private static long slotOffset(int record) {
         int index = record & 63 | (record >>> 6 & 7) << 13 | (record >>> 9 & 127) << 6;
         return ARRAY_BASE + index * ARRAY_SCALE;
+    }
+
+    static Object slot(int record) {
+        Object[] chunk = SLOTS[(int) (record & RECORD_MASK) >>> CHUNK_SHIFT];
+        return chunk != null ? U.getReference(chunk, slotOffset(record)) : null;
     }
 
     @ForceInline
@@ -242,7 +236,7 @@ public final class BBFlowShim {
     }
 
     /** A life on a record of its own; its handle, IGN at a limit (counted). The slot comes first. */
-    private static long open(Object o, int node, int refs, int size, long parent, int flags) {
+    static long open(Object o, int node, int refs, int size, long parent, int flags) {
         long stripe = stripe();
         int record;
         if (stripe != 0) {
@@ -270,28 +264,31 @@ public final class BBFlowShim {
     }
 
     @ForceInline
-    private static int refsOf(long kind, int mem) {
+    static int refsOf(long kind, int mem) {
         return mem << MEM_SHIFT | (int) (kind & KIND_CLASS) << CLASS_SHIFT | 1;
     }
 
     /** The life lost a race to be the object's: it never was one. */
-    private static void undo(long handle) {
-        U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
-        endBy(handle, false);
+    static void undo(long handle) {
+        if (endBy(handle, false)) // in map mode another thread may have released it meanwhile
+            U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
     }
 
     /**
      * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
      * where it stands.
      */
-    private static boolean endBy(long handle, boolean unknown) {
+    static boolean endBy(long handle, boolean unknown) {
         long at = recordAt(handle), path = U.getLong(at + REC_PATH), life;
+        int place = U.getInt(at + REC_BATCH);
         U.putLong(at + REC_PATH, handle & HIGH);
         do {
             life = U.getLongVolatile(null, at + REC_LIFE);
             if (((life ^ handle) >>> 32) != 0 || (life & STATE) != OPEN)
                 return false;
-        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, life ^ (OPEN ^ CLOSED)));
+        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life)));
+        if ((life & MAPPED) != 0)
+            BBFlowMap.remove(place, handle);
         if (unknown)
             unknownAt(chargedAt(path, handle));
         if ((life & (CONV | STICKY)) == 0) {
@@ -300,6 +297,12 @@ public final class BBFlowShim {
             push((int) handle);
         }
         return true;
+    }
+
+    /** The life word of the end: what was marked at a stop is not the next life's. */
+    @ForceInline
+    private static long closed(long life) {
+        return (life ^ (OPEN ^ CLOSED)) & ~STOPPED;
     }
 
     @ForceInline
@@ -313,7 +316,7 @@ public final class BBFlowShim {
     @ForceInline
     @ReservedStackAccess
     public static void root(Object o, int size, int meta) {
-        if (o == null || mixed() && foreignRoot(o, meta))
+        if (o == null || mixed() && BBFlowMap.root(o, size, meta, false))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -334,7 +337,7 @@ public final class BBFlowShim {
     @DontInline
     @ReservedStackAccess
     public static void rootKeep(Object o, int size, int meta) {
-        if (o != null && !(mixed() && foreignRoot(o, meta)))
+        if (o != null && !(mixed() && BBFlowMap.root(o, size, meta, true)))
             rootSlow(o, size, meta, true);
     }
 
@@ -374,6 +377,8 @@ public final class BBFlowShim {
 
     private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
         long f = U.getLong(o, OFF);
+        if (paused())
+            return;
         if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f))
             return;
         int mem = meta >>> META_MEM_SHIFT;
@@ -410,7 +415,7 @@ public final class BBFlowShim {
     }
 
     /** Root node of a site, or why there is none: NODE_IGNORE (trackDirectOnly), NODE_NONE. */
-    private static int rootNode(int site, int mem) {
+    static int rootNode(int site, int mem) {
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         if ((flags & SHARED_OFF) != 0
                 || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
@@ -419,21 +424,28 @@ public final class BBFlowShim {
         return node != NODE_NONE ? node : rootOf(site);
     }
 
-    private static boolean isOpen(long f) {
+    /** Hooks come or go: nothing is opened. */
+    static boolean paused() {
+        return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_PAUSED) != 0;
+    }
+
+    static boolean isOpen(long f) {
         long life = U.getLong(recordAt(f) + REC_LIFE);
         return ((life ^ f) >>> 32) == 0 && (life & STATE) == OPEN;
     }
 
-    private static boolean isFirstSeen(long f) {
+    static boolean isFirstSeen(long f) {
         long refs = U.getLong(recordAt(f) + REC_REFS);
         return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
     }
 
     /** The life was only first seen inside the constructor or allocator: its root is known now. */
-    private static boolean rename(long f, int node, int mem, int size) {
+    static boolean rename(long f, int node, int mem, int size) {
         if (f == 0 || f == IGN || f == NEVER || !isOpen(f) || !isFirstSeen(f))
             return false;
         long at = recordAt(f), g = f & HIGH;
+        if ((U.getLong(at + REC_LIFE) & STOPPED) != 0)
+            return false; // seen before a stop: the allocator's buffer is another one
         U.putLong(at + REC_PATH, g | node);
         int kept = (int) U.getLong(at + REC_REFS) & (CLASS_MASK << CLASS_SHIFT | REFS_COUNT);
         U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
@@ -483,21 +495,27 @@ public final class BBFlowShim {
     /** Unpooled.unreleasableBuffer: the owner is marked static, the wrapper is not followed. */
     @DontInline
     public static void unreleasable(Object wrapper, Object owner) {
-        if (owner == null || mixed() && (foreign(wrapper) || foreign(owner)))
+        if (owner == null || mixed() && BBFlowMap.unreleasable(wrapper, owner))
             return;
-        long f = U.getLong(owner, OFF), at = recordAt(f), refs = U.getLong(at + REC_REFS);
+        makeStatic(U.getLong(owner, OFF));
+        U.putLong(wrapper, OFF, NEVER);
+    }
+
+    static void makeStatic(long f) {
+        long at = recordAt(f), refs = U.getLong(at + REC_REFS);
         if (f != 0 && isOpen(f) && ((refs ^ f) >>> 32) == 0)
             U.putLong(at + REC_REFS, refs | (long) MEM_STATIC << MEM_SHIFT);
-        U.putLong(wrapper, OFF, NEVER);
     }
 
     /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
     @DontInline
     @ReservedStackAccess
     public static void derive(Object o, Object parent, int site) {
-        if (o == null || parent == null || mixed() && (foreign(o) || foreign(parent)))
+        if (o == null || parent == null || mixed() && BBFlowMap.derive(o, parent, site))
             return;
         try {
+            if (paused())
+                return;
             long pf = current(parent);
             long f = U.getLong(o, OFF);
             if (pf == IGN || pf == NEVER) {
@@ -507,10 +525,8 @@ public final class BBFlowShim {
             long kind = kindOf(o);
             int node = 0, mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
             if (pf != 0 && isOpen(pf)) {
-                long path = U.getLong(recordAt(pf) + REC_PATH);
-                node = chargedAt(path, pf);
-                node = node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
-                mem = (int) (U.getLong(recordAt(pf) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
+                node = derivedNode(pf, site);
+                mem = memOf(pf);
             } else {
                 pf = 0;
                 node = rootNode(site, mem);
@@ -528,6 +544,16 @@ public final class BBFlowShim {
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    /** Where a life that is derived from an open one begins. */
+    static int derivedNode(long pf, int site) {
+        int node = chargedAt(U.getLong(recordAt(pf) + REC_PATH), pf);
+        return node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
+    }
+
+    static int memOf(long f) {
+        return (int) (U.getLong(recordAt(f) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
     }
 
     /** A derived life begins with a count of 1, whatever its parent's is. */
@@ -566,9 +592,13 @@ public final class BBFlowShim {
     /** After retain (delta > 0) and at an intermediate release (delta < 0): moves the refCnt bucket. */
     @ForceInline
     public static void refs(Object o, int delta) {
-        if (o == null || mixed() && foreign(o))
-            return;
-        long f = U.getLong(o, OFF), at = recordAt(f), refs;
+        if (o != null && !(mixed() && BBFlowMap.refs(o, delta)))
+            refsOn(U.getLong(o, OFF), delta);
+    }
+
+    @ForceInline
+    static void refsOn(long f, int delta) {
+        long at = recordAt(f), refs;
         int count, next;
         // By CAS: another thread's last release may end this life meanwhile, and a late store would
         // take the next life's memory kind and class away (a harmless life as a proven leak: seen).
@@ -605,9 +635,12 @@ public final class BBFlowShim {
     /** At the exit of capacity(int). */
     @ForceInline
     public static void resized(Object o, int size) {
-        if (o == null || mixed() && foreign(o))
-            return;
-        long f = U.getLong(o, OFF), at = recordAt(f);
+        if (o != null && !(mixed() && BBFlowMap.resized(o, size)))
+            sizeOf(U.getLong(o, OFF), size);
+    }
+
+    static void sizeOf(long f, int size) {
+        long at = recordAt(f);
         if (((U.getLong(at + REC_SIZE) ^ f) >>> 32) == 0)
             U.putLong(at + REC_SIZE, f & HIGH | size & LOW);
     }
@@ -616,7 +649,7 @@ public final class BBFlowShim {
     @DontInline
     public static void misuse(Object o) {
         try {
-            if (o != null && !(mixed() && foreign(o)))
+            if (o != null)
                 tally(TALLY_MISUSE);
         } catch (Throwable t) {
             failed(t);
@@ -633,7 +666,7 @@ public final class BBFlowShim {
             refs(o, -1);
             return;
         }
-        if (mixed() && foreign(o))
+        if (mixed() && BBFlowMap.release(o))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).
@@ -672,7 +705,7 @@ public final class BBFlowShim {
 
     @DontInline
     @ReservedStackAccess
-    private static void releaseSlow(Object o, long f) {
+    static void releaseSlow(Object o, long f) {
         try {
             if (f == 0 || f == IGN || f == NEVER)
                 return;
@@ -680,17 +713,24 @@ public final class BBFlowShim {
             long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
             if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
                 return;
+            int place = U.getInt(at + REC_BATCH);
             // Before the CAS: a CONV record may be freed by the agent right after it.
             U.putLong(at + REC_PATH, f & HIGH);
-            while (!U.compareAndSetLong(null, at + REC_LIFE, life, life ^ (OPEN ^ CLOSED))) {
+            while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life))) {
                 life = U.getLongVolatile(null, at + REC_LIFE);
                 if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
                     return;
             }
+            if ((life & MAPPED) != 0)
+                BBFlowMap.remove(place, f);
             long stripe = stripe();
             if ((life & (CONV | STICKY)) == 0)
                 giveBack((int) f, stripe);
             long key = runKey(chargedAt(path, f), refs);
+            if ((life & STOPPED) != 0) { // it may have been released and taken again unseen
+                unknownAt((int) (key >>> 32));
+                return;
+            }
             if (stripe == 0) {
                 released((int) (key >>> 32), (int) (key >>> 16) & 0xffff, 1);
                 return;
@@ -729,7 +769,7 @@ public final class BBFlowShim {
     /** A ByteBuf is here now: o is null or a ByteBuf by the caller's verified type. */
     @ForceInline
     public static void step(Object o, int site) {
-        if (o == null || mixed() && foreign(o))
+        if (o == null || mixed() && BBFlowMap.step(o, site))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
@@ -770,6 +810,30 @@ public final class BBFlowShim {
         }
     }
 
+    /** A step of a life whose handle was looked up (map mode). */
+    static void stepTo(long f, int site) {
+        long at = recordAt(f), path = U.getLong(at + REC_PATH);
+        if (((path ^ f) >>> 32) != 0) {
+            late(f);
+        } else if ((int) path != NODE_NONE) {
+            int next = childOf((int) path, site);
+            if (next != (int) path)
+                U.putLong(at + REC_PATH, f & HIGH | next & LOW);
+        }
+    }
+
+    /** A late store of the life before (D12.7): true if the handle's life is in force. */
+    private static boolean late(long f) {
+        long at = recordAt(f), life = U.getLongVolatile(null, at + REC_LIFE);
+        if (((life ^ f) >>> 32) != 0)
+            return false;
+        if ((life & STATE) == OPEN) {
+            U.putLong(at + REC_PATH, f & HIGH | NODE_RACED);
+            tally(TALLY_RACED_STEPS);
+        }
+        return true;
+    }
+
     private static void miss(Object o, long f, int site) {
         if (f == 0) {
             firstSight(o, site);
@@ -778,13 +842,8 @@ public final class BBFlowShim {
         long at = recordAt(f), path = U.getLong(at + REC_PATH);
         long life = U.getLongVolatile(null, at + REC_LIFE);
         if (((path ^ f) >>> 32) != 0) {
-            if (((life ^ f) >>> 32) == 0) {
-                if ((life & STATE) == OPEN) { // a late store of the life before (D12.7)
-                    U.putLong(at + REC_PATH, f & HIGH | NODE_RACED);
-                    tally(TALLY_RACED_STEPS);
-                }
+            if (late(f))
                 return;
-            }
             long h = current(o); // a view whose owner was recycled
             if (h != f && h != 0 && isOpen(h))
                 step(o, site);
@@ -875,13 +934,19 @@ public final class BBFlowShim {
         return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
     }
 
+    static int firstSiteOf(long kind) {
+        return firstSite((int) kind & KIND_CLASS);
+    }
+
     private static long openFirst(Object o, long kind) {
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         int site = 0;
+        if ((flags & SHARED_PAUSED) != 0)
+            return 0;
         if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
                 && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
-            site = firstSite((int) kind & KIND_CLASS);
+            site = firstSiteOf(kind);
         int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
         if (node <= NODE_BEFORE_RESET) {
             if (site != 0)
@@ -908,7 +973,7 @@ public final class BBFlowShim {
         try {
             for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
                 long kind = kindOf(o);
-                if ((kind & KIND_FIELD) != 0) {
+                if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
                     step(o, site);
                     return;
                 }
@@ -954,6 +1019,8 @@ public final class BBFlowShim {
             long kind = kindOf(o);
             if ((kind & KIND_FIELD) != 0)
                 return current(o);
+            if ((kind & KIND_MAPPED) != 0)
+                return BBFlowMap.handleOf(o);
             o = (kind & KIND_HOLDER) != 0 ? U.getReference(o, kind >>> 32) : null;
         }
         return 0;

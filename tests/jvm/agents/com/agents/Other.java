@@ -10,6 +10,7 @@ import java.security.ProtectionDomain;
  * load    loads ByteBuf before bbflow can add its field to it
  * retransform  gives every class of Netty's buffer package back as it was, over and over
  * early   redefines ByteBuf when it is loaded and not yet linked
+ * patch   makes com.app.Steps.number() return 4243 instead of 4242, for as long as the JVM lives
  * redefine     replaces ByteBuf, an allocator, the counted base and a probe by what the jars have
  */
 public final class Other {
@@ -32,6 +33,9 @@ public final class Other {
         case "retransform":
             jvm.addTransformer(new Unchanged(), true);
             start("retransformed", () -> retransform(jvm));
+            break;
+        case "patch":
+            jvm.addTransformer(new Patch(), true);
             break;
         case "early":
             report("redefined", () -> redefine(jvm, REDEFINED[0]));
@@ -65,6 +69,23 @@ public final class Other {
         public byte[] transform(ClassLoader loader, String name, Class<?> type,
                 ProtectionDomain domain, byte[] bytes) {
             return name != null && name.startsWith("io/netty/buffer") ? bytes : null;
+        }
+    }
+
+    private static final class Patch implements ClassFileTransformer {
+        @Override
+        public byte[] transform(ClassLoader loader, String name, Class<?> type,
+                ProtectionDomain domain, byte[] bytes) {
+            if (!"com/app/Steps".equals(name)) {
+                return null;
+            }
+            byte[] changed = bytes.clone();
+            for (int i = 0; i + 2 < changed.length; i++) {
+                if (changed[i] == 0x11 && changed[i + 1] == 0x10 && changed[i + 2] == (byte) 0x92) {
+                    changed[i + 2]++; // sipush 4242
+                }
+            }
+            return changed;
         }
     }
 

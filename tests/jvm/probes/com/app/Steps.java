@@ -20,6 +20,11 @@ final class Steps {
         b.setByte(0, 3);
     }
 
+    /** Another agent makes it 4243 (com.agents.Other, patch). */
+    static int number() {
+        return 4242;
+    }
+
     static void done(ByteBuf b) {
         b.release();
     }

@@ -42,6 +42,8 @@ public final class W {
         COMMANDS.put("beside", Beside::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
+        COMMANDS.put("rounds", Rounds::run);
+        COMMANDS.put("older", Older::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
             throw new IllegalStateException("on purpose");

@@ -1,0 +1,530 @@
+#include "client/attach.h"
+
+#include "client/client.h"
+#include "core/buf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LISTEN_MS = 10000, /* until the attach listener is there: a safepoint may be in its way */
+    ANSWER_MS = 60000, /* for Agent_OnAttach */
+    ARGUMENT = 1024,   /* the longest argument of protocol 1, with its NUL (arg_length_max) */
+    PERF_BYTES = 1 << 20,
+    PATH_BYTES = 512
+};
+
+/* ---- What is read ---------------------------------------------------------------------------- */
+
+/* The `n`-th word (from 0; -1: the last) of the line that begins with `name`. */
+static bool status_number(const char *text, const char *name, int n, int base,
+                          unsigned long long *value)
+{
+    size_t len = strlen(name);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, name, len) != 0)
+            continue;
+        const char *at = line + len;
+        bool found = false;
+        for (int i = 0; n < 0 || i <= n; i++) {
+            char *end;
+            at += strspn(at, " \t");
+            if (*at == '\n' || *at == '\0')
+                break;
+            *value = strtoull(at, &end, base);
+            found = end != at && (n < 0 || i == n);
+            if (end == at)
+                return false;
+            at = end;
+        }
+        return found;
+    }
+    return false;
+}
+
+bool bbf_attach_read_status(const char *text, struct bbf_attach_status *status)
+{
+    unsigned long long pid, uid, gid, caught;
+    if (!status_number(text, "NSpid:", -1, 10, &pid) && !status_number(text, "Pid:", 0, 10, &pid))
+        return false;
+    if (!status_number(text, "Uid:", 1, 10, &uid) || !status_number(text, "Gid:", 1, 10, &gid) ||
+        !status_number(text, "SigCgt:", 0, 16, &caught))
+        return false;
+    *status = (struct bbf_attach_status){.inner = (pid_t)pid,
+                                         .uid = (uid_t)uid,
+                                         .gid = (gid_t)gid,
+                                         .catches_quit = (caught >> (SIGQUIT - 1) & 1) != 0};
+    return true;
+}
+
+static uint32_t perf_int(const unsigned char *at, bool little)
+{
+    return little ? (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+                        (uint32_t)at[3] << 24
+                  : (uint32_t)at[3] | (uint32_t)at[2] << 8 | (uint32_t)at[1] << 16 |
+                        (uint32_t)at[0] << 24;
+}
+
+int bbf_attach_perf(const unsigned char *bytes, size_t len)
+{
+    static const char name[] = "sun.rt.jvmCapabilities";
+    enum { PROLOGUE = 32, ENTRY = 20 };
+    if (len < PROLOGUE || perf_int(bytes, false) != 0xcafec0c0)
+        return -1;
+    bool little = bytes[4] == 1;
+    uint32_t at = perf_int(bytes + 24, little), entries = perf_int(bytes + 28, little);
+    for (uint32_t i = 0; i < entries && at <= len - ENTRY; i++) {
+        const unsigned char *entry = bytes + at;
+        uint32_t size = perf_int(entry, little), name_at = perf_int(entry + 4, little),
+                 data_at = perf_int(entry + 16, little);
+        if (size < ENTRY || size > len - at)
+            return -1;
+        if (name_at < size && size - name_at >= sizeof name && data_at < size &&
+            memcmp(entry + name_at, name, sizeof name) == 0)
+            return entry[data_at] == '1' ? 1 : entry[data_at] == '0' ? 0 : -1;
+        at += size;
+    }
+    return -1;
+}
+
+int bbf_attach_flag(const char *bytes, size_t len)
+{
+    static const char word[] = "DisableAttachMechanism";
+    int last = -1;
+    const char *end = bytes + len;
+    for (const char *at = bytes;
+         (at = memmem(at, (size_t)(end - at), word, sizeof word - 1)) != NULL; at++)
+        if (at > bytes && (at[-1] == '+' || at[-1] == '-'))
+            last = at[-1] == '-';
+    return last;
+}
+
+enum bbf_attach_outcome bbf_attach_read_answer(const char *answer, int *code, const char **text)
+{
+    static const char returned[] = "return code: ";
+    char *end;
+    long first = strtol(answer, &end, 10);
+    *text = end + strspn(end, "\r\n");
+    const char *at = strstr(*text, returned);
+    if (end == answer || first != 0 || at == NULL) {
+        *code = (int)first;
+        return BBF_ATTACH_NOT_LOADED;
+    }
+    *code = (int)strtol(at + sizeof returned - 1, NULL, 10);
+    return BBF_ATTACH_LOADED;
+}
+
+/* ---- The JVM's files ------------------------------------------------------------------------- */
+
+struct jvm {
+    pid_t pid;
+    const char *who;
+    struct bbf_attach_status status;
+    int root, cwd;   /* O_PATH folders of the JVM's, opened before the user is changed */
+    bool elsewhere;  /* it sees another file system than we do */
+    char folder[64]; /* of the copy, below root; "" = none */
+    char library[PATH_BYTES + 1]; /* as the JVM sees it */
+};
+
+static size_t read_proc(pid_t pid, const char *name, char *to, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    FILE *file = fopen(path, "re");
+    size_t n = file != NULL ? fread(to, 1, size - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    to[n] = '\0';
+    return n;
+}
+
+/* tmp/hsperfdata_USER/N of whichever user. */
+static int perf_says(const struct jvm *jvm)
+{
+    int says = -1;
+    int fd = openat(jvm->root, "tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *tmp = fd >= 0 ? fdopendir(fd) : NULL;
+    if (tmp == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    for (struct dirent *entry; says < 0 && (entry = readdir(tmp)) != NULL;) {
+        char path[PATH_BYTES];
+        struct stat st;
+        if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%ld", entry->d_name, (long)jvm->status.inner);
+        int file = openat(dirfd(tmp), path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0)
+            continue;
+        unsigned char *bytes = malloc(PERF_BYTES);
+        /* Somebody else's file of the same number says nothing of this JVM. */
+        if (bytes != NULL && fstat(file, &st) == 0 && st.st_uid == jvm->status.uid) {
+            ssize_t n = read(file, bytes, PERF_BYTES);
+            says = n > 0 ? bbf_attach_perf(bytes, (size_t)n) : -1;
+        }
+        free(bytes);
+        close(file);
+    }
+    closedir(tmp);
+    return says;
+}
+
+/* A JVM with -XX:+DisableAttachMechanism answers SIGQUIT by a thread dump on its stdout. */
+static bool takes_attach(const struct jvm *jvm)
+{
+    static char bytes[1 << 18];
+    int says = perf_says(jvm);
+    if (says < 0)
+        says = bbf_attach_flag(bytes, read_proc(jvm->pid, "cmdline", bytes, sizeof bytes));
+    if (says < 0)
+        says = bbf_attach_flag(bytes, read_proc(jvm->pid, "environ", bytes, sizeof bytes));
+    return says != 0;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+static int open_jvm(struct jvm *jvm)
+{
+    char text[8192], path[64], own[64];
+    if (read_proc(jvm->pid, "status", text, sizeof text) == 0 ||
+        !bbf_attach_read_status(text, &jvm->status))
+        return bbf_fail(BBF_EXIT_TARGET, "%s has gone", jvm->who);
+    if (geteuid() != 0 && geteuid() != jvm->status.uid)
+        return bbf_fail(BBF_EXIT_PERMISSION,
+                        "%s belongs to user %u; only that user and root may attach to it", jvm->who,
+                        (unsigned)jvm->status.uid);
+    snprintf(path, sizeof path, "/proc/%ld/root", (long)jvm->pid);
+    jvm->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int cause = errno;
+    snprintf(path, sizeof path, "/proc/%ld/cwd", (long)jvm->pid);
+    jvm->cwd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (jvm->root < 0)
+        return bbf_fail(
+            BBF_EXIT_PERMISSION,
+            "%s: its file system cannot be entered: %s; try as root, and in a container "
+            "with the capability SYS_PTRACE",
+            jvm->who, strerror(cause));
+    snprintf(path, sizeof path, "/proc/%ld/ns/mnt", (long)jvm->pid);
+    snprintf(own, sizeof own, "/proc/%ld/root/", (long)jvm->pid);
+    jvm->elsewhere = !same_file(path, "/proc/self/ns/mnt") || !same_file(own, "/");
+    if (!takes_attach(jvm))
+        return bbf_fail(
+            BBF_EXIT_REFUSED,
+            "%s was started with -XX:+DisableAttachMechanism; start it without, or with "
+            "-agentpath:/path/to/libbbflow.so",
+            jvm->who);
+    if (!jvm->status.catches_quit)
+        return bbf_fail(BBF_EXIT_REFUSED,
+                        "%s does not listen for SIGQUIT, which would end it: it is just starting "
+                        "(try again), or was started with -Xrs (start it without)",
+                        jvm->who);
+    return BBF_EXIT_OK;
+}
+
+/* ---- As the JVM's user ----------------------------------------------------------------------- */
+
+/* The JVM looks at the peer's user and group, and its user owns what is made. */
+static bool become(uid_t uid, gid_t gid)
+{
+    return (getegid() == gid || setegid(gid) == 0) && (geteuid() == uid || seteuid(uid) == 0);
+}
+
+static void become_again(uid_t uid, gid_t gid)
+{
+    if (seteuid(uid) != 0 || setegid(gid) != 0)
+        _Exit(bbf_fail(BBF_EXIT_FAILED, "cannot become uid %u again", (unsigned)uid));
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[1 << 16];
+    ssize_t n;
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        if (write(to, bytes, (size_t)n) != n)
+            return false;
+    return n == 0;
+}
+
+/* The same build gets the same name, so that the JVM that has it already recognises it. */
+static uint64_t name_of_bytes(int fd)
+{
+    unsigned char bytes[1 << 16];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0;)
+        for (ssize_t i = 0; i < n; i++)
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    (void)lseek(fd, 0, SEEK_SET);
+    return hash;
+}
+
+static void remove_copy(const struct jvm *jvm)
+{
+    char path[PATH_BYTES];
+    if (jvm->folder[0] == '\0')
+        return;
+    snprintf(path, sizeof path, "%s/libbbflow.so", jvm->folder);
+    (void)unlinkat(jvm->root, path, 0);
+    (void)unlinkat(jvm->root, jvm->folder, AT_REMOVEDIR);
+}
+
+/* A folder of the JVM's user that nobody else may enter, with the library in it. */
+static int copy_library(struct jvm *jvm, int from, const char *library)
+{
+    char path[PATH_BYTES];
+    struct stat st;
+    snprintf(jvm->folder, sizeof jvm->folder, "tmp/bbflow-%016llx",
+             (unsigned long long)name_of_bytes(from));
+    snprintf(path, sizeof path, "%s", jvm->folder);
+    if ((mkdirat(jvm->root, path, 0700) != 0 && errno != EEXIST) ||
+        fstatat(jvm->root, path, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode) ||
+        st.st_uid != geteuid() || (st.st_mode & 0777) != 0700) {
+        jvm->folder[0] = '\0';
+        return bbf_fail(
+            BBF_EXIT_FAILED,
+            "%s: no folder /%s can be made for a copy of %s: %s; copy the file to where "
+            "the JVM can read it and use jcmd's JVMTI.agent_load",
+            jvm->who, path, library, strerror(errno));
+    }
+    snprintf(path, sizeof path, "%s/libbbflow.so", jvm->folder);
+    (void)unlinkat(jvm->root, path, 0);
+    int to = openat(jvm->root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
+    bool good = to >= 0 && copy_bytes(from, to);
+    int cause = errno;
+    if (to >= 0 && close(to) != 0)
+        good = false;
+    if (!good) {
+        remove_copy(jvm);
+        return bbf_fail(BBF_EXIT_FAILED, "%s: %s cannot be copied to its /%s: %s", jvm->who,
+                        library, path, strerror(cause));
+    }
+    snprintf(jvm->library, sizeof jvm->library, "/%s", path);
+    return BBF_EXIT_OK;
+}
+
+/* Where the JVM finds the library: where it is, or in a copy. `from` is the open file. */
+static int place_library(struct jvm *jvm, int from, const char *library)
+{
+    if (!jvm->elsewhere && faccessat(AT_FDCWD, library, R_OK, AT_EACCESS) == 0) {
+        snprintf(jvm->library, sizeof jvm->library, "%s", library);
+        return BBF_EXIT_OK;
+    }
+    return copy_library(jvm, from, library);
+}
+
+/* ---- The conversation ------------------------------------------------------------------------ */
+
+/* To tmp/.java_pidN below the JVM's root; -1 with errno. */
+static int connect_jvm(const struct jvm *jvm)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/tmp/.java_pid%ld",
+             jvm->root, (long)jvm->status.inner);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        int cause = errno;
+        close(fd);
+        errno = cause;
+        return -1;
+    }
+    return fd;
+}
+
+/* The file that tells the JVM what SIGQUIT means; *folder is where it was made. */
+static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t size)
+{
+    const char *places[] = {"tmp/", ""};
+    const int folders[] = {jvm->root, jvm->cwd};
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, size, "%s.attach_pid%ld", places[i], (long)jvm->status.inner);
+        int fd = folders[i] < 0
+                     ? -1
+                     : openat(folders[i], name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+            continue;
+        close(fd);
+        *folder = folders[i];
+        return true;
+    }
+    return false;
+}
+
+/* Wake the attach listener, which a JVM starts only when it is first asked for. */
+static int wake_listener(const struct jvm *jvm, int *fd)
+{
+    char name[64];
+    int folder = -1;
+    if (!make_trigger(jvm, &folder, name, sizeof name))
+        return bbf_fail(BBF_EXIT_FAILED,
+                        "%s: neither its /tmp nor its working folder can be written to (%s), and "
+                        "the JVM looks for the request there",
+                        jvm->who, strerror(errno));
+    int64_t until = now_ms() + LISTEN_MS;
+    long pause_ms = 5;
+    if (kill(jvm->pid, SIGQUIT) != 0) {
+        int cause = errno;
+        (void)unlinkat(folder, name, 0);
+        return bbf_fail(cause == EPERM ? BBF_EXIT_PERMISSION : BBF_EXIT_TARGET, "%s: %s", jvm->who,
+                        strerror(cause));
+    }
+    do {
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
+        pause_ms = pause_ms < 100 ? 2 * pause_ms : pause_ms;
+        *fd = connect_jvm(jvm);
+    } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && now_ms() < until);
+    int cause = errno;
+    if (*fd >= 0 || (cause != ENOENT && cause != ECONNREFUSED))
+        (void)unlinkat(folder, name, 0);
+    if (*fd >= 0)
+        return BBF_EXIT_OK;
+    if (cause == EACCES || cause == EPERM)
+        return bbf_fail(BBF_EXIT_PERMISSION, "%s: its attach listener may not be connected to",
+                        jvm->who);
+    /* Without the file a SIGQUIT that is still to come would print a thread dump. */
+    return bbf_fail(BBF_EXIT_FAILED,
+                    "%s: its attach listener did not come within %d s; is it stopped, or so short "
+                    "of CPU that it cannot answer? The file %s is left, so that it does not take "
+                    "the signal for a wish for a thread dump",
+                    jvm->who, LISTEN_MS / 1000, name);
+}
+
+static bool send_request(int fd, const char *library, const char *options)
+{
+    const char *words[] = {"1", "load", library, "true", options};
+    struct bbf_buf request = BBF_BUF_INIT;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        bbf_buf_add(&request, words[i], strlen(words[i]) + 1);
+    bool sent = !request.failed &&
+                send(fd, request.data, request.len, MSG_NOSIGNAL) == (ssize_t)request.len;
+    bbf_buf_free(&request);
+    return sent;
+}
+
+/* All of the answer, until the JVM closes; false after ANSWER_MS. */
+static bool receive_answer(int fd, struct bbf_buf *answer)
+{
+    int64_t until = now_ms() + ANSWER_MS;
+    for (;;) {
+        char bytes[4096];
+        int64_t left = until - now_ms();
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (left <= 0 || poll(&wait, 1, (int)left) <= 0)
+            return false;
+        ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+        if (n <= 0)
+            return n == 0;
+        bbf_buf_add(answer, bytes, (size_t)n);
+    }
+}
+
+static int judge(const struct jvm *jvm, const char *answer)
+{
+    const char *text;
+    int code;
+    if (bbf_attach_read_answer(answer, &code, &text) == BBF_ATTACH_NOT_LOADED) {
+        int len = (int)strcspn(text, "\n");
+        if (strstr(text, "ynamic agent loading") != NULL)
+            return bbf_fail(BBF_EXIT_REFUSED,
+                            "%s was started with -XX:-EnableDynamicAgentLoading; start it without, "
+                            "or with -agentpath:%s",
+                            jvm->who, jvm->library);
+        return bbf_fail(BBF_EXIT_FAILED,
+                        "%s did not load %s: %.*s; is its /tmp mounted noexec, or is it a JVM of "
+                        "another machine type or C library?",
+                        jvm->who, jvm->library, len, text);
+    }
+    if (code == 0)
+        return BBF_EXIT_OK;
+    if (code == 2)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "%s did not take the options; its stderr, or the file of log=, says why",
+                        jvm->who);
+    return bbf_fail(
+        code == 5 ? BBF_EXIT_REFUSED : BBF_EXIT_FAILED,
+        "%s refused (Agent_OnAttach returned %d); its stderr, or the file of log=, says "
+        "why: mostly, it has another build of bbflow, or is no HotSpot 11 or newer",
+        jvm->who, code);
+}
+
+static int converse(struct jvm *jvm, const char *options)
+{
+    struct bbf_buf answer = BBF_BUF_INIT;
+    int fd = connect_jvm(jvm), exit_code = BBF_EXIT_OK;
+    if (strlen(jvm->library) >= ARGUMENT || strlen(options) >= ARGUMENT)
+        exit_code =
+            bbf_fail(BBF_EXIT_USAGE,
+                     "the options have %zu characters, and HotSpot takes %d at attach; give "
+                     "the rest by 'bbflow set' afterwards",
+                     strlen(options), ARGUMENT - 1);
+    else if (fd < 0)
+        exit_code = wake_listener(jvm, &fd);
+    if (exit_code == BBF_EXIT_OK &&
+        (!send_request(fd, jvm->library, options) || !receive_answer(fd, &answer)))
+        exit_code = bbf_fail(BBF_EXIT_FAILED,
+                             "%s gave no answer within %d s; whether it loaded the agent, 'bbflow "
+                             "list' will show",
+                             jvm->who, ANSWER_MS / 1000);
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = judge(jvm, bbf_buf_cstr(&answer));
+    if (fd >= 0)
+        close(fd);
+    bbf_buf_free(&answer);
+    return exit_code;
+}
+
+int bbf_attach_load(pid_t pid, const char *who, const char *library, const char *options)
+{
+    struct jvm jvm = {.pid = pid, .who = who, .root = -1, .cwd = -1};
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    int exit_code = BBF_EXIT_OK;
+
+    int from = open(library, O_RDONLY | O_CLOEXEC);
+    if (from < 0)
+        exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s; name the agent by --agent FILE", library,
+                             strerror(errno));
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = open_jvm(&jvm);
+    if (exit_code == BBF_EXIT_OK && !become(jvm.status.uid, jvm.status.gid))
+        exit_code = bbf_fail(BBF_EXIT_PERMISSION, "cannot become user %u of %s: %s",
+                             (unsigned)jvm.status.uid, who, strerror(errno));
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = place_library(&jvm, from, library);
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = converse(&jvm, options);
+    remove_copy(&jvm);
+    become_again(uid, gid);
+    const int open_fds[] = {from, jvm.root, jvm.cwd};
+    for (int i = 0; i < 3; i++)
+        if (open_fds[i] >= 0)
+            close(open_fds[i]);
+    return exit_code;
+}

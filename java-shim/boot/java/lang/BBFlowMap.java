@@ -1,0 +1,367 @@
+/*
+ * java.lang.BBFlowMap - the hooks for buffers whose ByteBuf class has no hidden field, because it was
+ * loaded before the agent (design D3; docs/adr: map mode). In the place of the field: a table in
+ * native memory, found by the identity hash, of the lives that are open. What the hash finds is
+ * proved by the object itself: the record's slot holds it, or, once the agent thread has converted
+ * the life, a WeakReference to it. Hashes may collide as they like.
+ *
+ * Only open lives are in the table. A buffer that is not there is new to us if Netty's own count,
+ * read by field, says that it is alive: otherwise it was released, and what is done with it is
+ * Netty's to report.
+ *
+ * Table: buckets of 64 B; word 0 = this bucket has overflowed into the next (never taken back),
+ * words 1-7 = pending:1 | tag:7 | generation:32 | record:24, 0 = empty.
+ * Invariant: at most one entry of an object is not pending. To enter: put a pending entry, look
+ * for others of the object, then commit by CAS. Of two that enter at once each has put its entry
+ * before it looks, so one sees the other at least: a first sight gives way, a root (its thread
+ * alone has the buffer) takes a pending one away.
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+
+import java.lang.ref.WeakReference;
+import jdk.internal.misc.Unsafe;
+
+final class BBFlowMap {
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long LOW = 0xffffffffL;
+    private static final long HIGH = 0xffffffff00000000L;
+    private static final long PENDING = 1L << 63;
+    private static final long KEY = (1L << MAP_TAG_SHIFT) - 1;
+    private static final int BUCKETS = 1 << MAP_BUCKET_BITS;
+    private static final int TRIES = 16;
+    private static final long NOT_IN = 0, FULL = -1, IGN = HIGH | RECORD_IGN;
+
+    private BBFlowMap() {
+    }
+
+    // ---- entries ----
+
+    private static long entry(long handle, long tag) {
+        return handle & (1L << MAP_GENERATION_SHIFT) - 1
+                | handle >>> 32 << MAP_GENERATION_SHIFT | tag << MAP_TAG_SHIFT;
+    }
+
+    private static long handle(long entry) {
+        return (entry >>> MAP_GENERATION_SHIFT & LOW) << 32
+                | entry & (1L << MAP_GENERATION_SHIFT) - 1;
+    }
+
+    private static long tagOf(int hash) {
+        return hash >>> MAP_BUCKET_BITS & MAP_TAG_MASK;
+    }
+
+    private static long bucketAt(int bucket) {
+        return MAP + ((long) (bucket & BUCKETS - 1) << MAP_BUCKET_SHIFT);
+    }
+
+    /** Is o what the life of this handle is about, and is it open? */
+    private static boolean isOf(Object o, long h) {
+        Object s = BBFlowShim.slot((int) h);
+        return (s == o || s != null && s.getClass() == WeakReference.class
+                && ((WeakReference<?>) s).get() == o) && BBFlowShim.isOpen(h);
+    }
+
+    /** The handle of an object's open life, 0 if there is none. */
+    private static long find(Object o) {
+        int hash = System.identityHashCode(o);
+        long tag = tagOf(hash);
+        for (int i = 0; i < BUCKETS; i++, hash++) {
+            long b = bucketAt(hash);
+            for (int k = 8; k < 1 << MAP_BUCKET_SHIFT; k += 8) {
+                long e = U.getLongVolatile(null, b + k);
+                // Again after the proof: an entry goes before its record is another life's.
+                if (e != 0 && e >>> MAP_TAG_SHIFT == tag && isOf(o, handle(e))
+                        && U.getLongVolatile(null, b + k) == e)
+                    return handle(e);
+            }
+            if (U.getIntVolatile(null, b) == 0)
+                return 0;
+        }
+        return 0;
+    }
+
+    /** Into the first empty place of the chain: its address, 0 if there is none. */
+    private static long put(int hash, long pending) {
+        for (int i = 0; i < BUCKETS; i++, hash++) {
+            long b = bucketAt(hash);
+            for (int k = 8; k < 1 << MAP_BUCKET_SHIFT; k += 8)
+                if (U.getLongVolatile(null, b + k) == 0
+                        && U.compareAndSetLong(null, b + k, 0L, pending))
+                    return b + k;
+            U.putIntVolatile(null, b, 1); // before the entry lies beyond
+        }
+        return 0;
+    }
+
+    /** Another entry of o than the one at own: its handle; -1 = one that is pending; 0 = none. */
+    private static long rival(Object o, int hash, long tag, long own, boolean root) {
+        for (int i = 0; i < BUCKETS; i++, hash++) {
+            long b = bucketAt(hash);
+            for (int k = 8; k < 1 << MAP_BUCKET_SHIFT; k += 8) {
+                long e = U.getLongVolatile(null, b + k);
+                if (e == 0 || b + k == own || (e & ~PENDING) >>> MAP_TAG_SHIFT != tag
+                        || !isOf(o, handle(e)) || U.getLongVolatile(null, b + k) != e)
+                    continue;
+                if (e > 0)
+                    return handle(e);
+                if (!root || !U.compareAndSetLong(null, b + k, e, 0L))
+                    return -1;
+            }
+            if (U.getIntVolatile(null, b) == 0)
+                return 0;
+        }
+        return 0;
+    }
+
+    /** h itself: it is in; else NOT_IN (try again, or give way) or FULL, and it is not. */
+    private static long enter(Object o, long h, boolean root) {
+        if ((U.getInt(SHARED + SHARED_FLAGS) & SHARED_MAP) == 0)
+            return FULL;
+        int hash = System.identityHashCode(o);
+        long tag = tagOf(hash), e = entry(h, tag);
+        long at = put(hash, e | PENDING);
+        if (at == 0)
+            return FULL;
+        U.putInt(BBFlowShim.recordAt(h) + REC_BATCH, (int) (at - MAP >>> 3));
+        if (rival(o, hash, tag, at, root) == 0 && U.compareAndSetLong(null, at, e | PENDING, e))
+            return h;
+        U.compareAndSetLong(null, at, e | PENDING, 0L);
+        return NOT_IN;
+    }
+
+    /** The life is over: its entry goes before its record can be another's. */
+    static void remove(int place, long h) {
+        long at = MAP + ((long) (place & (BUCKETS << MAP_BUCKET_SHIFT - 3) - 1) << 3);
+        long e = U.getLongVolatile(null, at);
+        if ((e & KEY) == entry(h, 0) && place != 0)
+            U.compareAndSetLong(null, at, e, 0L);
+    }
+
+    // ---- objects ----
+
+    /** What a view wraps at last, by field; null if that is no buffer of map mode. */
+    private static Object owner(Object o) {
+        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long kind = BBFlowShim.kindOf(o);
+            if ((kind & KIND_VIEW) == 0)
+                return (kind & KIND_MAPPED) != 0 ? o : null;
+            o = U.getReference(o, kind >>> 32);
+        }
+        return null;
+    }
+
+    /** Netty's count, by field: even and not 0 is alive (4.1.36 and later). */
+    private static boolean isAlive(Object o, long kind) {
+        int raw = 0;
+        if ((kind & KIND_COUNT_INT) != 0) {
+            raw = U.getIntVolatile(o, kind >>> 32);
+        } else if ((kind & KIND_COUNT_REF) != 0) {
+            Object counter = U.getReference(o, kind >>> 32);
+            long its = counter != null ? BBFlowShim.kindOf(counter) : 0;
+            raw = (its & KIND_COUNTER) != 0 ? U.getIntVolatile(counter, its >>> 32) : 0;
+        }
+        return raw != 0 && (raw & 1) == 0;
+    }
+
+    /** Not ours: a class without the field that is no buffer of map mode either. */
+    private static boolean isMapped(Object o) {
+        return (BBFlowShim.kindOf(o) & KIND_MAPPED) != 0;
+    }
+
+    private static boolean hasField(Object o) {
+        return (BBFlowShim.kindOf(o) & KIND_FIELD) != 0;
+    }
+
+    /** The handle of the life that o, a view or an owner, stands for; 0 = none. */
+    static long handleOf(Object o) {
+        Object owner = owner(o);
+        return owner != null ? find(owner) : 0;
+    }
+
+    /** The same, opened if it is new to us and alive. */
+    private static long seen(Object o) {
+        Object owner = owner(o);
+        if (owner == null)
+            return 0;
+        long h = find(owner);
+        return h != 0 ? h : firstSight(owner);
+    }
+
+    private static long firstSight(Object o) {
+        long kind = BBFlowShim.kindOf(o);
+        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND, flags = U.getInt(SHARED + SHARED_FLAGS);
+        boolean foreign = (kind & KIND_FOREIGN) != 0;
+        if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
+                || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind))
+            return 0;
+        mem |= foreign ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
+        int site = BBFlowShim.firstSiteOf(kind);
+        int node = site != 0 ? BBFlowShim.rootNode(site, mem) : 0;
+        if (node <= NODE_BEFORE_RESET)
+            return 0;
+        long h = BBFlowShim.open(o, node, BBFlowShim.refsOf(kind, mem), 0, 0, MAPPED);
+        if (h == IGN)
+            return 0;
+        if (enter(o, h, false) != h) {
+            BBFlowShim.undo(h);
+            return find(o);
+        }
+        // Released before it was in, so that the release hook did not find it?
+        if (!foreign && !isAlive(o, kind)) {
+            BBFlowShim.undo(h);
+            return 0;
+        }
+        return h;
+    }
+
+    // ---- the hooks: true if o has no field, whatever was done with it ----
+
+    static boolean step(Object o, int site) {
+        try {
+            if (hasField(o))
+                return false;
+            long h = seen(o);
+            if (h != 0)
+                BBFlowShim.stepTo(h, site);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    static boolean root(Object o, int size, int meta, boolean keep) {
+        try {
+            if (hasField(o))
+                return false;
+            Object owner = owner(o);
+            long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
+            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (meta & META_SITE) != SITE_FRESH
+                    && !BBFlowShim.paused())
+                openRoot(owner, kind, size, meta, keep);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
+        int mem = meta >>> META_MEM_SHIFT;
+        if ((mem & MEM_KIND) == MEM_KIND)
+            mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        if ((kind & KIND_FOREIGN) != 0)
+            mem |= MEM_FOREIGN;
+        int node = BBFlowShim.rootNode(meta & META_SITE, mem);
+        for (int i = 0; i < TRIES; i++) {
+            long f = find(o);
+            if (f != 0 && keep || f != 0 && node > NODE_BEFORE_RESET
+                    && BBFlowShim.rename(f, node, mem, size))
+                return;
+            if (f != 0 && node <= NODE_BEFORE_RESET && BBFlowShim.isFirstSeen(f))
+                BBFlowShim.undo(f);
+            else if (f != 0)
+                BBFlowShim.endBy(f, true);
+            if (node <= NODE_BEFORE_RESET) {
+                if (node != NODE_IGNORE)
+                    BBFlowShim.tally(TALLY_DROPPED_LIVES);
+                return;
+            }
+            long in = openIn(o, node, BBFlowShim.refsOf(kind, mem), size, 0);
+            if (in != NOT_IN)
+                return;
+        }
+        BBFlowShim.tally(TALLY_DROPPED_LIVES);
+    }
+
+    /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
+    private static long openIn(Object o, int node, int refs, int size, long parent) {
+        long h = BBFlowShim.open(o, node, refs, size, parent, MAPPED);
+        if (h == IGN)
+            return h; // at a limit, counted
+        long in = enter(o, h, true);
+        if (in != h)
+            BBFlowShim.undo(h);
+        if (in == FULL)
+            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+        return in;
+    }
+
+    static boolean derive(Object o, Object parent, int site) {
+        try {
+            if (hasField(o))
+                return false;
+            long kind = BBFlowShim.kindOf(o);
+            if ((kind & KIND_MAPPED) == 0 || BBFlowShim.paused())
+                return true;
+            long pf = seen(parent);
+            int mem = pf != 0 ? BBFlowShim.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+            int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowShim.rootNode(site, mem);
+            if (pf == 0 && node <= NODE_BEFORE_RESET)
+                return true;
+            for (int i = 0; i < TRIES; i++) {
+                long f = find(o);
+                if (f != 0)
+                    BBFlowShim.endBy(f, true);
+                if (openIn(o, node, BBFlowShim.refsOf(kind, mem), 0, pf) != NOT_IN)
+                    return true;
+            }
+            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    static boolean refs(Object o, int delta) {
+        try {
+            if (hasField(o))
+                return false;
+            long h = isMapped(o) ? find(o) : 0;
+            if (h != 0)
+                BBFlowShim.refsOn(h, delta);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    static boolean resized(Object o, int size) {
+        try {
+            if (hasField(o))
+                return false;
+            long h = isMapped(o) ? find(o) : 0;
+            if (h != 0)
+                BBFlowShim.sizeOf(h, size);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    static boolean release(Object o) {
+        try {
+            if (hasField(o))
+                return false;
+            long h = isMapped(o) ? find(o) : 0;
+            if (h != 0)
+                BBFlowShim.releaseSlow(o, h);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    static boolean unreleasable(Object wrapper, Object owner) {
+        try {
+            if (hasField(wrapper) && hasField(owner))
+                return false;
+            long h = handleOf(owner);
+            if (h != 0)
+                BBFlowShim.makeStatic(h);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+}

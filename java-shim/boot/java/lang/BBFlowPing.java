@@ -1,0 +1,12 @@
+/*
+ * java.lang.BBFlowPing - does a native of the agent link yet? HotSpot looks into a library that was
+ * attached only once Agent_OnAttach has returned, so the agent thread asks until it does.
+ */
+package java.lang;
+
+final class BBFlowPing {
+    private BBFlowPing() {
+    }
+
+    static native void ping();
+}

@@ -1,0 +1,366 @@
+"""Coming into a running JVM and leaving it again (issue 6, point 7)."""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Case, OUT, Special, agent_lines, class_path
+from snapshot import same
+
+NETTY = "4.1.140.Final"
+ALL_JDKS = (11, 17, 21, 25)
+NO_LEAK_DETECTOR = "-Dio.netty.leakDetection.level=DISABLED"
+# JDK 21's notice, and nothing else, may appear on stderr.
+NOTICE = ("WARNING: A JVM TI agent has been loaded dynamically", "WARNING: If a serviceability tool",
+          "WARNING: Dynamic loading of agents", "OpenJDK 64-Bit Server VM warning: ",
+          # Netty's own, on 24 and later
+          "WARNING: A terminally deprecated method in sun.misc.Unsafe", "WARNING: sun.misc.Unsafe::",
+          "WARNING: Please consider reporting")
+
+
+class Late(Case):
+    """A program of W behind com.app.Late: bbflow is attached before any class of Netty is there,
+    so the numbers are those of a JVM that started with it; the report is written at exit."""
+
+    def __init__(self, name, *args, **more):
+        super().__init__("attach/" + name, "com.app.Late", *args, agent=None, **more)
+        self.live = self.come_in
+
+    def come_in(self, run):
+        run.client("attach", "--agent", harness.AGENT, str(run.pid), "include=com.app",
+                   f"file={run.json_path}")
+        run.process.stdin.write(b"\n")
+        run.process.stdin.flush()
+
+    def finished(self, run, with_agent):
+        if with_agent:
+            run.read_snapshot()
+            self.check(run)
+
+
+class Older(Late):
+    """The same in a JVM that has Netty and open buffers."""
+
+    def __init__(self, name, *args, **more):
+        super().__init__(name, *args, **more)
+        self.main = "com.app.W"
+
+
+def first_seen(run):
+    """What was open before is there from its first step on; what was released before is not."""
+    for name in ("lives", "released", "leaked", "live"):
+        same(name, run.json.totals[name], run.oracle.get(name, 0))
+    assert all(r.startswith("?first-seen ") for r in run.json.roots()), run.json.roots()
+    same("last steps", run.json.last_steps(), {"com.app.Steps.leaky": 10})
+
+
+class Program:
+    """One JVM with a program that ends when its stdin closes."""
+
+    def __init__(self, bench, *args, jvm=(), main="com.app.W", ready="ROUNDS", prefix=(), user=None,
+                 home=None, path=None):
+        self.bench = bench
+        self.files = [open(bench.path(n), "w+", encoding="utf-8") for n in ("stdout", "stderr")]
+        command = [*prefix, bench.jdk.java if home is None else home, *jvm, "-cp",
+                   path or class_path("probes", NETTY), main, *args]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.files[0],
+                                        stderr=self.files[1], env=bench.env, cwd=bench.folder,
+                                        text=True, **({"user": user, "group": user,
+                                                       "extra_groups": []} if user else {}))
+        self.pid = self.process.pid
+        self.wait_for(ready)
+
+    def wait_for(self, text):
+        end = time.time() + 60
+        while text not in self.read(0) and time.time() < end:
+            assert self.process.poll() is None, f"ended: {self.read(0)} {self.read(1)}"
+            time.sleep(0.05)
+
+    def read(self, i):
+        with open(self.files[i].name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        try:
+            self.process.wait(90)
+        finally:
+            self.process.kill()
+            for file in self.files:
+                file.close()
+
+    def end(self):
+        """Exit code after stdin was closed."""
+        self.process.stdin.close()
+        return self.process.wait(90)
+
+    def ask(self, *args, code=0):
+        done = self.bench.run([harness.CLIENT, *args], timeout=120)
+        assert done.returncode == code, (f"bbflow {' '.join(args)}: exit {done.returncode}, not "
+                                         f"{code}: {done.stdout[-300:]}{done.stderr[-800:]}")
+        return done.stdout + done.stderr
+
+    def attach(self, *options, code=0):
+        return self.ask("attach", "--agent", harness.AGENT, str(self.pid), *options, code=code)
+
+    def stop(self, code=0):
+        return self.ask("stop", str(self.pid), code=code)
+
+    def threads(self):
+        names = []
+        for path in glob.glob(f"/proc/{self.pid}/task/*/comm"):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    names.append(file.read().strip())
+            except OSError:
+                continue
+        return names
+
+    def ours(self):
+        return sorted(n for n in self.threads() if n.startswith("bbflow"))
+
+    def wait_without_threads(self, seconds=30):
+        end = time.time() + seconds
+        while self.ours() and time.time() < end:
+            time.sleep(0.1)
+        same("threads of ours", self.ours(), [])
+
+    def memory(self):
+        """Resident kB."""
+        with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def jcmd(self, library, options):
+        jcmd = os.path.join(os.path.dirname(harness.javac()), "jcmd")
+        return self.bench.run([jcmd, str(self.pid), "JVMTI.agent_load", library, options]).stdout
+
+
+def bodies(program, name):
+    """Every method's bytecode in force, {method: (length, hash)}."""
+    out = program.bench.path(name)
+    library = os.path.join(os.path.dirname(os.path.realpath(harness.BODIES)), "libtest_bodies.so")
+    text = program.jcmd(library, f'"{out}:Lcom/app/:Lio/netty/"')
+    assert "return code: 0" in text, text
+    with open(out, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(" ", 1) for line in file)
+
+
+def only_the_notice(program):
+    text = program.read(1)
+    mine = [line for line in text.splitlines()
+            if line and not line.startswith(NOTICE) and "sharing" not in line]
+    same("stderr", mine, [])
+
+
+def put_back(bench):
+    """After stop each body is bit by bit what it was; another agent's change is still in it."""
+    jvm = [NO_LEAK_DETECTOR, f"-javaagent:{OUT}/other-agent.jar=patch"]
+    with Program(bench, "rounds", "2", jvm=jvm) as program:
+        time.sleep(0.5)
+        before = bodies(program, "before")
+        program.attach("include=com.app+io.netty.buffer,trackConstructors=com.app")
+        during = bodies(program, "during")
+        changed = [m for m in before if during.get(m) != before[m]]
+        assert len(changed) > 100, f"only {len(changed)} methods were changed"
+        assert any("Steps;.done" in m for m in changed) and \
+            any("AbstractReferenceCountedByteBuf;.handleRelease" in m for m in changed), changed[:50]
+        print(f"# {len(changed)} of {len(before)} methods were changed")
+        program.stop()
+        after = bodies(program, "after")
+        same("bodies after stop", [m for m in before if after.get(m) != before[m]], [])
+        same("sockets", glob.glob(os.path.join(bench.sockets, "bbflow-*", "*.sock")), [])
+        same("exit", program.end(), 0)
+        assert "NUMBER 4243" in program.read(0), program.read(0)
+        only_the_notice(program)
+
+
+def cycles(bench, late=True):
+    """Attach and stop under load, again and again: nothing grows, and nothing is called lost."""
+    rounds = int(os.environ.get("BBF_ATTACH_CYCLES", "6"))
+    with Program(bench, "rounds", "4", jvm=[NO_LEAK_DETECTOR, "-Xmx256m"],
+                 **({"main": "com.app.Late", "ready": "READY"} if late else {})) as program:
+        figures = []
+        if late:
+            program.attach("include=com.app")  # the field comes with it
+            program.process.stdin.write("\n")
+            program.process.stdin.flush()
+            program.wait_for("ROUNDS")
+            program.stop()
+        for i in range(rounds):
+            program.attach("include=com.app")
+            time.sleep(0.4)
+            text = program.ask("dump", "--gc", str(program.pid))
+            picture = harness.Snapshot(text)
+            picture.check()
+            for name in ("leaked", "held", "dropped_lives", "internal_errors"):
+                same(f"{name} in round {i}", picture.totals[name], 0)
+            program.stop()
+            figures.append((program.memory(), program.fds(), len(program.threads()),
+                            picture.totals["lives"]))
+        if rounds > 20:
+            for i in range(0, rounds, max(1, rounds // 20)):
+                print(f"# round {i}: RSS %d kB, %d fds, %d threads, %d lives" % figures[i])
+        assert sum(f[3] for f in figures) > 1000 * rounds, f"hardly anything was seen: {figures}"
+        quarter = figures[rounds // 4: rounds // 2 + 1], figures[-max(2, rounds // 4):]
+        first, last = (max(f[0] for f in part) for part in quarter)
+        assert last < first + 40_000, f"RSS grew from {first} to {last} kB: {figures}"
+        assert figures[-1][1] <= figures[0][1] + 2, f"descriptors: {figures}"
+        same("exit", program.end(), 0)
+        only_the_notice(program)
+
+
+def thread_goes(bench):
+    """The agent thread is there while a buffer is open, and gone once all have ended."""
+    with Program(bench, "serve", main="com.app.Late", ready="READY",
+                 jvm=[NO_LEAK_DETECTOR]) as program:
+        program.attach("include=com.app")
+        assert "bbflow" in program.ours(), program.threads()
+        program.process.stdin.write("\n")
+        program.process.stdin.flush()
+        program.wait_for("READY\nREADY")
+        seen = harness.Snapshot(program.ask("dump", str(program.pid)))
+        assert seen.totals["lives"] > 100, seen.totals
+        program.stop()
+        program.wait_without_threads()  # serve's own System.gc() ends what was lost
+        program.attach("include=com.app")
+        again = harness.Snapshot(program.ask("dump", str(program.pid)))
+        again.check()
+        assert again.totals["lives"] < seen.totals["lives"], "it did not count from zero"
+        program.stop()
+        same("exit", program.end(), 0)
+
+
+def jcmd(bench):
+    """By jcmd: 0; options that are wrong: 2; a second time: 5, and nothing is disturbed."""
+    with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
+        for options, code in (('"includ=com.app"', 2), ("include=com.app", 2), ('"file=/no/x.json"', 1),
+                              ('"include=com.app"', 0), ('"include=com.app"', 5)):
+            text = program.jcmd(harness.AGENT, options)
+            assert f"return code: {code}" in text, f"{options}: {text}"
+        lines = agent_lines(program.read(1))
+        same("lines of ours", len(lines), 4)
+        for line, word in zip(lines, ("did you mean 'include'", "jcmd", "/no", "bbflow set")):
+            assert word in line, f"no {word!r} in {line}"
+        program.ask("status", str(program.pid))
+        copy = bench.path("libbbflow-other.so")
+        shutil.copy(harness.AGENT, copy)
+        text = program.jcmd(copy, '"include=com.app"')
+        assert "return code: 5" in text, text
+        program.stop()
+        text = program.jcmd(copy, '"include=com.app"')
+        assert "return code: 5" in text, text
+        assert "another build" in program.read(1), program.read(1)
+        program.attach("include=com.app")
+        program.stop()
+        same("exit", program.end(), 0)
+
+
+def refused(bench):
+    """Each JVM that cannot be attached to says why, with the exit code of README, and lives on."""
+    table = [("-XX:+DisableAttachMechanism", 5, "DisableAttachMechanism"), ("-Xrs", 5, "Xrs"),
+             ("-XX:-EnableDynamicAgentLoading", 5, "EnableDynamicAgentLoading")]
+    for flag, code, word in table:
+        for more in ([], ["-XX:-UsePerfData"]):
+            with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR, flag, *more]) as program:
+                text = program.attach("include=com.app", code=code)
+                assert word in text, f"{flag}: {text}"
+                same(f"{flag}: running", program.process.poll(), None)
+                same(f"{flag}: exit", program.end(), 0)
+                assert "Full thread dump" not in program.read(0), f"{flag}: a thread dump on stdout"
+    with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
+        for options, code, word in (("includ=x", 2, "include"), ("include=" + "a" * 2000, 2, "1023")):
+            assert word in program.attach(options, code=code)
+        program.ask("attach", "--agent", "/no/such.so", str(program.pid), code=1)
+        assert "not load" in program.ask("attach", "--agent", __file__, str(program.pid), code=1)
+        program.stop(code=3)
+        program.attach("include=com.app")
+        assert "bbflow set" in program.attach("include=com.app", code=5)
+        same("exit", program.end(), 0)
+    with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
+        os.kill(program.pid, signal.SIGSTOP)
+        try:
+            assert "listener" in program.attach("include=com.app", code=1)
+        finally:
+            os.kill(program.pid, signal.SIGCONT)
+        program.attach("include=com.app")
+        same("exit", program.end(), 0)
+        assert "Full thread dump" not in program.read(0), "a thread dump on stdout"
+
+
+def other_user(bench):
+    """root attaches to another user's JVM, from a file which that user may not read."""
+    if os.getuid() != 0:
+        return
+    folder = f"/tmp/bbj-other-{os.getpid()}"
+    shutil.copytree(os.path.join(OUT, "classes/probes"), folder)
+    jars = glob.glob(class_path("probes", NETTY).split(":")[1])
+    for jar in jars:
+        shutil.copy(jar, folder)
+    subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
+    os.chmod(bench.sockets, 0o777)
+    os.chmod(bench.folder, 0o777)
+    try:
+        with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR], user=65534,
+                     path=f"{folder}:{folder}/*") as program:
+            program.attach("include=com.app")
+            harness.Snapshot(program.ask("dump", str(program.pid))).check()
+            program.stop()
+            same("copies left", glob.glob("/tmp/bbflow-????????????????"), [])
+            same("exit", program.end(), 0)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def container(bench):
+    """A JVM with a pid namespace, mounts and a /tmp of its own, attached to from outside."""
+    if os.getuid() != 0:
+        return
+    inside = "mount -t tmpfs none /tmp && exec \"$@\""
+    prefix = ["unshare", "--pid", "--mount", "--net", "--ipc", "--fork", "--mount-proc",
+              "--kill-child", "sh", "-c", inside, "sh"]
+    probe = bench.run(prefix + ["true"])
+    assert probe.returncode == 0, f"no namespaces here: {probe.stderr}"
+    bench.env.pop("XDG_RUNTIME_DIR", None)
+    with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR], prefix=prefix) as program:
+        children = bench.run(["ps", "-o", "pid=", "--ppid", str(program.pid)]).stdout.split()
+        program.pid = int(children[0])
+        program.attach("include=com.app")
+        harness.Snapshot(program.ask("dump", str(program.pid))).check()
+        left = os.listdir(f"/proc/{program.pid}/root/tmp")
+        same("copies left", [n for n in left if re.fullmatch("bbflow-[0-9a-f]{16}", n)], [])
+        program.stop()
+        left = glob.glob(f"/proc/{program.pid}/root/tmp/bbflow-*/*") + glob.glob(
+            f"/proc/{program.pid}/root/tmp/.attach*")
+        same("files left", left, [])
+        program.attach("include=com.app")  # the same build, from a copy again
+        program.stop()
+        same("exit", program.end(), 0)
+
+
+def cases(check_cycles):
+    for allocator in ("pooled", "unpooled"):
+        yield Late(f"before Netty {allocator}", "cycles", allocator, "loop", netty=NETTY,
+                   jdk=ALL_JDKS if allocator == "pooled" else (17,), check=check_cycles(allocator),
+                   quick=allocator == "pooled")
+    yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
+    yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
+    yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
+    yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
+    yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
+    yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
+    yield Special("attach/jcmd", jcmd, jdk=(17, 25))
+    yield Special("attach/refused", refused, jdk=(17, 25))
+    yield Special("attach/other user", other_user, jdk=(17,))
+    yield Special("attach/container", container, jdk=(17, 25))

@@ -1,0 +1,23 @@
+#include "trie/map.h"
+
+bool bbf_map_open(struct bbf_tracker *t)
+{
+    if (!bbf_space_reach(&t->map, t->map.size))
+        return false;
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_MAP);
+    return true;
+}
+
+void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation)
+{
+    /* Where the shim put it (REC_BATCH is no link while a record is in use). */
+    uint32_t place = atomic_load_explicit(&bbf_record_at(t, record)->batch, memory_order_relaxed);
+    const uint64_t key = (uint64_t)generation << BBF_L_MAP_GENERATION_SHIFT | record;
+    if (place == 0 || place >= t->map.size / sizeof(uint64_t))
+        return;
+    _Atomic uint64_t *at = (_Atomic uint64_t *)(void *)t->map.base + place;
+    uint64_t entry = atomic_load_explicit(at, memory_order_relaxed);
+    if ((entry & ((UINT64_C(1) << BBF_L_MAP_TAG_SHIFT) - 1)) == key)
+        (void)atomic_compare_exchange_strong_explicit(at, &entry, 0, memory_order_relaxed,
+                                                      memory_order_relaxed);
+}
