@@ -208,10 +208,11 @@ def cycles(bench, late=True):
                 same(f"{name} in round {i}", picture.totals[name], 0)
             program.stop()
             figures.append((program.memory(), program.fds(), len(program.threads()),
-                            picture.totals["lives"]))
+                            picture.totals["lives"], picture.doc["limits"]["memory"]["used"]))
         if rounds > 20:
             for i in range(0, rounds, max(1, rounds // 20)):
-                print(f"# round {i}: RSS %d kB, %d fds, %d threads, %d lives" % figures[i])
+                print(f"# round {i}: RSS %d kB, %d fds, %d threads, %d lives, "
+                      "%d B ours" % figures[i])
         assert sum(f[3] for f in figures) > 1000 * rounds, f"hardly anything was seen: {figures}"
         quarter = figures[rounds // 4: rounds // 2 + 1], figures[-max(2, rounds // 4):]
         first, last = (max(f[0] for f in part) for part in quarter)
