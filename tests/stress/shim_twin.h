@@ -248,11 +248,8 @@ static inline uint64_t twin_open(struct twin_thread *me, struct twin_object *o, 
                                  uint32_t refs, uint32_t size, uint64_t parent, uint32_t flags)
 {
     uint32_t record = twin_take(me);
-    if (record == 0) {
-        if (twin_get_int(&bbf_node_at(me->w->t, node)->site) != BBF_L_SITE_FRESH)
-            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
-        return BBF_HANDLE_IGN;
-    }
+    if (record == 0)
+        return BBF_HANDLE_IGN; /* the caller counts */
     if (MUTANT != MUTANT_LIFE_BEFORE_SLOT)
         twin_set_slot(me->w->heap, record, o);
     TWIN_POINT(me);
@@ -392,6 +389,8 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
     if (sticky && f != BBF_HANDLE_IGN && twin_reopen(me, o, f, node, refs, size, 0))
         return;
     uint64_t h = twin_open(me, o, node, refs, size, 0, sticky ? BBF_L_STICKY : 0);
+    if (h == BBF_HANDLE_IGN && (meta & BBF_L_META_SITE) != BBF_L_SITE_FRESH)
+        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
     if (sticky) {
         twin_put(&o->bbf, h);
     } else if (!twin_cas(&o->bbf, 0, h)) {
@@ -679,6 +678,8 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
     }
     mem |= BBF_L_MEM_FIRST_SEEN | ((o->kind & BBF_L_KIND_FOREIGN) != 0 ? BBF_L_MEM_FOREIGN : 0);
     uint64_t h = twin_open(me, o, node, twin_refs_of(o->kind, mem), 0, 0, 0);
+    if (h == BBF_HANDLE_IGN)
+        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
     if (twin_cas(&o->bbf, 0, h))
         return h;
     if (h != BBF_HANDLE_IGN)
@@ -844,8 +845,12 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     uint32_t refs = twin_refs_of(o->kind, mem);
     if (f != 0 && f != BBF_HANDLE_IGN && twin_is_open(me, f))
         twin_end_by(me, f, true);
-    if (f == 0 || f == BBF_HANDLE_IGN || !twin_reopen(me, o, f, node, refs, 0, pf))
-        twin_put(&o->bbf, twin_open(me, o, node, refs, 0, pf, f != 0 ? BBF_L_STICKY : 0));
+    if (f == 0 || f == BBF_HANDLE_IGN || !twin_reopen(me, o, f, node, refs, 0, pf)) {
+        uint64_t h = twin_open(me, o, node, refs, 0, pf, f != 0 ? BBF_L_STICKY : 0);
+        if (h == BBF_HANDLE_IGN)
+            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_put(&o->bbf, h);
+    }
     twin_store_fence();
 }
 

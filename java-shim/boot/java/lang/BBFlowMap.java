@@ -202,8 +202,10 @@ final class BBFlowMap {
         if (node <= NODE_BEFORE_RESET)
             return 0;
         long h = BBFlowShim.open(o, node, BBFlowShim.refsOf(kind, mem), 0, 0, MAPPED);
-        if (h == IGN)
+        if (h == IGN) {
+            BBFlowShim.tally(TALLY_DROPPED_LIVES);
             return 0;
+        }
         if (enter(o, h, false) != h) {
             BBFlowShim.undo(h);
             return find(o);
@@ -277,8 +279,10 @@ final class BBFlowMap {
     /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
     private static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowShim.open(o, node, refs, size, parent, MAPPED);
-        if (h == IGN)
-            return h; // at a limit, counted
+        if (h == IGN) {
+            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+            return h;
+        }
         long in = enter(o, h, true);
         if (in != h)
             BBFlowShim.undo(h);

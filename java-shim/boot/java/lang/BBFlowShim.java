@@ -228,23 +228,14 @@ public final class BBFlowShim {
         U.putLongRelease(null, at + REC_LIFE, g | state);
     }
 
-    /** No life for want of a record; one that fresh() wanted is its root hook's to count. */
-    @DontInline
-    private static void dropped(int node) {
-        if (U.getInt(nodeAt(node) + NODE_SITE) != SITE_FRESH)
-            tally(TALLY_DROPPED_LIVES);
-    }
-
-    /** A life on a record of its own; its handle, IGN at a limit (counted). The slot comes first. */
+    /** A life on a record of its own; its handle, IGN at a limit (the caller counts). Slot first. */
     static long open(Object o, int node, int refs, int size, long parent, int flags) {
         long stripe = stripe();
         int record;
         if (stripe != 0) {
             record = U.getInt(stripe + STRIPE_HEAD);
-            if (record == 0 && (record = refill(stripe)) == 0) {
-                dropped(node);
+            if (record == 0 && (record = refill(stripe)) == 0)
                 return IGN;
-            }
             U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(record) + REC_NEXT));
             U.putInt(stripe + STRIPE_COUNT, U.getInt(stripe + STRIPE_COUNT) - 1);
         } else {
@@ -252,7 +243,6 @@ public final class BBFlowShim {
             if (record == 0 || !slotsFor(record)) {
                 if (record != 0)
                     push(record);
-                dropped(node);
                 return IGN;
             }
         }
@@ -406,6 +396,8 @@ public final class BBFlowShim {
         if (sticky && f != IGN && reopen(o, f, node, refs, size, 0))
             return;
         long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
+        if (h == IGN && (meta & META_SITE) != SITE_FRESH) // its root hook follows, and counts
+            tally(TALLY_DROPPED_LIVES);
         if (sticky)
             U.putLong(o, OFF, h);
         else if (!U.compareAndSetLong(o, OFF, 0L, h)) { // another thread saw it first (D12.4)
@@ -538,8 +530,12 @@ public final class BBFlowShim {
             int refs = refsOf(kind, mem);
             if (f != 0 && f != IGN && isOpen(f))
                 endBy(f, true);
-            if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf))
-                U.putLong(o, OFF, open(o, node, refs, 0, pf, f != 0 ? STICKY : 0));
+            if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf)) {
+                long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
+                if (h == IGN)
+                    tally(TALLY_DROPPED_LIVES);
+                U.putLong(o, OFF, h);
+            }
             U.storeStoreFence();
         } catch (Throwable t) {
             failed(t);
@@ -958,6 +954,8 @@ public final class BBFlowShim {
         if ((kind & KIND_FOREIGN) != 0 || neverBuilt(o, kind))
             mem |= MEM_FOREIGN;
         long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
+        if (h == IGN)
+            tally(TALLY_DROPPED_LIVES);
         if (U.compareAndSetLong(o, OFF, 0L, h))
             return h;
         if (h != IGN)
