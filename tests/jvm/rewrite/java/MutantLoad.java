@@ -57,7 +57,7 @@ public final class MutantLoad extends ClassLoader {
         } catch (Throwable t) {
             String text = String.valueOf(t.getMessage()).replaceAll("[^ -~]", " ");
             return stage + "\t" + t.getClass().getName() + "\t"
-                    + text.substring(0, Math.min(text.length(), 300));
+                    + text.substring(0, Math.min(text.length(), 1500));
         }
     }
 
