@@ -4,6 +4,7 @@ import glob
 import os
 import re
 import time
+import typing
 
 import attach
 import guests
@@ -21,9 +22,9 @@ def sources(pattern):
     return lambda: sorted(glob.glob(os.path.join(ROOT, pattern)))
 
 
-# name of the class folder, Netty to compile against, sources
-COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java")),
-           ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"))]
+# name of the class folder, Netty to compile against, sources, other jars to compile against
+COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java"), list),
+           ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list)]
 
 PROBE = "com.app.W"
 STEPS = "com.app.Steps."
@@ -83,27 +84,75 @@ def cycle_cases():
                             quick=thread == "loop" or (count == 8 and allocator == "pooled"))
 
 
-# ---- issue 4, point 1: the three real leaks ---------------------------------------------------
+# ---- issue 4, point 1, and issue 6, point 10: real leaks --------------------------------------
+
+class Leak(typing.NamedTuple):
+    """One leak of Netty's or its users' history; its driver is tests/jvm/leaks/NAME/Leak.java."""
+    buggy: str
+    fixed: str
+    count: int  # lives lost
+    step: str  # that must be on every leak's path and in the first divergence
+    memory: str
+    size: int  # bytes of each
+    oracle: dict  # Harness's own count of it after 40 runs; 0 where it is fixed
+    # What the first divergence names, if that is not the step: the method that threw.
+    shown: str = None
+    # Where the versions are not Netty's: the newest one, and the jars of one of them.
+    newest: str = None
+    jars: tuple = ()
+
 
 LEAKS = {
-    # case: buggy, fixed, lives lost, a step that must be on every leak's path, its last step,
-    # memory, bytes each; Harness's own count of it after 40 runs
-    "http-memorydata-limit": (
+    "http-memorydata-limit": Leak(
         "4.1.67.Final", "4.1.68.Final", 41,
         r"io\.netty\.handler\.codec\.http\.multipart\.(MemoryAttribute|AbstractMemoryHttpData)"
-        r"\.addContent", "direct", 40, ("pooled_direct", 40)),
-    "tcp-dns-query": (
+        r"\.addContent", "direct", 40, {"pooled_direct": 40}),
+    "tcp-dns-query": Leak(
         "4.1.119.Final", "4.1.120.Final", 41,
         r"io\.netty\.handler\.codec\.dns\.TcpDnsQueryDecoder\.decode", "direct", 256,
-        ("pooled_direct", 40)),
-    "http-multipart-readline": (
+        {"pooled_direct": 40}),
+    "http-multipart-readline": Leak(
         "4.1.49.Final", "4.1.50.Final", 82,
         r"io\.netty\.handler\.codec\.http\.multipart\.HttpPostMultipartRequestDecoder"
-        r"\.readLineStandard", "heap", 64, ("unpooled_heap_bytes", 5120)),
+        r"\.readLineStandard", "heap", 64, {"unpooled_heap_bytes": 5120}),
+    "ssl-wrap-throws": Leak(
+        "4.1.116.Final", "4.1.117.Final", 41, r"io\.netty\.handler\.ssl\.SslHandler\.wrap",
+        "direct", 11, {"pooled_direct": 40}),
+    "http2-empty-padding": Leak(
+        "4.1.67.Final", "4.1.68.Final", 41,
+        r"io\.netty\.handler\.codec\.http2\.DefaultHttp2FrameWriter\.writeData", "direct", 0,
+        {"pooled_direct": 40}),
+    "http2-headers-encoder": Leak(
+        "4.1.107.Final", "4.1.108.Final", 41,
+        r"io\.netty\.handler\.codec\.http2\.DefaultHttp2HeadersEncoder\.maxHeaderTableSize", "heap", 256,
+        {"unpooled_heap_bytes": 10240}),
+    "websocket-utf8-invalid": Leak(
+        "4.1.44.Final", "4.1.45.Final", 41,
+        r"io\.netty\.handler\.codec\.http\.websocketx\.Utf8FrameValidator\.channelRead",
+        "direct", 2, {"pooled_direct": 40},
+        shown=r"io\.netty\.handler\.codec\.http\.websocketx\.Utf8Validator\.check"),
+    "haproxy-tlvs": Leak(
+        "4.1.36.Final", "4.1.37.Final", 41,
+        r"io\.netty\.handler\.codec\.haproxy\.HAProxyMessage\.(readTlvs|readNextTLV)", "direct",
+        51, {"pooled_direct": 40, "unreleased": 40}),
+    "rsocket-default-payload": Leak(
+        "1.0.1", "1.0.2", 82, r"io\.rsocket\.util\.DefaultPayload\.create", "direct", 4,
+        {"pooled_direct": 80}, newest="1.1.5",
+        jars=("io.rsocket:rsocket-core:@", "io.projectreactor:reactor-core:3.4.41",
+              "org.reactivestreams:reactive-streams:1.0.4", "org.slf4j:slf4j-api:1.7.36")),
 }
-COMPILE += [("leak-" + name, buggy, lambda name=name: sources("tests/jvm/leaks/common/*.java")()
-             + sources(f"tests/jvm/leaks/{name}/*.java")())
-            for name, (buggy, *_) in LEAKS.items()]
+FIRST_THREE = tuple(LEAKS)[:3]
+
+
+def leak_jars(leak, version):
+    """The jars beside Netty's, fetched when they are needed."""
+    return lambda: guests.jars(*(c.replace("@", version) for c in leak.jars)) if leak.jars else []
+
+
+COMPILE += [("leak-" + name, NETTY_41 if leak.jars else leak.buggy,
+             lambda name=name: sources("tests/jvm/leaks/common/*.java")()
+             + sources(f"tests/jvm/leaks/{name}/*.java")(), leak_jars(leak, leak.buggy))
+            for name, leak in LEAKS.items()]
 
 
 def first_divergence(run):
@@ -113,18 +162,19 @@ def first_divergence(run):
     return text.split("\n2. ")[0].split("\n\n")[0]
 
 
-def real_leak(count, step, memory, size):
+def real_leak(leak):
     # Class.method, as the text says it; it has to be there, whatever else is.
-    shown = step.rsplit(r"\.", 2)[1] + r"\." + step.rsplit(r"\.", 2)[2]
+    shown = r"\.".join((leak.shown or leak.step).rsplit(r"\.", 2)[1:])
 
     def check(run):
         first = first_divergence(run)
-        assert first.split("1. ")[1].startswith(f"{count} of "), first
+        assert first.split("1. ")[1].startswith(f"{leak.count} of "), first
         assert re.search(shown, first), f"no {shown} in {first}"
-        same("leaked", run.json.totals["leaked"], count)
+        same("leaked", run.json.totals["leaked"], leak.count)
+        same("held", run.json.totals["held"], 0)
         for path in run.json.leaked_at():
-            assert any(re.fullmatch(step, name) for name in path), f"no {step} on {path}"
-        same("bytes", run.json.memory(), {memory: (count, count * size)})
+            assert any(re.fullmatch(leak.step, name) for name in path), f"no {leak.step} on {path}"
+        same("bytes", run.json.memory(), {leak.memory: (leak.count, leak.count * leak.size)})
     return check
 
 
@@ -135,8 +185,13 @@ def no_leak(run):
 
 
 def leak_cases():
-    for name, (buggy, fixed, count, step, kind, size, (metric, lost)) in LEAKS.items():
-        for version in (buggy, fixed, NETTY_41, NETTY_42):
+    """A run without patterns takes the later leaks on 17 with and without the fix, and of what
+    else there is (PARANOID, 25, the newest versions) each kind once with one of them or another."""
+    for number, (name, leak) in enumerate(LEAKS.items()):
+        newest = (leak.newest,) if leak.newest else (NETTY_41, NETTY_42)
+        versions = (leak.buggy, leak.fixed, *newest)
+        turn = number % 4
+        for version in versions:
             for level in ("DISABLED", "PARANOID"):
                 flags = ["-Xmx256m", f"-Dio.netty.leakDetection.level={level}",
                          "-Dio.netty.leakDetection.targetRecords=4"]
@@ -144,11 +199,21 @@ def leak_cases():
                           for size_class in ("tiny", "small", "normal")]
                 if version == NETTY_42:
                     flags += POOLED_42
-                check = real_leak(count, step, kind, size) if version == buggy else no_leak
-                yield Case(f"leak/{name} {version} {level}", "Leak", netty=version, jvm=flags,
-                           agent="include=io.netty.handler", classes="leak-" + name, check=check,
-                           oracle={metric: lost if version == buggy else 0},
-                           quick=level == "DISABLED" and version in (buggy, fixed))
+                old = name in FIRST_THREE
+                short = (17, 25)
+                if not old:
+                    short = [17] if level == "DISABLED" and version in versions[:2] else []
+                    if (versions.index(version), level) == ((0, "PARANOID"), (2, "DISABLED"),
+                                                            (1, "PARANOID"), (3, "PARANOID"))[turn]:
+                        short.append(25)
+                yield Case(f"leak/{name} {version} {level}", "Leak", jvm=flags, short=short,
+                           netty=NETTY_41 if leak.jars else version,
+                           agent="include=" + ("io.rsocket" if leak.jars else "io.netty.handler"),
+                           classes="leak-" + name, libraries=leak_jars(leak, version),
+                           check=real_leak(leak) if version == leak.buggy else no_leak,
+                           oracle={k: n if version == leak.buggy else 0
+                                   for k, n in leak.oracle.items()},
+                           quick=old and level == "DISABLED" and version in versions[:2])
 
 
 # ---- facts/java-tracker.md §6 and issue 4 §3 --------------------------------------------------

@@ -35,13 +35,15 @@ class Case:
     jvm, after: JVM flags before and after ours; @OUT@ is build/jvm.
     oracle: what the program must say of itself, whatever the agent says.
     agent: the agent's options without file=; None: run without the agent.
+    libraries(): other jars of its class path. short: the JDKs that a run without patterns takes, if
+    not all.
     live(run): called while the program runs, after it printed `ready`; the program's stdin is closed
     afterwards.
     """
 
     def __init__(self, name, main, *args, netty="4.1.140.Final", jvm=(), agent="include=com.app",
                  jdk=(17, 25), quick=False, check=None, live=None, classes="probes", exit_code=0,
-                 alone=False, ready="READY", oracle=None, after=()):
+                 alone=False, ready="READY", oracle=None, after=(), libraries=list, short=None):
         self.name = name
         self.main = main
         self.args = list(args)
@@ -58,6 +60,8 @@ class Case:
         self.alone = alone
         self.ready = ready
         self.oracle = oracle or {}
+        self.libraries = libraries
+        self.short = jdk if short is None else short
 
     def execute(self, jdk, with_agent):
         run = Run(self, jdk, with_agent)
@@ -181,7 +185,7 @@ class Run:
             options = ",".join(part for part in (case.agent, f"file={self.json_path}") if part)
             command.append(f"-agentpath:{AGENT}={options}")
         command += case.after
-        path = class_path(case.classes, case.netty)
+        path = ":".join([class_path(case.classes, case.netty), *case.libraries()])
         if "@PATH@" in case.args:  # the program makes a loader of its own for Netty and the probes
             jars = glob.glob(netty_jars(case.netty))
             args = [a.replace("@PATH@", ":".join([iso_classes(self.folder)] + jars))
