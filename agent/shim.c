@@ -108,7 +108,7 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
     }
 }
 
-/* Unsafe's methods were renamed in JDK 12; virtual threads made carriers in 21. */
+/* Renamed in JDK 12: Unsafe's methods; after 11: @Hidden. Virtual threads made carriers in 21. */
 static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *out_len)
 {
     static const struct bbf_cf_rename renames[] = {
@@ -116,10 +116,11 @@ static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *
         {"getReference", "getObject"},
         {"putReference", "putObject"},
         {"compareAndSetReference", "compareAndSetObject"},
+        {"Ljdk/internal/vm/annotation/Hidden;", "Ljava/lang/invoke/LambdaForm$Hidden;"},
     };
     bool carrier = bbf_agent.jdk >= 21, old = bbf_agent.jdk < 12;
     return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1),
-                              old       ? 3
+                              old       ? 4
                               : carrier ? 1
                                         : 0,
                               out, out_len);
@@ -146,6 +147,18 @@ static int failed(JNIEnv *env, const char *what)
     }
     bbf_log(BBF_LOG_ERROR, "the boot shim cannot be %s on this JVM; tracking stays off", what);
     return BBF_EREFUSED;
+}
+
+/* Where the JVM's own threads are: a program counts those of its group "main". Else there, too. */
+static void find_group(JNIEnv *env)
+{
+    jint n = 0;
+    jthreadGroup *groups = NULL;
+    if ((*bbf_agent.code)->GetTopThreadGroups(bbf_agent.code, &n, &groups) != 0)
+        return;
+    if (n > 0)
+        bbf_agent.group = (*env)->NewGlobalRef(env, groups[0]);
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)groups);
 }
 
 int bbf_shim_define(JNIEnv *env)
@@ -185,6 +198,7 @@ int bbf_shim_define(JNIEnv *env)
     bbf_agent.ping = (*env)->NewGlobalRef(env, ping);
     bbf_agent.shim = (*env)->NewGlobalRef(env, shim);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
+    find_group(env);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
     return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL

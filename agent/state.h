@@ -61,7 +61,8 @@ struct bbf_agent {
     /* shim */
     jclass shim, ping, exit; /* global references; exit: with gc=exit only */
     jobjectArray slots;
-    jfieldID tid; /* Thread.tid */
+    jobject group; /* the thread group "system", global reference, or NULL */
+    jfieldID tid;  /* Thread.tid */
 
     /* agent thread (agent/worker.c) */
     sem_t wake;

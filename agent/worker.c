@@ -227,7 +227,7 @@ static void work(JNIEnv *env, bool *drained)
 static void *run(void *arg)
 {
     JNIEnv *env = NULL;
-    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", NULL};
+    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", bbf_agent.group};
     (void)arg;
     if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) !=
         JNI_OK) {

@@ -8,6 +8,7 @@ package java.lang;
 import static java.lang.BBFlowLayout.*;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowKind extends ClassValue<Long> {
     static final BBFlowKind KINDS = new BBFlowKind();
@@ -17,8 +18,10 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /** KIND_ bits, and where fields are: see trie/layout.h. */
+    @Hidden
     private static native long classify(Class<?> type);
 
+    @Hidden
     private static native String fieldName(int number);
 
     /**
@@ -26,6 +29,7 @@ final class BBFlowKind extends ClassValue<Long> {
      * owner's maxCapacity (0: not known).
      */
     @Override
+    @Hidden
     protected Long computeValue(Class<?> type) {
         try {
             long told = classify(type), kind = told & 0xffffffffL;
@@ -54,6 +58,7 @@ final class BBFlowKind extends ClassValue<Long> {
         }
     }
 
+    @Hidden
     private static long maxCapacity(Class<?> type) {
         while (type != null && !type.getName().endsWith("netty.buffer.AbstractByteBuf"))
             type = type.getSuperclass();
@@ -61,16 +66,19 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /** The offset in the high half; without one the bits that promise it go. */
+    @Hidden
     private static long withOffset(long kind, long at, int bits) {
         return at >= 0 ? kind | at << 32 : kind & ~bits;
     }
 
+    @Hidden
     private static Class<?> up(Class<?> type, int depth) {
         while (depth-- > 0)
             type = type.getSuperclass();
         return type;
     }
 
+    @Hidden
     private static long offset(Class<?> declaring, String field) {
         try {
             return U.objectFieldOffset(declaring, field);

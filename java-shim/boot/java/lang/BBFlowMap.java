@@ -22,6 +22,7 @@ import static java.lang.BBFlowLayout.*;
 
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowMap {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -38,25 +39,30 @@ final class BBFlowMap {
 
     // ---- entries ----
 
+    @Hidden
     private static long entry(long handle, long tag) {
         return handle & (1L << MAP_GENERATION_SHIFT) - 1
                 | handle >>> 32 << MAP_GENERATION_SHIFT | tag << MAP_TAG_SHIFT;
     }
 
+    @Hidden
     private static long handle(long entry) {
         return (entry >>> MAP_GENERATION_SHIFT & LOW) << 32
                 | entry & (1L << MAP_GENERATION_SHIFT) - 1;
     }
 
+    @Hidden
     private static long tagOf(int hash) {
         return hash >>> MAP_BUCKET_BITS & MAP_TAG_MASK;
     }
 
+    @Hidden
     private static long bucketAt(int bucket) {
         return MAP + ((long) (bucket & BUCKETS - 1) << MAP_BUCKET_SHIFT);
     }
 
     /** Is o what the life of this handle is about, and is it open? */
+    @Hidden
     private static boolean isOf(Object o, long h) {
         Object s = BBFlowShim.slot((int) h);
         return (s == o || s != null && s.getClass() == WeakReference.class
@@ -64,6 +70,7 @@ final class BBFlowMap {
     }
 
     /** The handle of an object's open life, 0 if there is none. */
+    @Hidden
     private static long find(Object o) {
         int hash = System.identityHashCode(o);
         long tag = tagOf(hash);
@@ -83,6 +90,7 @@ final class BBFlowMap {
     }
 
     /** Into the first empty place of the chain: its address, 0 if there is none. */
+    @Hidden
     private static long put(int hash, long pending) {
         for (int i = 0; i < BUCKETS; i++, hash++) {
             long b = bucketAt(hash);
@@ -96,6 +104,7 @@ final class BBFlowMap {
     }
 
     /** Another entry of o than the one at own: its handle; -1 = one that is pending; 0 = none. */
+    @Hidden
     private static long rival(Object o, int hash, long tag, long own, boolean root) {
         for (int i = 0; i < BUCKETS; i++, hash++) {
             long b = bucketAt(hash);
@@ -116,6 +125,7 @@ final class BBFlowMap {
     }
 
     /** h itself: it is in; else NOT_IN (try again, or give way) or FULL, and it is not. */
+    @Hidden
     private static long enter(Object o, long h, boolean root) {
         if ((U.getInt(SHARED + SHARED_FLAGS) & SHARED_MAP) == 0)
             return FULL;
@@ -132,6 +142,7 @@ final class BBFlowMap {
     }
 
     /** The life is over: its entry goes before its record can be another's. */
+    @Hidden
     static void remove(int place, long h) {
         long at = MAP + ((long) (place & (BUCKETS << MAP_BUCKET_SHIFT - 3) - 1) << 3);
         long e = U.getLongVolatile(null, at);
@@ -142,6 +153,7 @@ final class BBFlowMap {
     // ---- objects ----
 
     /** What a view wraps at last, by field; null if that is no buffer of map mode. */
+    @Hidden
     private static Object owner(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = BBFlowShim.kindOf(o);
@@ -153,6 +165,7 @@ final class BBFlowMap {
     }
 
     /** Netty's count, by field: even and not 0 is alive (4.1.36 and later). */
+    @Hidden
     private static boolean isAlive(Object o, long kind) {
         int raw = 0;
         if ((kind & KIND_COUNT_INT) != 0) {
@@ -166,21 +179,25 @@ final class BBFlowMap {
     }
 
     /** Not ours: a class without the field that is no buffer of map mode either. */
+    @Hidden
     private static boolean isMapped(Object o) {
         return (BBFlowShim.kindOf(o) & KIND_MAPPED) != 0;
     }
 
+    @Hidden
     private static boolean hasField(Object o) {
         return (BBFlowShim.kindOf(o) & KIND_FIELD) != 0;
     }
 
     /** The handle of the life that o, a view or an owner, stands for; 0 = none. */
+    @Hidden
     static long handleOf(Object o) {
         Object owner = owner(o);
         return owner != null ? find(owner) : 0;
     }
 
     /** The same, opened if it is new to us and alive. */
+    @Hidden
     private static long seen(Object o) {
         Object owner = owner(o);
         if (owner == null)
@@ -189,6 +206,7 @@ final class BBFlowMap {
         return h != 0 ? h : firstSight(owner);
     }
 
+    @Hidden
     private static long firstSight(Object o) {
         long kind = BBFlowShim.kindOf(o);
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND, flags = U.getInt(SHARED + SHARED_FLAGS);
@@ -220,6 +238,7 @@ final class BBFlowMap {
 
     // ---- the hooks: true if o has no field, whatever was done with it ----
 
+    @Hidden
     static boolean step(Object o, int site) {
         try {
             if (hasField(o))
@@ -233,6 +252,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     static boolean root(Object o, int size, int meta, boolean keep) {
         try {
             if (hasField(o))
@@ -248,6 +268,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
         int mem = meta >>> META_MEM_SHIFT;
         if ((mem & MEM_KIND) == MEM_KIND)
@@ -277,6 +298,7 @@ final class BBFlowMap {
     }
 
     /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
+    @Hidden
     private static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowShim.open(o, node, refs, size, parent, MAPPED);
         if (h == IGN) {
@@ -291,6 +313,7 @@ final class BBFlowMap {
         return in;
     }
 
+    @Hidden
     static boolean derive(Object o, Object parent, int site) {
         try {
             if (hasField(o))
@@ -317,6 +340,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     static boolean refs(Object o, int delta) {
         try {
             if (hasField(o))
@@ -330,6 +354,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     static boolean resized(Object o, int size) {
         try {
             if (hasField(o))
@@ -343,6 +368,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     static boolean release(Object o) {
         try {
             if (hasField(o))
@@ -356,6 +382,7 @@ final class BBFlowMap {
         return true;
     }
 
+    @Hidden
     static boolean unreleasable(Object wrapper, Object owner) {
         try {
             if (hasField(wrapper) && hasField(owner))

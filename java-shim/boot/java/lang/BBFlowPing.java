@@ -4,9 +4,12 @@
  */
 package java.lang;
 
+import jdk.internal.vm.annotation.Hidden;
+
 final class BBFlowPing {
     private BBFlowPing() {
     }
 
+    @Hidden
     static native void ping();
 }

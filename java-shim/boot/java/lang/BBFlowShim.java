@@ -18,7 +18,7 @@ import static java.lang.BBFlowLayout.*;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
-import jdk.internal.vm.annotation.ReservedStackAccess;
+import jdk.internal.vm.annotation.Hidden;
 
 public final class BBFlowShim {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -49,65 +49,123 @@ public final class BBFlowShim {
     // ---- natives: exported by the agent, never block, take no lock, call no Java ----
 
     /** Where key leads from node; node itself at a limit. */
+    @Hidden
     private static native int child(int node, int key);
 
     /** Root node of a site, 0 at a limit. */
+    @Hidden
     private static native int rootOf(int site);
 
     /** The twin of node in another refCnt bucket. */
+    @Hidden
     private static native int bucketOf(int node, int bucket);
 
     /** count lives of a class were released at node. */
+    @Hidden
     private static native void released(int node, int classNumber, int count);
 
+    @Hidden
     private static native void unknownAt(int node);
 
     /** 64 fresh records, linked; 0 at the limit. */
+    @Hidden
     private static native int bump();
 
     /** One record from the shared stack; 0 at the limit. */
+    @Hidden
     private static native int pop();
 
+    @Hidden
     private static native void push(int record);
 
     /** Site of "?first-seen Class"; 0 at the limit. */
+    @Hidden
     private static native int firstSite(int classNumber);
+
+    // ---- the end of the stack ----
+
+    /**
+     * The first thing in every hook: nearly 2 KiB of stack, or a StackOverflowError before anything
+     * was changed. The application sees it as its own; it could have gone 2 KiB deeper.
+     * (@ReservedStackAccess would let the hook finish, but then the JVM prints a warning that names
+     * us, and gives the application's error another message.) In the interpreter each call below
+     * would be a place to overflow: this one's frame, dead locals, is as large as all of them. In
+     * compiled code it is inlined to nothing, and the hit path calls nothing.
+     */
+    @Hidden
+    @ForceInline
+    private static void room() {
+        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
+                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
+        roomBelow();
+    }
+
+    @Hidden
+    @ForceInline
+    private static void roomBelow() {
+        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
+                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
+    }
+
+    /**
+     * The same off the hit path, where compiled code makes calls too: a compiled method that calls
+     * asks at its entry for as much as its frame would have in the interpreter.
+     */
+    @Hidden
+    @DontInline
+    private static void slowRoom() {
+        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
+                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
+        nothing();
+    }
+
+    @Hidden
+    @DontInline
+    private static void nothing() {
+    }
 
     // ---- words ----
 
     /** The address comes of the handle: that is what orders these loads behind $bbf's. */
     @ForceInline
+    @Hidden
     static long recordAt(long handle) {
         return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
     }
 
     @ForceInline
+    @Hidden
     private static long nodeAt(long path) {
         return NODES + ((path & LOW) << NODE_SHIFT);
     }
 
     @ForceInline
+    @Hidden
     private static boolean mixed() {
         return U.getInt(SHARED + SHARED_MIXED) != 0;
     }
 
     @ForceInline
+    @Hidden
     static long kindOf(Object o) {
         return BBFlowKind.KINDS.get(o.getClass());
     }
 
     /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
     @DontInline
+    @Hidden
     private static boolean foreign(Object o) {
         return o != null && (kindOf(o) & KIND_FIELD) == 0;
     }
 
     @DontInline
+    @Hidden
     static void failed(Throwable cause) {
         U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
     }
 
     @DontInline
+    @Hidden
     static void tally(int which) {
         long stripe = stripe();
         if (stripe != 0)
@@ -120,6 +178,7 @@ public final class BBFlowShim {
     // ---- stripes: free records and end counters of one carrier thread (D7) ----
 
     @ForceInline
+    @Hidden
     private static long stripe() {
         // The agent renames this call to currentCarrierThread on JDK 21+.
         long tid = U.getLong(Thread.currentThread(), TID);
@@ -129,6 +188,7 @@ public final class BBFlowShim {
 
     /** One of two places; 0 when other live threads hold both. */
     @DontInline
+    @Hidden
     private static long claim(long tid) {
         long first = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
         if (U.compareAndSetLong(null, first + STRIPE_OWNER, 0L, tid))
@@ -144,23 +204,27 @@ public final class BBFlowShim {
 
     /** 64 consecutive records lie together, batches 32 KiB apart (trie/layout.h). */
     @ForceInline
+    @Hidden
     private static long slotOffset(int record) {
         int index = record & 63 | (record >>> 6 & 7) << 13 | (record >>> 9 & 127) << 6;
         return ARRAY_BASE + index * ARRAY_SCALE;
     }
 
+    @Hidden
     static Object slot(int record) {
         Object[] chunk = SLOTS[(int) (record & RECORD_MASK) >>> CHUNK_SHIFT];
         return chunk != null ? U.getReference(chunk, slotOffset(record)) : null;
     }
 
     @ForceInline
+    @Hidden
     private static void setSlot(int record, Object o) {
         U.putReference(SLOTS[record >>> CHUNK_SHIFT], slotOffset(record), o);
     }
 
     /** False without heap for a chunk: that batch cannot be used now. */
     @DontInline
+    @Hidden
     private static boolean slotsFor(int record) {
         int chunk = record >>> CHUNK_SHIFT;
         if (SLOTS[chunk] != null)
@@ -179,6 +243,7 @@ public final class BBFlowShim {
 
     /** Fill an empty list from the shared stack or with fresh records; its head, 0 at the limit. */
     @DontInline
+    @Hidden
     private static int refill(long stripe) {
         long top;
         int head;
@@ -205,6 +270,7 @@ public final class BBFlowShim {
 
     /** Give 64 records of a long list to the other threads. */
     @DontInline
+    @Hidden
     private static void spill(long stripe) {
         int head = U.getInt(stripe + STRIPE_HEAD), last = head;
         for (int i = 1; i < BATCH; i++)
@@ -219,6 +285,7 @@ public final class BBFlowShim {
 
     /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
     @ForceInline
+    @Hidden
     private static void begin(long at, long g, int node, int refs, int size, long parent, int state) {
         U.putLong(at + REC_PATH, g | node);
         U.putLong(at + REC_REFS, g | refs & LOW);
@@ -229,6 +296,7 @@ public final class BBFlowShim {
     }
 
     /** A life on a record of its own; its handle, IGN at a limit (the caller counts). Slot first. */
+    @Hidden
     static long open(Object o, int node, int refs, int size, long parent, int flags) {
         long stripe = stripe();
         int record;
@@ -254,11 +322,13 @@ public final class BBFlowShim {
     }
 
     @ForceInline
+    @Hidden
     static int refsOf(long kind, int mem) {
         return mem << MEM_SHIFT | (int) (kind & KIND_CLASS) << CLASS_SHIFT | 1;
     }
 
     /** The life lost a race to be the object's: it never was one. */
+    @Hidden
     static void undo(long handle) {
         if (endBy(handle, false)) // in map mode another thread may have released it meanwhile
             U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
@@ -268,6 +338,7 @@ public final class BBFlowShim {
      * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
      * where it stands.
      */
+    @Hidden
     static boolean endBy(long handle, boolean unknown) {
         long at = recordAt(handle), path = U.getLong(at + REC_PATH), life;
         int place = U.getInt(at + REC_BATCH);
@@ -291,11 +362,13 @@ public final class BBFlowShim {
 
     /** The life word of the end: what was marked at a stop is not the next life's. */
     @ForceInline
+    @Hidden
     private static long closed(long life) {
         return (life ^ (OPEN ^ CLOSED)) & ~STOPPED;
     }
 
     @ForceInline
+    @Hidden
     private static int chargedAt(long path, long handle) {
         return ((path ^ handle) >>> 32) == 0 && (int) path != 0 ? (int) path : NODE_RACED;
     }
@@ -304,8 +377,9 @@ public final class BBFlowShim {
 
     /** At the exit of a concrete allocator's terminal method. meta = site | memory << 16. */
     @ForceInline
-    @ReservedStackAccess
+    @Hidden
     public static void root(Object o, int size, int meta) {
+        room();
         if (o == null || mixed() && BBFlowMap.root(o, size, meta, false))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
@@ -325,22 +399,24 @@ public final class BBFlowShim {
 
     /** At the exit of Unpooled's terminals, which nest: an open life is kept. */
     @DontInline
-    @ReservedStackAccess
+    @Hidden
     public static void rootKeep(Object o, int size, int meta) {
+        room();
         if (o != null && !(mixed() && BBFlowMap.root(o, size, meta, true)))
             rootSlow(o, size, meta, true);
     }
 
     /** Before a leak-aware wrapper is built: it would copy the object's last life (D5). */
     @ForceInline
-    @ReservedStackAccess
+    @Hidden
     public static void fresh(Object o) {
         root(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT);
     }
 
     @DontInline
-    @ReservedStackAccess
+    @Hidden
     private static void rootSlow(Object o, int size, int meta, boolean keep) {
+        slowRoom();
         try {
             // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -365,6 +441,7 @@ public final class BBFlowShim {
         }
     }
 
+    @Hidden
     private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
         long f = U.getLong(o, OFF);
         if (paused())
@@ -407,6 +484,7 @@ public final class BBFlowShim {
     }
 
     /** Root node of a site, or why there is none: NODE_IGNORE (trackDirectOnly), NODE_NONE. */
+    @Hidden
     static int rootNode(int site, int mem) {
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         if ((flags & SHARED_OFF) != 0
@@ -417,21 +495,25 @@ public final class BBFlowShim {
     }
 
     /** Hooks come or go: nothing is opened. */
+    @Hidden
     static boolean paused() {
         return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_PAUSED) != 0;
     }
 
+    @Hidden
     static boolean isOpen(long f) {
         long life = U.getLong(recordAt(f) + REC_LIFE);
         return ((life ^ f) >>> 32) == 0 && (life & STATE) == OPEN;
     }
 
+    @Hidden
     static boolean isFirstSeen(long f) {
         long refs = U.getLong(recordAt(f) + REC_REFS);
         return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
     }
 
     /** The life was only first seen inside the constructor or allocator: its root is known now. */
+    @Hidden
     static boolean rename(long f, int node, int mem, int size) {
         if (f == 0 || f == IGN || f == NEVER || !isOpen(f) || !isFirstSeen(f))
             return false;
@@ -446,6 +528,7 @@ public final class BBFlowShim {
     }
 
     /** A closed sticky record goes on with its next generation. */
+    @Hidden
     private static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
         long at = recordAt(f);
         if (U.getLong(at + REC_LIFE) != (f & HIGH | CLOSED | STICKY))
@@ -460,7 +543,9 @@ public final class BBFlowShim {
 
     /** In the constructor of a view or wrapper: it walks with its owner's handle. */
     @ForceInline
+    @Hidden
     public static void alias(Object view, Object owner) {
+        room();
         if (owner == null || mixed() && (foreign(view) || foreign(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
@@ -468,7 +553,9 @@ public final class BBFlowShim {
 
     /** The same where the parameter's type does not say that it is a ByteBuf. */
     @DontInline
+    @Hidden
     public static void aliasObject(Object view, Object owner) {
+        room();
         try {
             if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
@@ -479,20 +566,25 @@ public final class BBFlowShim {
 
     /** Constants such as EmptyByteBuf. */
     @DontInline
+    @Hidden
     public static void never(Object o) {
+        room();
         if (o != null && !(mixed() && foreign(o)))
             U.putLong(o, OFF, NEVER);
     }
 
     /** Unpooled.unreleasableBuffer: the owner is marked static, the wrapper is not followed. */
     @DontInline
+    @Hidden
     public static void unreleasable(Object wrapper, Object owner) {
+        room();
         if (owner == null || mixed() && BBFlowMap.unreleasable(wrapper, owner))
             return;
         makeStatic(U.getLong(owner, OFF));
         U.putLong(wrapper, OFF, NEVER);
     }
 
+    @Hidden
     static void makeStatic(long f) {
         long at = recordAt(f), refs = U.getLong(at + REC_REFS);
         if (f != 0 && isOpen(f) && ((refs ^ f) >>> 32) == 0)
@@ -501,8 +593,10 @@ public final class BBFlowShim {
 
     /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
     @DontInline
-    @ReservedStackAccess
+    @Hidden
     public static void derive(Object o, Object parent, int site) {
+        room();
+        slowRoom();
         if (o == null || parent == null || mixed() && BBFlowMap.derive(o, parent, site))
             return;
         try {
@@ -543,22 +637,26 @@ public final class BBFlowShim {
     }
 
     /** Where a life that is derived from an open one begins. */
+    @Hidden
     static int derivedNode(long pf, int site) {
         int node = chargedAt(U.getLong(recordAt(pf) + REC_PATH), pf);
         return node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
     }
 
+    @Hidden
     static int memOf(long f) {
         return (int) (U.getLong(recordAt(f) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
     }
 
     /** A derived life begins with a count of 1, whatever its parent's is. */
+    @Hidden
     private static int derivedKey(int parent, int site) {
         int bucket = U.getInt(nodeAt(parent) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
         return bucket == BUCKET_ONE ? site : (BUCKET_ONE + 1) << KEY_BUCKET_SHIFT | site;
     }
 
     /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
+    @Hidden
     private static Object ownerOf(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = kindOf(o);
@@ -570,6 +668,7 @@ public final class BBFlowShim {
     }
 
     /** The handle in force: a view's owner may have been recycled under it. */
+    @Hidden
     private static long current(Object o) {
         long f = U.getLong(o, OFF);
         if (f == IGN || f == NEVER || f != 0 && isOpen(f))
@@ -587,12 +686,15 @@ public final class BBFlowShim {
 
     /** After retain (delta > 0) and at an intermediate release (delta < 0): moves the refCnt bucket. */
     @ForceInline
+    @Hidden
     public static void refs(Object o, int delta) {
+        room();
         if (o != null && !(mixed() && BBFlowMap.refs(o, delta)))
             refsOn(U.getLong(o, OFF), delta);
     }
 
     @ForceInline
+    @Hidden
     static void refsOn(long f, int delta) {
         long at = recordAt(f), refs;
         int count, next;
@@ -611,12 +713,14 @@ public final class BBFlowShim {
 
     /** At the entry of release(int): handleRelease takes off the last one. */
     @ForceInline
+    @Hidden
     public static void releases(Object o, int decrement) {
         if (decrement > 1)
             refs(o, 1 - decrement);
     }
 
     @DontInline
+    @Hidden
     private static void changeBucket(long f, int bucket) {
         try {
             long at = recordAt(f), path = U.getLong(at + REC_PATH);
@@ -630,11 +734,14 @@ public final class BBFlowShim {
 
     /** At the exit of capacity(int). */
     @ForceInline
+    @Hidden
     public static void resized(Object o, int size) {
+        room();
         if (o != null && !(mixed() && BBFlowMap.resized(o, size)))
             sizeOf(U.getLong(o, OFF), size);
     }
 
+    @Hidden
     static void sizeOf(long f, int size) {
         long at = recordAt(f);
         if (((U.getLong(at + REC_SIZE) ^ f) >>> 32) == 0)
@@ -643,7 +750,9 @@ public final class BBFlowShim {
 
     /** Before the throw of AbstractByteBuf.ensureAccessible. */
     @DontInline
+    @Hidden
     public static void misuse(Object o) {
+        room();
         try {
             if (o != null)
                 tally(TALLY_MISUSE);
@@ -656,8 +765,9 @@ public final class BBFlowShim {
 
     /** At the entry of AbstractReferenceCountedByteBuf.handleRelease: before any recycling. */
     @ForceInline
-    @ReservedStackAccess
+    @Hidden
     public static void release(Object o, boolean zero) {
+        room();
         if (!zero) {
             refs(o, -1);
             return;
@@ -667,12 +777,14 @@ public final class BBFlowShim {
         long f = U.getLong(o, OFF), at = recordAt(f);
         // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
-            long path = U.getLong(at + REC_PATH);
+            long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
+            long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
+            boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
+            if (!same)
+                slowRoom(); // for newRun, which must not fail any more
             U.putLong(at + REC_PATH, f & HIGH);
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
-            long run = U.getLong(at + REC_RUN);
-            long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
-            if (((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL)
+            if (same)
                 U.putLong(at + REC_RUN, run + 1);
             else
                 newRun(at + REC_RUN, key);
@@ -682,12 +794,14 @@ public final class BBFlowShim {
     }
 
     @ForceInline
+    @Hidden
     private static long runKey(int node, long refs) {
         return (long) node << 32 | (refs >>> CLASS_SHIFT & CLASS_MASK) << 16;
     }
 
     /** Charge what the word held and begin it anew with one life. */
     @DontInline
+    @Hidden
     private static void newRun(long word, long key) {
         try {
             long run = U.getLong(word);
@@ -700,8 +814,9 @@ public final class BBFlowShim {
     }
 
     @DontInline
-    @ReservedStackAccess
+    @Hidden
     static void releaseSlow(Object o, long f) {
+        slowRoom();
         try {
             if (f == 0 || f == IGN || f == NEVER)
                 return;
@@ -745,6 +860,7 @@ public final class BBFlowShim {
     }
 
     /** The winner of a close without CONV and STICKY owns the record: slot first, then the list. */
+    @Hidden
     private static void giveBack(int record, long stripe) {
         setSlot(record, null);
         if (stripe == 0) {
@@ -764,7 +880,9 @@ public final class BBFlowShim {
 
     /** A ByteBuf is here now: o is null or a ByteBuf by the caller's verified type. */
     @ForceInline
+    @Hidden
     public static void step(Object o, int site) {
+        room();
         if (o == null || mixed() && BBFlowMap.step(o, site))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
@@ -777,6 +895,7 @@ public final class BBFlowShim {
     }
 
     @ForceInline
+    @Hidden
     public static void step2(Object a, Object b, int site) {
         step(a, site);
         step(b, site);
@@ -784,6 +903,7 @@ public final class BBFlowShim {
 
     /** Off the hit path, with nothing in it that makes the caller spill more than it must. */
     @DontInline
+    @Hidden
     private static void lean(Object o, long f, int site) {
         long at = recordAt(f), path = U.getLong(at + REC_PATH), node = nodeAt(path);
         if (((path ^ f) >>> 32) == 0) {
@@ -807,6 +927,7 @@ public final class BBFlowShim {
     }
 
     /** A step of a life whose handle was looked up (map mode). */
+    @Hidden
     static void stepTo(long f, int site) {
         long at = recordAt(f), path = U.getLong(at + REC_PATH);
         if (((path ^ f) >>> 32) != 0) {
@@ -819,6 +940,7 @@ public final class BBFlowShim {
     }
 
     /** A late store of the life before (D12.7): true if the handle's life is in force. */
+    @Hidden
     private static boolean late(long f) {
         long at = recordAt(f), life = U.getLongVolatile(null, at + REC_LIFE);
         if (((life ^ f) >>> 32) != 0)
@@ -830,6 +952,7 @@ public final class BBFlowShim {
         return true;
     }
 
+    @Hidden
     private static void miss(Object o, long f, int site) {
         if (f == 0) {
             firstSight(o, site);
@@ -853,6 +976,7 @@ public final class BBFlowShim {
     }
 
     /** Where the site leads, looking for what exists before asking C to make it (D6). */
+    @Hidden
     private static int childOf(int node, int site) {
         long n = nodeAt(node);
         for (int i = 0; i < 8 * INLINE_CHILDREN; i += 8) {
@@ -876,6 +1000,7 @@ public final class BBFlowShim {
     }
 
     /** The overflow table, read only; the same as find_overflow() in trie/node.c. */
+    @Hidden
     private static int overflowChild(int node, int site) {
         long x = (long) node << 32 | site;
         x ^= x >>> 33;
@@ -895,12 +1020,14 @@ public final class BBFlowShim {
         return 0;
     }
 
+    @Hidden
     private static boolean sameBucket(int flags, int parent) {
         int other = U.getInt(nodeAt(parent) + NODE_FLAGS);
         return ((flags ^ other) >>> FLAG_BUCKET_SHIFT & 3) == 0;
     }
 
     /** No root hook opened a life for it: a constructor's buffer, or one older than the agent. */
+    @Hidden
     private static void firstSight(Object o, int site) {
         long kind = kindOf(o);
         Object owner = o;
@@ -925,15 +1052,18 @@ public final class BBFlowShim {
      * A mock of a counted class: made without a constructor, its release() is not Netty's. (Inside
      * the constructor a buffer looks the same; its root says better.)
      */
+    @Hidden
     private static boolean neverBuilt(Object o, long kind) {
         long maxCapacity = kind >>> 32;
         return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
     }
 
+    @Hidden
     static int firstSiteOf(long kind) {
         return firstSite((int) kind & KIND_CLASS);
     }
 
+    @Hidden
     private static long openFirst(Object o, long kind) {
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
         int flags = U.getInt(SHARED + SHARED_FLAGS);
@@ -967,7 +1097,9 @@ public final class BBFlowShim {
 
     /** o may be anything: a ByteBuf of unknown ancestry, a holder (read by field), or neither. */
     @DontInline
+    @Hidden
     public static void stepObject(Object o, int site) {
+        room();
         try {
             for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
                 long kind = kindOf(o);
@@ -989,19 +1121,24 @@ public final class BBFlowShim {
 
     /** Before areturn: a step unless the buffer is the parameter p. */
     @ForceInline
+    @Hidden
     public static void exit(Object returned, Object p, int site) {
+        room();
         if (returned != null && returned != p)
             exitSlow(returned, p, null, site);
     }
 
     @ForceInline
+    @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
+        room();
         if (returned != null && returned != p && returned != q)
             exitSlow(returned, p, q, site);
     }
 
     /** Another object may still be the same life: a view of the parameter. */
     @DontInline
+    @Hidden
     private static void exitSlow(Object returned, Object p, Object q, int site) {
         try {
             long f = handleOf(returned);
@@ -1012,6 +1149,7 @@ public final class BBFlowShim {
         }
     }
 
+    @Hidden
     private static long handleOf(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = kindOf(o);
@@ -1029,7 +1167,9 @@ public final class BBFlowShim {
      * holds the method's entry (D2).
      */
     @DontInline
+    @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
+        room();
         try {
             long f = handleOf(returned);
             if (f == 0 || f == IGN || f == NEVER) {
