@@ -8,6 +8,7 @@ import typing
 
 import attach
 import guests
+import notice
 import special
 from harness import ROOT, Case
 from snapshot import same
@@ -22,9 +23,11 @@ def sources(pattern):
     return lambda: sorted(glob.glob(os.path.join(ROOT, pattern)))
 
 
-# name of the class folder, Netty to compile against, sources, other jars to compile against
+# name of the class folder, Netty to compile against, sources, other jars to compile against, then
+# javac's flags if others
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java"), list),
-           ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list)]
+           ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
+           *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
 PROBE = "com.app.W"
 STEPS = "com.app.Steps."
@@ -652,4 +655,4 @@ def live_cases():
 
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
-         *guests.cases(), *attach.cases(cycles)]
+         *guests.cases(), *attach.cases(cycles), *notice.cases()]
