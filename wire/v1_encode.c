@@ -1,0 +1,391 @@
+/*
+ * wire/v1_encode.c - struct bbf_command -> v1 stream (facts/btrace-wire.md 4.3, 4.4). Blocks are
+ * cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object.
+ */
+#include "wire/v1.h"
+
+#include <string.h>
+
+#include "core/err.h"
+#include "wire/javatext.h"
+
+enum { BLOCK = 1024, SHORT_BLOCK = 255, UTF_MAX = 65535 };
+
+struct writer {
+    struct bbf_buf *out;
+    struct bbf_buf block; /* primitives that wait for their block to end */
+    int err;
+};
+
+static void fail(struct writer *w, int err)
+{
+    if (w->err == BBF_OK)
+        w->err = err;
+}
+
+static void add_number(struct bbf_buf *out, uint64_t value, size_t bytes)
+{
+    char b[8];
+
+    for (size_t i = bytes; i-- > 0; value >>= 8)
+        b[i] = (char)value;
+    bbf_buf_add(out, b, bytes);
+}
+
+/* ---- block data ---- */
+
+static void end_block(struct writer *w)
+{
+    for (size_t at = 0; at < w->block.len;) {
+        size_t part = w->block.len - at < BLOCK ? w->block.len - at : BLOCK;
+        bbf_buf_char(w->out, part > SHORT_BLOCK ? 0x7A : 0x77);
+        add_number(w->out, part, part > SHORT_BLOCK ? 4 : 1);
+        bbf_buf_add(w->out, w->block.data + at, part);
+        at += part;
+    }
+    w->block.len = 0;
+}
+
+static void put(struct writer *w, uint64_t value, size_t bytes)
+{
+    add_number(&w->block, value, bytes);
+}
+
+static void add_utf(struct writer *w, struct bbf_buf *to, const char *text, size_t len)
+{
+    struct bbf_buf java = BBF_BUF_INIT;
+
+    bbf_utf8_to_java(&java, text, len);
+    if (java.failed)
+        fail(w, BBF_ENOMEM);
+    else if (java.len > UTF_MAX)
+        fail(w, BBF_EINVAL);
+    add_number(to, java.len, 2);
+    bbf_buf_add(to, java.len > 0 ? java.data : "", java.len);
+    bbf_buf_free(&java);
+}
+
+static void put_utf(struct writer *w, const struct bbf_wire_str *text)
+{
+    add_utf(w, &w->block, text->s != NULL ? text->s : "", text->s != NULL ? text->len : 0);
+}
+
+static void put_bytes(struct writer *w, const void *bytes, size_t len)
+{
+    if (len > BBF_WIRE_STRING_MAX)
+        fail(w, BBF_EINVAL);
+    put(w, len, 4);
+    bbf_buf_add(&w->block, len > 0 ? bytes : "", len);
+}
+
+/* ---- objects ---- */
+
+static void text_of(struct writer *w, const char *text)
+{
+    add_utf(w, w->out, text, strlen(text));
+}
+
+/* A descriptor without annotation; its super descriptor follows. */
+static void descriptor(struct writer *w, const char *name, uint64_t uid, uint8_t flags,
+                       uint16_t fields)
+{
+    bbf_buf_char(w->out, 0x72);
+    text_of(w, name);
+    add_number(w->out, uid, 8);
+    add_number(w->out, flags, 1);
+    add_number(w->out, fields, 2);
+}
+
+static void field(struct writer *w, char type, const char *name, const char *class_name)
+{
+    bbf_buf_char(w->out, type);
+    text_of(w, name);
+    if (class_name != NULL) {
+        bbf_buf_char(w->out, 0x74);
+        text_of(w, class_name);
+    }
+}
+
+static void end_descriptor(struct writer *w)
+{
+    bbf_buf_char(w->out, 0x78);
+}
+
+static void no_super(struct writer *w)
+{
+    bbf_buf_char(w->out, 0x70);
+}
+
+static void number_super(struct writer *w)
+{
+    descriptor(w, "java.lang.Number", UINT64_C(0x86ac951d0b94e08b), 2, 0);
+    end_descriptor(w);
+    no_super(w);
+}
+
+static void boxed(struct writer *w, const char *name, uint64_t uid, char type, uint64_t bits,
+                  size_t bytes)
+{
+    bbf_buf_char(w->out, 0x73);
+    descriptor(w, name, uid, 2, 1);
+    field(w, type, "value", NULL);
+    end_descriptor(w);
+    if (type == 'Z')
+        no_super(w);
+    else
+        number_super(w);
+    add_number(w->out, bits, bytes);
+}
+
+static void put_string_object(struct writer *w, const char *text, size_t len)
+{
+    struct bbf_buf java = BBF_BUF_INIT;
+
+    bbf_utf8_to_java(&java, text, len);
+    if (java.failed)
+        fail(w, BBF_ENOMEM);
+    bbf_buf_char(w->out, java.len > UTF_MAX ? 0x7C : 0x74);
+    add_number(w->out, java.len, java.len > UTF_MAX ? 8 : 2);
+    bbf_buf_add(w->out, java.len > 0 ? java.data : "", java.len);
+    bbf_buf_free(&java);
+}
+
+/* Sign and digits; the derived fields are written as java.math.BigInteger.writeObject() does. */
+static void bigint(struct writer *w, const char *text, size_t len)
+{
+    bool negative = len > 0 && text[0] == '-';
+    struct bbf_buf magnitude = BBF_BUF_INIT;
+
+    text += negative;
+    len -= negative;
+    for (size_t i = 0; i < len; i++)
+        if (text[i] < '0' || text[i] > '9')
+            fail(w, BBF_EINVAL);
+    if (len == 0)
+        fail(w, BBF_EINVAL);
+    if (w->err != BBF_OK)
+        return;
+    bbf_java_magnitude(&magnitude, text, len);
+    if (magnitude.failed)
+        fail(w, BBF_ENOMEM);
+    bbf_buf_char(w->out, 0x73);
+    descriptor(w, "java.math.BigInteger", UINT64_C(0x8cfc9f1fa93bfb1d), 3, 6);
+    field(w, 'I', "bitCount", NULL);
+    field(w, 'I', "bitLength", NULL);
+    field(w, 'I', "firstNonzeroByteNum", NULL);
+    field(w, 'I', "lowestSetBit", NULL);
+    field(w, 'I', "signum", NULL);
+    field(w, '[', "magnitude", "[B");
+    end_descriptor(w);
+    number_super(w);
+    add_number(w->out, UINT32_MAX, 4);
+    add_number(w->out, UINT32_MAX, 4);
+    add_number(w->out, (uint32_t)-2, 4);
+    add_number(w->out, (uint32_t)-2, 4);
+    add_number(w->out, magnitude.len == 0 ? 0 : negative ? UINT32_MAX : 1, 4);
+    bbf_buf_char(w->out, 0x75);
+    descriptor(w, "[B", UINT64_C(0xacf317f8060854e0), 2, 0);
+    end_descriptor(w);
+    no_super(w);
+    add_number(w->out, magnitude.len, 4);
+    bbf_buf_add(w->out, magnitude.len > 0 ? magnitude.data : "", magnitude.len);
+    bbf_buf_char(w->out, 0x78);
+    bbf_buf_free(&magnitude);
+}
+
+static void bigdec(struct writer *w, const char *text, size_t len)
+{
+    struct bbf_buf unscaled = BBF_BUF_INIT;
+    int32_t scale;
+
+    if (!bbf_java_bigdec_parse(&unscaled, &scale, text, len)) {
+        fail(w, BBF_EINVAL);
+    } else {
+        bbf_buf_char(w->out, 0x73);
+        descriptor(w, "java.math.BigDecimal", UINT64_C(0x54c71557f981284f), 3, 2);
+        field(w, 'I', "scale", NULL);
+        field(w, 'L', "intVal", "Ljava/math/BigInteger;");
+        end_descriptor(w);
+        number_super(w);
+        add_number(w->out, (uint32_t)scale, 4);
+        bigint(w, bbf_buf_cstr(&unscaled), unscaled.len);
+        bbf_buf_char(w->out, 0x78);
+    }
+    bbf_buf_free(&unscaled);
+}
+
+static void put_value(struct writer *w, const struct bbf_value *v)
+{
+    end_block(w);
+    switch (v->kind) {
+    case BBF_VALUE_NULL:
+        bbf_buf_char(w->out, 0x70);
+        break;
+    case BBF_VALUE_STRING:
+        put_string_object(w, v->text.s != NULL ? v->text.s : "", v->text.len);
+        break;
+    case BBF_VALUE_INT:
+        boxed(w, "java.lang.Integer", UINT64_C(0x12e2a0a4f7818738), 'I', (uint32_t)v->u.i, 4);
+        break;
+    case BBF_VALUE_LONG:
+        boxed(w, "java.lang.Long", UINT64_C(0x3b8be490cc8f23df), 'J', (uint64_t)v->u.l, 8);
+        break;
+    case BBF_VALUE_FLOAT:
+        boxed(w, "java.lang.Float", UINT64_C(0xdaedc9a2db3cf0ec), 'F', v->u.float_bits, 4);
+        break;
+    case BBF_VALUE_DOUBLE:
+        boxed(w, "java.lang.Double", UINT64_C(0x80b3c24a296bfb04), 'D', v->u.double_bits, 8);
+        break;
+    case BBF_VALUE_BOOLEAN:
+        boxed(w, "java.lang.Boolean", UINT64_C(0xcd207280d59cfaee), 'Z', v->u.b, 1);
+        break;
+    case BBF_VALUE_BIGINT:
+        bigint(w, v->text.s != NULL ? v->text.s : "", v->text.len);
+        break;
+    case BBF_VALUE_BIGDEC:
+        bigdec(w, v->text.s != NULL ? v->text.s : "", v->text.len);
+        break;
+    }
+}
+
+/* The smallest that the stock client prints: "class: text" without frames (facts 4.5). A null
+ * Throwable would end it, so there is always one. */
+static void put_error(struct writer *w, const struct bbf_command *c)
+{
+    const struct bbf_wire_str *text = c->text[1].s != NULL ? &c->text[1] : &c->text[2];
+
+    end_block(w);
+    bbf_buf_char(w->out, 0x73);
+    descriptor(w, "java.lang.RuntimeException", UINT64_C(0x9e5f06470a3483e5), 2, 0);
+    end_descriptor(w);
+    descriptor(w, "java.lang.Exception", UINT64_C(0xd0fd1f3e1a3b1cc4), 2, 0);
+    end_descriptor(w);
+    descriptor(w, "java.lang.Throwable", UINT64_C(0xd5c635273977b8cb), 3, 1);
+    field(w, 'L', "detailMessage", "Ljava/lang/String;");
+    end_descriptor(w);
+    no_super(w);
+    put_string_object(w, text->s != NULL ? text->s : "", text->s != NULL ? text->len : 0);
+    bbf_buf_char(w->out, 0x78);
+}
+
+/* ---- commands ---- */
+
+static void put_count(struct writer *w, size_t n)
+{
+    if (n > INT32_MAX)
+        fail(w, BBF_EINVAL);
+    put(w, n, 4);
+}
+
+static void put_entries(struct writer *w, const struct bbf_command *c, bool texts)
+{
+    put_count(w, c->n_entries);
+    for (size_t i = 0; i < c->n_entries && w->err == BBF_OK; i++) {
+        put_utf(w, &c->entries[i].key);
+        if (texts)
+            put_utf(w, &c->entries[i].value.text);
+        else
+            put_value(w, &c->entries[i].value);
+    }
+}
+
+static void put_grid(struct writer *w, const struct bbf_command *c)
+{
+    put_utf(w, &c->text[0]);
+    put_utf(w, &c->text[1]);
+    put_count(w, c->n_rows);
+    for (size_t i = 0; i < c->n_rows && w->err == BBF_OK; i++) {
+        put_count(w, c->rows[i].n_cells);
+        for (size_t k = 0; k < c->rows[i].n_cells && w->err == BBF_OK; k++)
+            put_value(w, &c->rows[i].cells[k]);
+    }
+}
+
+static void put_class(struct writer *w, const struct bbf_wire_str *name)
+{
+    end_block(w);
+    if (name->s == NULL)
+        bbf_buf_char(w->out, 0x70);
+    else
+        put_string_object(w, name->s, name->len);
+}
+
+static void put_message(struct writer *w, const struct bbf_command *c)
+{
+    put(w, c->flag, 1);
+    put(w, (uint64_t)c->timestamp_ms, 8);
+    put_bytes(w, c->text[0].s, c->text[0].s != NULL ? c->text[0].len : 0);
+}
+
+static void put_payload(struct writer *w, const struct bbf_command *c)
+{
+    switch (c->type) {
+    case BBF_CMD_ERROR:
+        put_error(w, c);
+        break;
+    case BBF_CMD_EVENT:
+    case BBF_CMD_RENAME:
+    case BBF_CMD_DISCONNECT:
+    case BBF_CMD_RECONNECT:
+        put_utf(w, &c->text[0]);
+        break;
+    case BBF_CMD_EXIT:
+    case BBF_CMD_RETRANSFORMATION_START:
+        put(w, (uint32_t)c->number[0], 4);
+        break;
+    case BBF_CMD_STATUS:
+        put(w, (uint32_t)(c->flag ? c->number[0] : -c->number[0]), 4);
+        break;
+    case BBF_CMD_INSTRUMENT:
+        put_bytes(w, c->code, c->code_len);
+        put_entries(w, c, true);
+        break;
+    case BBF_CMD_MESSAGE:
+        put_message(w, c);
+        break;
+    case BBF_CMD_NUMBER_MAP:
+    case BBF_CMD_STRING_MAP:
+        put_utf(w, &c->text[0]);
+        put_entries(w, c, c->type == BBF_CMD_STRING_MAP);
+        break;
+    case BBF_CMD_NUMBER:
+        put_utf(w, &c->text[0]);
+        put_value(w, &c->value);
+        break;
+    case BBF_CMD_GRID_DATA:
+        put_grid(w, c);
+        break;
+    case BBF_CMD_RETRANSFORM_CLASS:
+        put_class(w, &c->text[0]);
+        break;
+    case BBF_CMD_SET_PARAMS:
+        put_entries(w, c, false);
+        break;
+    case BBF_CMD_LIST_PROBES:
+    case BBF_CMD_LIST_FAILED_EXTENSIONS:
+        put_count(w, c->n_list);
+        for (size_t i = 0; i < c->n_list; i++)
+            put_utf(w, &c->list[i]);
+        break;
+    case BBF_CMD_TYPES:
+        fail(w, BBF_EINVAL);
+    }
+}
+
+int bbf_v1_encode(struct bbf_buf *out, const struct bbf_command *command, bool reset)
+{
+    struct writer w = {.out = out, .block = BBF_BUF_INIT};
+    size_t before = out->len;
+
+    if (reset)
+        bbf_buf_char(out, 0x79);
+    put(&w, (uint64_t)command->type, 1);
+    put_payload(&w, command);
+    end_block(&w);
+    if (w.block.failed || out->failed)
+        fail(&w, BBF_ENOMEM);
+    bbf_buf_free(&w.block);
+    if (w.err != BBF_OK)
+        out->len = before;
+    return w.err;
+}
