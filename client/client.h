@@ -24,13 +24,18 @@ enum bbf_exit {
 /* One command line, all strings borrowed from argv; NULL or 0 = not given. */
 struct bbf_request {
     const char *verb;   /* "tree" */
-    const char *target; /* pid, main class or part of it, snapshot file */
-    char **params;      /* name=value, for set and attach */
+    const char *target; /* pid, main class or part of it, host:port, snapshot file */
+    char **params;      /* name=value, for set and attach; the words of an event */
     size_t n_params;
     const char *output; /* -o */
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
     const char *agent;  /* --agent: libbbflow.so */
+    const char *probe;  /* --probe: of another class than ours */
+    const char *token_file;
+    unsigned timeout_ms; /* --timeout */
+    unsigned protocol;   /* --protocol: 1, 2, 0 = auto */
+    bool remote_token;
     bool gc;
     bool all;
     bool nodes;

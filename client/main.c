@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Flags, as bits of what a command takes. */
@@ -23,7 +24,13 @@ enum {
     SOCKET = 32,
     TARGET = 64,
     PARAMS = 128,
-    AGENT = 256
+    TIMEOUT = 256,
+    PROTOCOL = 512,
+    TOKEN_FILE = 1024,
+    REMOTE_TOKEN = 2048,
+    PROBE = 4096,
+    AGENT = 8192,
+    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | TOKEN_FILE | REMOTE_TOKEN
 };
 
 static int verb_help(const struct bbf_request *request);
@@ -35,32 +42,37 @@ static const struct verb {
     const char *help;
     const char *more; /* for `bbflow help NAME` */
 } verbs[] = {
-    {"list", SOCKET, bbf_verb_list, "the JVMs that have the agent: pid, main class, socket", ""},
+    {"list", JVM, bbf_verb_list, "the JVMs that have the agent: pid, main class, socket",
+     "With a TARGET (also a stock BTrace agent's host:port) its probes: UUID [class].\n"},
     {"attach", TARGET | PARAMS | AGENT | SOCKET, bbf_verb_attach,
      "give a running JVM the agent: PID or main class, name=value ...",
      "The options are those of -agentpath, as: bbflow attach 4711 include=com.app\n"
      "Needs no JDK; the JVM's own user or root may, from outside its container too.\n"},
-    {"stop", TARGET | SOCKET, bbf_verb_stop,
-     "undo everything: every class as it would be without bbflow",
+    {"stop", JVM, bbf_verb_stop, "undo everything: every class as it would be without bbflow",
      "Take 'bbflow dump' before: what was seen is gone, also from file=. 'bbflow attach' follows\n"
      "again, from zero.\n"},
-    {"tree", TARGET | SOCKET | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
+    {"tree", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
      "where buffers went and which path lost them, as a tree",
      "Shows 100 leaf lines, those that leak first; --all shows every line.\n"},
-    {"summary", TARGET | SOCKET | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
+    {"summary", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
      "the totals and the worst leaks, in a few lines", ""},
-    {"llm", TARGET | SOCKET | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
+    {"llm", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
      "the same facts as key=value lines, for programs", ""},
-    {"dump", TARGET | SOCKET | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
+    {"dump", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
      "the whole snapshot as JSON, to be read again later",
      "Every reading command takes the file in the place of a JVM: bbflow tree leaks.json\n"},
-    {"status", TARGET | SOCKET | GC, bbf_verb_status,
+    {"status", JVM | GC, bbf_verb_status,
      "what the agent does: settings, limits, what it could not see", ""},
-    {"set", TARGET | SOCKET | PARAMS, bbf_verb_set,
-     "change options of the running agent: name=value ...",
+    {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
      "Those marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
-    {"reset", TARGET | SOCKET | GC | NODES, bbf_verb_reset,
+    {"reset", JVM | GC | NODES, bbf_verb_reset,
      "count from zero again; buffers still open stay open", ""},
+    {"watch", JVM | PROBE, bbf_verb_watch, "leaks as they are found, until Ctrl-C",
+     "Leaving ends the stream only, the tracker goes on. --probe follows any probe of a stock\n"
+     "BTrace agent.\n"},
+    {"event", JVM | PARAMS | PROBE, bbf_verb_event,
+     "ask the agent by an event's name: event TARGET NAME",
+     "'bbflow event TARGET help' lists the names; every kind of answer is shown.\n"},
     {"help", 0, verb_help, "this, or 'bbflow help COMMAND', or 'bbflow help options'", ""},
 };
 
@@ -78,6 +90,11 @@ static const struct flag {
     {"nodes", 0, NODES, NULL, "forget the tree's nodes too (after a limit was reached)"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so; else the one beside bbflow, or in ../lib"},
     {"socket", 0, SOCKET, "DIR", "look only there: the folder of the agent's option socket="},
+    {"timeout", 0, TIMEOUT, "SECONDS", "for each wait, 60; BTR2's answer 5 at most"},
+    {"protocol", 0, PROTOCOL, "P", "auto, 1 or 2; auto: BTrace v2, else v1 on a new connection"},
+    {"token-file", 0, TOKEN_FILE, "FILE", "for host:port; else of $BBFLOW_TOKEN_FILE"},
+    {"remote-token", 0, REMOTE_TOKEN, NULL, "send the token to another machine too, in clear"},
+    {"probe", 0, PROBE, "UUID", "of another probe than bbflow's"},
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0], FLAGS = sizeof flags / sizeof flags[0] };
@@ -107,8 +124,9 @@ static void print_usage(FILE *to)
           to);
     for (size_t i = 0; i < VERBS; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    fputs("\nTARGET is a pid, a main class or a part of it, or a snapshot file (.json). It can be\n"
-          "left out when one JVM has the agent.\n\n",
+    fputs("\nTARGET is a pid, a main class or a part of it, host:port, or a snapshot file (.json). "
+          "It\n"
+          "can be left out when one JVM has the agent.\n\n",
           to);
     print_flags(to, ~0u);
     fputs(
@@ -124,7 +142,9 @@ static void print_usage(FILE *to)
 static void print_verb(FILE *to, const struct verb *verb)
 {
     fprintf(to, "bbflow %s%s%s%s\n  %s\n%s", verb->name, verb->takes & TARGET ? " [TARGET]" : "",
-            verb->takes & PARAMS ? " name=value ..." : "",
+            verb->run == bbf_verb_event   ? " NAME ..."
+            : (verb->takes & PARAMS) != 0 ? " name=value ..."
+                                          : "",
             verb->takes & ~(unsigned)(TARGET | PARAMS) ? " [FLAG ...]" : "", verb->help,
             verb->more);
     print_flags(to, verb->takes);
@@ -206,7 +226,28 @@ static int unknown_flag(const struct verb *verb, const char *arg)
                     verb->name);
 }
 
-static void apply_flag(struct bbf_request *request, const struct flag *flag, const char *value)
+static int parse_timeout(const char *value, unsigned *timeout_ms)
+{
+    enum { MOST = 86400 };
+    char *end;
+    double seconds = strtod(value, &end);
+
+    if (*end != '\0' || !(seconds >= 0.001) || seconds > MOST)
+        return bbf_fail(BBF_EXIT_USAGE, "--timeout takes seconds, 0.001 to %d, not '%s'", MOST,
+                        value);
+    *timeout_ms = (unsigned)(seconds * 1000);
+    return BBF_EXIT_OK;
+}
+
+static int parse_protocol(const char *value, unsigned *protocol)
+{
+    if (strcmp(value, "auto") != 0 && strcmp(value, "1") != 0 && strcmp(value, "2") != 0)
+        return bbf_fail(BBF_EXIT_USAGE, "--protocol takes auto, 1 or 2, not '%s'", value);
+    *protocol = value[0] == 'a' ? 0 : (unsigned)(value[0] - '0');
+    return BBF_EXIT_OK;
+}
+
+static int apply_flag(struct bbf_request *request, const struct flag *flag, const char *value)
 {
     switch (flag->bit) {
     case OUTPUT:
@@ -230,9 +271,23 @@ static void apply_flag(struct bbf_request *request, const struct flag *flag, con
     case NODES:
         request->nodes = true;
         break;
+    case TIMEOUT:
+        return parse_timeout(value, &request->timeout_ms);
+    case PROTOCOL:
+        return parse_protocol(value, &request->protocol);
+    case TOKEN_FILE:
+        request->token_file = value;
+        break;
+    case REMOTE_TOKEN:
+        request->remote_token = true;
+        break;
+    case PROBE:
+        request->probe = value;
+        break;
     default:
         break;
     }
+    return BBF_EXIT_OK;
 }
 
 /* "--name", "--name=value", "--name value", "-x value", "-xvalue". */
@@ -265,8 +320,7 @@ static int parse_flag(const struct verb *verb, struct args *args, struct bbf_req
     if (flag->argument != NULL && (value == NULL || *value == '\0'))
         return bbf_fail(BBF_EXIT_USAGE, "--%s needs a value: --%s %s", flag->name, flag->name,
                         flag->argument);
-    apply_flag(request, flag, value);
-    return BBF_EXIT_OK;
+    return apply_flag(request, flag, value);
 }
 
 /* The words of `verb`: flags anywhere, one target, for `set` its name=value after it. */

@@ -1,6 +1,7 @@
 #include "client/verbs.h"
 
 #include "client/attach.h"
+#include "client/connect.h"
 #include "client/output.h"
 #include "client/target.h"
 #include "core/buf.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    WAIT_MS = 60000, /* for each answer: a report waits for a scan, --gc for a collection */
+    WAIT_MS = 60000, /* for a new agent's first answer */
     GONE_MS = 5000,  /* for a stopped agent's socket */
     PAUSE_MS = 50,
     TREE_LEAVES = 100, /* what `tree` shows without --all */
@@ -57,6 +58,9 @@ int bbf_exit_of(int err)
 int bbf_verb_list(const struct bbf_request *request)
 {
     struct bbf_agents agents;
+
+    if (request->target != NULL)
+        return bbf_verb_probes(request);
     bbf_agents_find(&agents, request->socket);
     for (size_t i = 0; i < agents.count; i++) {
         const struct bbf_agent *agent = &agents.items[i];
@@ -77,38 +81,14 @@ int bbf_verb_list(const struct bbf_request *request)
 
 /* ---- One JVM --------------------------------------------------------------------------------- */
 
-/* Find the target's agent and connect. *who names it for messages. */
-static int connect_target(const struct bbf_request *request, struct bbf_conn **conn, char *who,
-                          size_t who_size)
-{
-    struct bbf_agents agents;
-    char why[WHY];
-    int exit_code = BBF_EXIT_OK;
-
-    if (request->target != NULL && bbf_target_is_file(request->target))
-        return bbf_fail(BBF_EXIT_USAGE, "'%s' asks a running JVM, and %s is a file; %s",
-                        request->verb, request->target,
-                        "name the JVM by its pid or main class ('bbflow list' shows them)");
-    bbf_agents_find(&agents, request->socket);
-    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
-    if (agent != NULL) {
-        bbf_agent_text(agent, who, who_size);
-        int rc = bbf_conn_open_unix(conn, agent->path, WAIT_MS, why, sizeof why);
-        if (rc != BBF_OK)
-            exit_code = bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
-    }
-    bbf_agents_free(&agents);
-    return exit_code;
-}
-
 /* Ask the target for the document of `event`. */
 static int ask_target(const struct bbf_request *request, const char *event,
-                      struct bbf_buf *document, char *who, size_t who_size)
+                      struct bbf_buf *document, char who[BBF_WHO])
 {
     struct bbf_conn *conn = NULL;
     char name[64], why[WHY] = "";
 
-    int exit_code = connect_target(request, &conn, who, who_size);
+    int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
     snprintf(name, sizeof name, "%s%s", event, request->gc ? " gc" : "");
@@ -135,8 +115,8 @@ static int print_text(struct bbf_buf *text)
 int bbf_verb_status(const struct bbf_request *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    char who[WHY];
-    int exit_code = ask_target(request, "status", &text, who, sizeof who);
+    char who[BBF_WHO];
+    int exit_code = ask_target(request, "status", &text, who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = print_text(&text);
     bbf_buf_free(&text);
@@ -146,9 +126,8 @@ int bbf_verb_status(const struct bbf_request *request)
 int bbf_verb_reset(const struct bbf_request *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    char who[WHY];
-    int exit_code =
-        ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who, sizeof who);
+    char who[BBF_WHO];
+    int exit_code = ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = print_text(&text);
     bbf_buf_free(&text);
@@ -179,7 +158,7 @@ int bbf_verb_set(const struct bbf_request *request)
     struct bbf_entry *entries;
     struct bbf_buf answer = BBF_BUF_INIT;
     struct bbf_conn *conn = NULL;
-    char who[WHY], why[WHY] = "";
+    char who[BBF_WHO], why[WHY] = "";
 
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE,
@@ -193,7 +172,7 @@ int bbf_verb_set(const struct bbf_request *request)
     for (size_t i = 0; i < request->n_params && exit_code == BBF_EXIT_OK; i++)
         exit_code = fill_param(&entries[i], request->params[i]);
     if (exit_code == BBF_EXIT_OK)
-        exit_code = connect_target(request, &conn, who, sizeof who);
+        exit_code = bbf_connect(request, &conn, who);
     if (exit_code == BBF_EXIT_OK) {
         int rc = bbf_conn_set(conn, entries, request->n_params, &answer, why, sizeof why);
         bbf_conn_close(conn);
@@ -332,20 +311,24 @@ int bbf_verb_stop(const struct bbf_request *request)
 {
     struct bbf_agents agents;
     struct bbf_buf text = BBF_BUF_INIT;
-    char who[WHY], path[WHY] = "";
+    char who[BBF_WHO], path[WHY] = "";
     struct ucred peer;
     int exit_code = BBF_EXIT_OK;
 
-    bbf_agents_find(&agents, request->socket);
-    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
-    if (agent != NULL)
-        snprintf(path, sizeof path, "%s", agent->path);
-    bbf_agents_free(&agents);
-    if (path[0] == '\0')
-        return exit_code;
-    exit_code = ask_target(request, "stop", &text, who, sizeof who);
+    bool remote = request->target != NULL && bbf_is_remote(request->target, NULL, 0, NULL);
+    if (!remote) {
+        bbf_agents_find(&agents, request->socket);
+        const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+        if (agent != NULL)
+            snprintf(path, sizeof path, "%s", agent->path);
+        bbf_agents_free(&agents);
+        if (path[0] == '\0')
+            return exit_code;
+    }
+    exit_code = ask_target(request, "stop", &text, who);
     /* The socket goes once we have hung up. */
-    for (unsigned waited = 0; exit_code == BBF_EXIT_OK && waited < GONE_MS; waited += PAUSE_MS) {
+    for (unsigned waited = 0; !remote && exit_code == BBF_EXIT_OK && waited < GONE_MS;
+         waited += PAUSE_MS) {
         if (bbf_socket_probe(path, &peer) == BBF_ENOTFOUND)
             break;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
@@ -428,7 +411,7 @@ int bbf_verb_read(const struct bbf_request *request)
     struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
     struct bbf_snapshot *snapshot = NULL;
     enum bbf_format format;
-    char who[WHY];
+    char who[BBF_WHO];
 
     int exit_code = bbf_output_format(request, &format);
     if (exit_code != BBF_EXIT_OK)
@@ -441,7 +424,7 @@ int bbf_verb_read(const struct bbf_request *request)
         snprintf(who, sizeof who, "%s", request->target);
         exit_code = read_file(request->target, &document);
     } else {
-        exit_code = ask_target(request, "json", &document, who, sizeof who);
+        exit_code = ask_target(request, "json", &document, who);
     }
     if (exit_code == BBF_EXIT_OK)
         exit_code = parse_snapshot(who, file, &document, &snapshot);

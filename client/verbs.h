@@ -2,14 +2,14 @@
  * client/verbs.h - what each command of bbflow does. Each returns an exit code (client.h) and has
  * said why when it is not 0.
  *
- * Called by: main.c's table. Threads: one.
+ * Called by: main.c's table. In: verbs.c, watch.c. Threads: one.
  */
 #ifndef BBF_CLIENT_VERBS_H
 #define BBF_CLIENT_VERBS_H
 
 #include "client/client.h"
 
-/* One line per JVM with the agent: pid, main class, socket. */
+/* One line per JVM with the agent: pid, main class, socket. Of one: its probes. */
 int bbf_verb_list(const struct bbf_request *request);
 /* tree, summary, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE. */
 int bbf_verb_read(const struct bbf_request *request);
@@ -21,5 +21,11 @@ int bbf_verb_reset(const struct bbf_request *request);
 int bbf_verb_attach(const struct bbf_request *request);
 /* Have the agent undo everything, and wait until its socket is gone. */
 int bbf_verb_stop(const struct bbf_request *request);
+/* The target's probes, "UUID [class]" one a line. */
+int bbf_verb_probes(const struct bbf_request *request);
+/* Whatever the agent answers to an EVENT. */
+int bbf_verb_event(const struct bbf_request *request);
+/* The live stream until a signal; then DISCONNECT. */
+int bbf_verb_watch(const struct bbf_request *request);
 
 #endif

@@ -112,7 +112,8 @@ check wrong-flag 2 '' "bbflow: 'status' does not take --all; 'bbflow help status
 check flag-value 2 '' 'bbflow: --gc takes no value' tree --gc=yes
 check flag-no-value 2 '' 'bbflow: --output needs a value: --output FILE' tree 1 -o
 check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tree a b
-check list-target 2 '' "bbflow: 'list' takes no target; leave 'x' out" list x
+check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
+    list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
 check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes tree, llm, summary, json" \
     tree "$golden/basic.json" -f xml
@@ -305,6 +306,129 @@ if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
 elif [[ $(id -u) != 0 ]]; then
     check other-user 4 '' 'bbflow: process 1 belongs to user root; *' tree 1
 fi
+
+# ---- host:port: a peer that speaks BTrace without a JVM ---------------------------------------------
+
+export PEER_LOG=$work/heard
+peer() { # NAME PROTOCOL [TOKEN]: its port goes to the variable NAME
+    mkfifo "$work/peer.$1" "$work/stdin.$1"
+    python3 "$here/peer.py" "${@:2}" <"$work/stdin.$1" >"$work/peer.$1" &
+    pids+=("$!")
+    # shellcheck disable=SC2034 # it stays open until we end
+    exec {hold}>"$work/stdin.$1"
+    local line=
+    read -r -t 60 line <"$work/peer.$1"
+    [[ -n $line ]] || { echo "FAILED peer $1 did not start"; exit 1; }
+    printf -v "$1" '127.0.0.1:%s' "$line"
+}
+# heard NAME LINE…: what the peers heard since the last time
+heard() {
+    same "$1" "$PEER_LOG" <(printf '%s\n' "${@:2}")
+    : >"$PEER_LOG"
+}
+uuid=123e4567-e89b-12d3-a456-426614174000
+other=00000000-0000-0000-0000-000000000001
+v2='' v1='' locked='' # set by peer
+peer v2 2
+peer v1 1
+peer locked 2 s3cr3t
+
+check tcp-list 0 "$other \[demo.Trace\]"$'\n'"$uuid \[bbflow\]" '' list "$v2"
+heard tcp-list-bytes 'hello 42545232' list
+check tcp-status 0 'answer to status' '' status "$v2"
+heard tcp-status-bytes 'hello 42545232' list "16 $uuid" '1 status' 15
+check tcp-localhost 0 'answer to status' '' status "localhost:${v2#*:}"
+check tcp-event 0 'a line
+big = 123456789012345678901234567890
+exact = -1.230E+400
+0.1
+sizes
+small = -7
+large = 1099511627776
+names
+key = värde
+leaks
+  path       count  age
+  a.b            5  -
+  long.name  12345  -
+  read  value: count
+        1: 10
+        2: 0
+        4: 3' '' event "$v2" all
+check tcp-event-words 0 'answer to tell me more' '' event "$v2" tell me more
+check tcp-event-fails 5 'ERROR java.io.IOException: no room
+	at a.B.c(B.java:7)' "bbflow: $v2 refused 'fail'" event "$v2" fail
+: >"$PEER_LOG"
+check tcp-event-probe 0 'answer to x' '' event "$v2" x --probe "$other"
+heard tcp-event-probe-bytes 'hello 42545232' "16 $other" '1 x' 15
+check tcp-event-no-probe 5 '' "bbflow: $v2, asked for 'x': the agent refused to reconnect to 7" \
+    event "$v2" x --probe 7
+check tcp-event-no-name 2 '' "bbflow: event needs a target and a name, as: bbflow event $v2 help" event "$v2"
+check tcp-nobody 3 '' 'bbflow: localhost:1: nobody listens on port 1' tree localhost:1
+check tcp-no-snapshot 1 '' "bbflow: $v2 sent a snapshot that cannot be read: *" tree "$v2"
+
+# v1: at once when it is asked for, else after the silence that follows BTR2.
+: >"$PEER_LOG"
+check v1-forced 0 "$other \[demo.Trace\]"$'\n'"$uuid \[bbflow\]" '' list "$v1" --protocol 1
+heard v1-forced-bytes 'hello aced0005' list
+check v1-fallback 0 'answer to status' '' status "$v1" --protocol auto --timeout 0.5
+grep -v gone "$PEER_LOG" >"$work/words"
+same v1-fallback-bytes "$work/words" \
+    <(printf '%s\n' 'hello 42545232' 'hello aced0005' list "16 $uuid" '1 status' 15)
+check v1-refused 1 '' "bbflow: $v1: the agent did not answer within 300 ms" \
+    status "$v1" --protocol 2 --timeout 0.3
+check v1-wrong 1 '' "bbflow: $v2: the agent did not answer within 300 ms" \
+    status "$v2" --protocol=1 --timeout=0.3
+check bad-protocol 2 '' "bbflow: --protocol takes auto, 1 or 2, not '3'" status "$v1" --protocol 3
+check bad-timeout 2 '' "bbflow: --timeout takes seconds, 0.001 to 86400, not '5s'" \
+    status "$v1" --timeout 5s
+
+# Tokens.
+(umask 077; echo s3cr3t >"$work/token"; echo wrong >"$work/wrong"; : >"$work/none"
+    printf 'a\nb\n' >"$work/lines"; head -c 5000 /dev/zero >"$work/long")
+cp "$work/token" "$work/open"
+chmod 644 "$work/open"
+check token-missing 4 '' "bbflow: $locked: the agent asks for a token: --token-file FILE; *" status "$locked"
+check token 0 'answer to status' '' status "$locked" --token-file "$work/token"
+export BBFLOW_TOKEN_FILE=$work/token
+check token-environment 0 'answer to status' '' status "$locked"
+check token-flag-first 4 '' "bbflow: $locked: the token is wrong; *" status "$locked" --token-file "$work/wrong"
+unset BBFLOW_TOKEN_FILE
+check token-no-file 1 '' "bbflow: cannot read the token file $work/gone: No such file or directory" \
+    status "$locked" --token-file "$work/gone"
+check token-open 4 '' "bbflow: the token file $work/open: others may read it, *" \
+    status "$locked" --token-file "$work/open"
+check token-empty 4 '' "bbflow: the token file $work/none: it holds no token of 1 to 4096 bytes" \
+    status "$locked" --token-file "$work/none"
+check token-long 4 '' "bbflow: the token file $work/long: it holds no token of 1 to 4096 bytes" \
+    status "$locked" --token-file "$work/long"
+check token-lines 4 '' "bbflow: the token file $work/lines: it holds more than one line" \
+    status "$locked" --token-file "$work/lines"
+check token-folder 4 '' "bbflow: the token file $work: it is no regular file" \
+    status "$locked" --token-file "$work"
+check token-leaves 4 '' 'bbflow: 192.0.2.1:2020: 192.0.2.1 is another machine, *--remote-token' \
+    status 192.0.2.1:2020 --token-file "$work/token" --timeout 0.05
+
+# watch: until a signal; then DISCONNECT and exit 0.
+watch() { # NAME EXIT SIGNAL ARG…: starts, waits for "c.d 6", sends the signal
+    local name=$1 code=0 want=$2 signal=$3
+    shift 3
+    TZ=UTC "$bbflow" watch "$@" >"$work/watched" 2>"$work/err" </dev/null &
+    local pid=$!
+    for ((i = 0; i < 200; i++)); do
+        grep -q 'c\.d 6' "$work/watched" && break
+        sleep 0.05
+    done
+    kill -"$signal" "$pid"
+    wait "$pid" || code=$?
+    same "$name" <(echo "$code" && cat "$work/watched") <(echo "$want" &&
+        printf '%s\n' '00:00:00:001 : LEAK a.b 5' '00:00:00:001 : LEAK c.d 6')
+}
+: >"$PEER_LOG"
+watch watch-term 0 TERM "$v2"
+heard watch-bytes 'hello 42545232' list "16 $uuid" '1 watch' 15
+watch watch-hup 0 HUP "$v1" --protocol 1
+same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the tracker goes on")
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]

@@ -1,0 +1,102 @@
+#include "client/connect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/target.h"
+#include "client/token.h"
+#include "core/err.h"
+
+enum {
+    WAIT_MS = 60000, /* for each answer: a report waits for a scan, --gc for a collection */
+    HOST = 256,
+    WHY = 512
+};
+
+bool bbf_is_remote(const char *target, char *host, size_t host_size, const char **port)
+{
+    const char *colon = strrchr(target, ':');
+    size_t len = colon != NULL ? (size_t)(colon - target) : 0;
+
+    if (len == 0 || colon[1] == '\0' || strlen(colon + 1) > 5 ||
+        colon[1 + strspn(colon + 1, "0123456789")] != '\0' || atoi(colon + 1) > 65535)
+        return false;
+    bool brackets = target[0] == '[' && target[len - 1] == ']' && len > 2;
+    if (!brackets && memchr(target, ':', len) != NULL)
+        return false; /* an IPv6 address: which colon is the port's? */
+    if (host != NULL && len < host_size) {
+        snprintf(host, host_size, "%.*s", (int)(brackets ? len - 2 : len),
+                 target + (brackets ? 1 : 0));
+        *port = colon + 1;
+    }
+    return len < HOST;
+}
+
+/* The token of the flag, else of the environment; none at all is fine. */
+static int find_token(const struct bbf_request *request, uint8_t *token, size_t *len)
+{
+    const char *path = request->token_file;
+
+    *len = 0;
+    if (path == NULL)
+        path = getenv("BBFLOW_TOKEN_FILE");
+    if (path == NULL || *path == '\0')
+        return BBF_EXIT_OK;
+    return bbf_token_file_read(path, token, len);
+}
+
+static int open_conn(const struct bbf_request *request, struct bbf_conn_config *config,
+                     const char *who, struct bbf_conn **conn)
+{
+    char why[WHY] = "";
+
+    config->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : WAIT_MS;
+    config->token_anywhere = request->remote_token;
+    int rc = bbf_conn_open(conn, config, why, sizeof why);
+    return rc == BBF_OK ? BBF_EXIT_OK : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
+}
+
+static int connect_remote(const struct bbf_request *request, struct bbf_conn **conn,
+                          char who[BBF_WHO])
+{
+    struct bbf_conn_config config = {.protocol = (enum bbf_protocol)request->protocol};
+    uint8_t token[BBF_TOKEN_FILE_MAX];
+    char host[HOST];
+
+    snprintf(who, BBF_WHO, "%s", request->target);
+    (void)bbf_is_remote(request->target, host, sizeof host, &config.port);
+    config.host = host;
+    int rc = find_token(request, token, &config.token_len);
+    if (rc != BBF_EXIT_OK)
+        return rc;
+    config.token = config.token_len > 0 ? token : NULL;
+    rc = open_conn(request, &config, who, conn);
+    explicit_bzero(token, sizeof token);
+    return rc;
+}
+
+int bbf_connect(const struct bbf_request *request, struct bbf_conn **conn, char who[BBF_WHO])
+{
+    struct bbf_agents agents;
+    int exit_code = BBF_EXIT_OK;
+
+    if (request->target != NULL && bbf_target_is_file(request->target))
+        return bbf_fail(BBF_EXIT_USAGE, "'%s' asks a running JVM, and %s is a file; %s",
+                        request->verb, request->target,
+                        "name the JVM by its pid or main class ('bbflow list' shows them)");
+    if (request->target != NULL && bbf_is_remote(request->target, NULL, 0, NULL))
+        return connect_remote(request, conn, who);
+    bbf_agents_find(&agents, request->socket);
+    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+    if (agent != NULL) {
+        /* An agent's own socket always speaks v2: no second try. */
+        struct bbf_conn_config config = {.path = agent->path,
+                                         .protocol = request->protocol == 1 ? BBF_PROTOCOL_1
+                                                                            : BBF_PROTOCOL_2};
+        bbf_agent_text(agent, who, BBF_WHO);
+        exit_code = open_conn(request, &config, who, conn);
+    }
+    bbf_agents_free(&agents);
+    return exit_code;
+}

@@ -1,0 +1,23 @@
+/*
+ * client/token.h - the file that holds the secret of an agent's TCP port (BTrace 3.0's
+ * authentication). Source: facts/btrace-wire.md 2.1, without its rule on the owner: the file may be
+ * a copy, or root's look at another's.
+ *
+ * Called by: verbs.c. Threads: one.
+ */
+#ifndef BBF_CLIENT_TOKEN_H
+#define BBF_CLIENT_TOKEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BBF_TOKEN_FILE_MAX = 4096 };
+
+/*
+ * Read `path` into `token`. Returns an exit code and has said why when it is not 0: no regular
+ * file, open to group or others, not 1 to 4,096 bytes in one line (a line break at the end is not
+ * part of it).
+ */
+int bbf_token_file_read(const char *path, uint8_t token[BBF_TOKEN_FILE_MAX], size_t *len);
+
+#endif
