@@ -147,7 +147,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         return;
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    bbf_serve_start();
+    bbf_serve_start(env);
 }
 
 /* ---- attach and stop: the agent thread ---- */
@@ -212,7 +212,7 @@ static void limits_in_force(void)
 void bbf_lifecycle_enter(JNIEnv *env)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
-    bbf_serve_stop(END_MS); /* of the stop before */
+    bbf_serve_stop(env, END_MS); /* of the stop before */
     if (withdrawn != NULL)
         (void)bbf_hook_apply(env, withdrawn, NULL);
     withdrawn = NULL;
@@ -229,7 +229,7 @@ void bbf_lifecycle_enter(JNIEnv *env)
         bbf_tracker_resume(t);
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    bbf_serve_start();
+    bbf_serve_start(env);
 }
 
 void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
@@ -274,7 +274,7 @@ bool bbf_lifecycle_clear_up(JNIEnv *env)
     if (bbf_agent.server != NULL) {
         if (bbf_server_clients(bbf_agent.server) > 0 && since_ms < READ_MS)
             return false;
-        bbf_serve_stop(END_MS);
+        bbf_serve_stop(env, END_MS);
     }
     if (withdrawn != NULL) {
         if (since_ms < LOAD_MS)
@@ -337,7 +337,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         write_file();
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
-    bbf_serve_stop(50);
+    bbf_serve_stop(NULL, 50);
     bbf_worker_leave(50);
 }
 

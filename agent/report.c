@@ -245,6 +245,12 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
                        "server             %s, %llu connections, %llu refused, %llu malformed\n",
                        bbf_server_path(bbf_agent.server), (unsigned long long)stats.accepted,
                        (unsigned long long)stats.refused, (unsigned long long)stats.malformed);
+        if (bbf_server_port(bbf_agent.server) != 0)
+            bbf_buf_printf(out, "                   127.0.0.1:%u, %llu without the token\n",
+                           (unsigned)bbf_server_port(bbf_agent.server),
+                           (unsigned long long)stats.unauthorized);
+        bbf_buf_printf(out, "                   %llu dropped, %llu live messages lost\n",
+                       (unsigned long long)stats.dropped, (unsigned long long)stats.lost);
     }
 }
 

@@ -1,10 +1,13 @@
 #include "agent/serve.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/discovery.h"
+#include "agent/leaks.h"
 #include "agent/report.h"
 #include "agent/state.h"
 #include "agent/worker.h"
@@ -15,9 +18,9 @@
 
 enum { WAIT_MS = 30000 };
 
-static const char help[] = "events: json, tree, llm, summary, status, reset, reset nodes, stop, "
-                           "help; with \" gc\" appended "
-                           "the JVM is asked for a garbage collection first\n";
+static const char help[] =
+    "events: json, tree (or flows), llm, summary, leaks, top, status, reset, reset nodes, watch, "
+    "stop, help; with \" gc\" appended the JVM is asked for a garbage collection first\n";
 
 /* ---- EVENT ---- */
 
@@ -81,10 +84,15 @@ static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
     struct bbf_buf out = BBF_BUF_INIT;
     struct bbf_render_options options = {.max_leaves = 100};
     enum bbf_format format = BBF_FORMAT_JSON;
+    bool top = strcmp(name, "top") == 0;
     bool json = strcmp(name, "json") == 0;
     int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS, 0);
     if (err == BBF_OK && strcmp(name, "status") == 0)
         bbf_report_status(&out, snapshot);
+    else if (err == BBF_OK && strcmp(name, "leaks") == 0)
+        err = bbf_leaks_text(&out, snapshot);
+    else if (err == BBF_OK && top)
+        err = bbf_leaks_top(reply, snapshot);
     else if (err == BBF_OK && bbf_format_of_name(name, &format) == BBF_OK) {
         if (json) {
             out.flush = send_part;
@@ -100,10 +108,22 @@ static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
         err = BBF_ENOMEM;
     if (err != BBF_OK)
         reply_failure(reply, name, err);
-    else if (!json)
+    else if (!json && !top)
         bbf_reply_text(reply, out.data, out.len);
     bbf_buf_free(&out);
     bbf_snapshot_free(snapshot);
+}
+
+/* An EVENT that a snapshot answers, by the name that reply_snapshot() knows; NULL: none. */
+static const char *snapshot_event(const char *word)
+{
+    enum bbf_format format;
+    if (strcmp(word, "flows") == 0)
+        return "tree";
+    return strcmp(word, "status") == 0 || strcmp(word, "leaks") == 0 || strcmp(word, "top") == 0 ||
+                   bbf_format_of_name(word, &format) == BBF_OK
+               ? word
+               : NULL;
 }
 
 static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
@@ -111,7 +131,6 @@ static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
     char word[32];
     size_t len = strcspn(name, " ");
     bool gc = strcmp(name + len, " gc") == 0;
-    enum bbf_format format;
     (void)ctx;
     snprintf(word, sizeof word, "%.*s", len < sizeof word ? (int)len : (int)sizeof word - 1, name);
     if (strcmp(name, "reset") == 0 || strcmp(name, "reset nodes") == 0)
@@ -120,9 +139,8 @@ static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
         reply_stop(reply);
     else if (strcmp(name, "help") == 0 || name[0] == '\0')
         bbf_reply_text(reply, help, sizeof help - 1);
-    else if ((name[len] == '\0' || gc) &&
-             (strcmp(word, "status") == 0 || bbf_format_of_name(word, &format) == BBF_OK))
-        reply_snapshot(reply, word, gc);
+    else if ((name[len] == '\0' || gc) && snapshot_event(word) != NULL)
+        reply_snapshot(reply, snapshot_event(word), gc);
     else {
         char text[300];
         snprintf(text, sizeof text, "unknown event '%.60s'; %s", name, help);
@@ -238,27 +256,107 @@ static void make_uuid(char out[37])
     }
 }
 
-void bbf_serve_start(void)
+/* TCP's part of it, a server's life long. `lock`: the agent thread publishes while VMDeath stops.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct bbf_token token;
+static bool has_token, published;
+
+/* Option auth. False: no TCP, and why is logged. */
+static bool get_token(JNIEnv *env)
 {
-    char why[300] = "";
+    const char *auth = bbf_agent.options.auth != NULL ? bbf_agent.options.auth : "on";
+    char why[PATH_MAX + 100] = "", dir[PATH_MAX - 64];
+
+    if (strcmp(auth, "off") == 0) {
+        bbf_log(BBF_LOG_WARN,
+                "auth=off: every user of this host may connect to port %llu and see what leaks",
+                (unsigned long long)bbf_agent.options.port);
+        return true;
+    }
+    int err;
+    if (strcmp(auth, "on") == 0) {
+        bbf_discovery_tmpdir(env, dir, sizeof dir);
+        err = bbf_token_make(&token, dir, why, sizeof why);
+    } else {
+        err = bbf_token_open(&token, auth, why, sizeof why);
+    }
+    has_token = err == BBF_OK;
+    if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "port: not served, because auth=%s fails: %s", auth, why);
+    return has_token;
+}
+
+static void drop_token(void)
+{
+    if (has_token)
+        bbf_token_remove(&token);
+    has_token = false;
+}
+
+void bbf_serve_start(JNIEnv *env)
+{
+    char why[600] = "";
     make_uuid(bbf_agent.uuid);
     struct bbf_server_config config = {
         .socket_dir = bbf_agent.options.socket,
         .pid = getpid(),
         .max_clients = (size_t)bbf_agent.options.max_clients,
+        .queue = (size_t)bbf_agent.options.queue,
+        .tcp = bbf_agent.options.port != BBF_PORT_OFF && get_token(env),
+        .port = (uint16_t)bbf_agent.options.port,
+        .token = has_token ? &token : NULL,
         .probe_id = bbf_agent.uuid,
         .event = on_event,
         .set = on_set,
     };
-    if (bbf_server_start(&bbf_agent.server, &config, why, sizeof why) != BBF_OK) {
-        bbf_agent.server = NULL;
+    struct bbf_server *server = NULL;
+    int err = bbf_server_start(&server, &config, why, sizeof why);
+    bbf_token_wipe(&token);
+    if (err != BBF_OK)
         bbf_log(BBF_LOG_ERROR, "no socket, so no client can ask this JVM: %s", why);
+    else if (why[0] != '\0')
+        bbf_log(BBF_LOG_ERROR, "not served everywhere: %s", why);
+    uint16_t port = err == BBF_OK ? bbf_server_port(server) : 0;
+    if (port == 0) {
+        drop_token();
+    } else {
+        bbf_discovery_set(env, port, has_token ? token.path : NULL);
+        bbf_log(BBF_LOG_INFO, "serving 127.0.0.1:%u", (unsigned)port);
     }
+    pthread_mutex_lock(&lock);
+    published = port != 0;
+    bbf_agent.server = server;
+    pthread_mutex_unlock(&lock);
 }
 
-void bbf_serve_stop(unsigned timeout_ms)
+void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms)
 {
-    if (bbf_agent.server != NULL)
-        bbf_server_stop(bbf_agent.server, timeout_ms);
+    pthread_mutex_lock(&lock);
+    struct bbf_server *server = bbf_agent.server;
+    bool clear = published && env != NULL;
     bbf_agent.server = NULL;
+    published = false;
+    pthread_mutex_unlock(&lock);
+    drop_token();
+    if (clear)
+        bbf_discovery_clear(env);
+    if (server != NULL)
+        bbf_server_stop(server, timeout_ms);
+}
+
+void bbf_serve_publish(const char *text, size_t len)
+{
+    pthread_mutex_lock(&lock);
+    if (bbf_agent.server != NULL)
+        bbf_server_publish(bbf_agent.server, text, len);
+    pthread_mutex_unlock(&lock);
+}
+
+void bbf_serve_unpublish(void)
+{
+    pthread_mutex_lock(&lock);
+    if (bbf_agent.server != NULL)
+        bbf_server_unpublish(bbf_agent.server);
+    pthread_mutex_unlock(&lock);
 }

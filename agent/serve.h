@@ -1,14 +1,24 @@
 /*
- * agent/serve.h - what the server's commands mean here (design D9): EVENT names and SET_PARAMS.
+ * agent/serve.h - what the server's commands mean here (design D9): EVENT names and SET_PARAMS;
+ * where it listens, the token, the properties by which it is found.
  *
- * Called by: agent/lifecycle.c (start), wire/server.c (callbacks, in the server's thread).
+ * Called by: agent/lifecycle.c (start, stop), agent/watch.c (stream), wire/server.c (callbacks, in
+ * the server's thread).
  */
 #ifndef BBF_AGENT_SERVE_H
 #define BBF_AGENT_SERVE_H
 
-/* Start the server. Failure is logged; the application goes on without one. */
-void bbf_serve_start(void);
-/* Stop it and remove the socket; waits at most `timeout_ms`. */
-void bbf_serve_stop(unsigned timeout_ms);
+#include <jni.h>
+#include <stddef.h>
+
+/* Start the server. Failure is logged; the application goes on without one. `env`: the caller's. */
+void bbf_serve_start(JNIEnv *env);
+/* Stop it, remove socket, token file and, unless `env` is NULL, the properties; waits at most
+ * `timeout_ms`. */
+void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms);
+/* A line for the live stream, and the end of all that were; nothing without a server. Any thread.
+ */
+void bbf_serve_publish(const char *text, size_t len);
+void bbf_serve_unpublish(void);
 
 #endif

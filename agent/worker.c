@@ -9,6 +9,7 @@
 #include "agent/lifecycle.h"
 #include "agent/report.h"
 #include "agent/state.h"
+#include "agent/watch.h"
 #include "core/err.h"
 #include "core/log.h"
 
@@ -104,8 +105,10 @@ static int serve(JNIEnv *env, struct bbf_request *request)
     bbf_lives_scan(bbf_agent.tracker, &heap);
     switch (request->kind) {
     case BBF_REQUEST_RESET:
+        bbf_watch_reset();
         return bbf_tracker_baseline(bbf_agent.tracker);
     case BBF_REQUEST_RESET_NODES:
+        bbf_watch_reset();
         return bbf_tracker_reset_nodes(bbf_agent.tracker);
     default:
         return bbf_report_fill(env, request->snapshot);
@@ -219,6 +222,7 @@ static void work(JNIEnv *env, bool *drained)
         (void)sem_timedwait(&bbf_agent.wake, &until);
         tick();
         scan_after_gc(&next_scan_ms);
+        bbf_watch_look();
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
     }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum type { PATTERNS, BOOLEAN, COUNT, SIZE, TEXT, CHOICE, FLAG };
+enum type { PATTERNS, BOOLEAN, COUNT, SIZE, PORT, TEXT, CHOICE, FLAG };
 
 struct choice {
     const char *word;
@@ -74,8 +74,17 @@ static const struct option table[] = {
     { "socket", TEXT, FIELD(socket), .initial = "", .argument = "DIR",
       .help = "folder for the socket that the bbflow command talks to (else $XDG_RUNTIME_DIR, "
               "/tmp or /dev/shm)" },
+    { "port", PORT, FIELD(port), .min = 0, .max = 65535, .initial = "off", .argument = "N|off",
+      .help = "serve TCP on 127.0.0.1, too, and say where in the property btrace.port, for stock "
+              "BTrace clients; 0: any free port" },
+    { "auth", TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
+      .help = "ask clients over TCP for the token in FILE (on: in a new file, named by the property "
+              "btrace.auth.tokenFile); off: every user of this host may connect, which stock 2.2.6 "
+              "clients need" },
     { "maxClients", COUNT, FIELD(max_clients), .min = 1, .max = 1000, .initial = "16",
       .argument = "N", .help = "clients connected at once" },
+    { "queue", COUNT, FIELD(queue), .min = 1, .max = 1000000, .initial = "5000", .argument = "N",
+      .help = "messages kept for clients of the live stream that do not keep up" },
     { "file", TEXT, FIELD(file), .initial = "", .argument = "FILE",
       .help = "write a report at exit, its format by the extension (.json .txt .llm .summary); %p "
               "is the process id, %t the time" },
@@ -309,6 +318,13 @@ static int assign(struct bbf_options *options, const struct option *option, cons
         break;
     case CHOICE:
         rc = parse_choice(option, value, &number, error, column);
+        break;
+    case PORT:
+        if (strcmp(value, "off") == 0) {
+            number = BBF_PORT_OFF;
+            break;
+        }
+        rc = parse_number(option, value, &number, error, column);
         break;
     case COUNT:
     case SIZE:
@@ -616,6 +632,13 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
     }
     case CHOICE:
         bbf_buf_str(out, choice_word(option, load_number(options, option)));
+        break;
+    case PORT:
+        if (load_number(options, option) == BBF_PORT_OFF) {
+            bbf_buf_str(out, "off");
+            break;
+        }
+        bbf_buf_printf(out, "%" PRIu64, load_number(options, option));
         break;
     case COUNT:
         bbf_buf_printf(out, "%" PRIu64, load_number(options, option));

@@ -19,6 +19,8 @@
 
 enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 
+enum { BBF_PORT_OFF = 65536 };
+
 /* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
 struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design 4) */
@@ -33,7 +35,10 @@ struct bbf_options {
     uint64_t max_sites;                /* 64..65535, default 65535 */
     uint64_t memory;              /* bytes over all native memory, 4M..64G, default 256M; live */
     char *socket;                 /* folder for the socket; default: design D9's three */
+    uint64_t port;                /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
+    char *auth;                   /* of TCP clients: on (default), off, or the token's file */
     uint64_t max_clients;         /* 1..1000, default 16 */
+    uint64_t queue;               /* messages that the live stream keeps, 1..1000000, 5000 */
     char *file;                   /* report at exit, by extension; %p pid, %t time */
     bool gc_exit;                 /* gc=exit: ask for a GC before the report at exit */
     char *log;                    /* file for our own lines */

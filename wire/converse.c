@@ -1,6 +1,7 @@
 /*
- * wire/converse.c - the BTrace v2 conversation (design D9, facts/btrace-wire.md 5): what each
- * command means in which state. The application's side of it is asked of the config's callbacks.
+ * wire/converse.c - the BTrace conversation, v2 or v1 (design D9, facts/btrace-wire.md 5): what
+ * each command means in which state. The application's side of it is asked of the config's
+ * callbacks.
  */
 #include <string.h>
 #include <strings.h>
@@ -65,6 +66,8 @@ static void obey_event(struct bbf_reply *reply, const struct bbf_wire_str *name)
 
     if (has_nul(name))
         bbf_reply_error(reply, "an event's name has no NUL bytes");
+    else if (name->s != NULL && strcmp(name->s, "watch") == 0)
+        reply->session->watching = true; /* the stream is the answer */
     else
         config->event(config->ctx, name->s == NULL ? "" : name->s, reply);
 }
@@ -80,6 +83,8 @@ static void reconnect(struct bbf_reply *reply, const struct bbf_wire_str *id)
     if (known) {
         reply->session->state = BBF_BOUND;
         reply->session->deadline = INT64_MAX;
+        reply->session->place = bbf_live_first(&reply->service->live);
+        bbf_session_spoke(reply->session);
     } else {
         bbf_session_linger(reply->session);
     }
@@ -156,6 +161,16 @@ static void leave(struct bbf_reply *reply, int32_t code)
         bbf_session_linger(reply->session); /* the stock agent: no answer */
 }
 
+/* Stock 2.2.6 waits for STATUS(1) and ends with 1 when it failed, 3.0 for EXIT (facts 5). */
+static void refuse_script(struct bbf_reply *reply)
+{
+    struct bbf_command answer = {.type = BBF_CMD_EXIT, .number = {1, 0}};
+
+    bbf_session_error(reply->service, reply->session, "bbflow runs no scripts");
+    say_status(reply, 1, false);
+    end(reply, &answer);
+}
+
 static void say_failed_extensions(struct bbf_reply *reply)
 {
     struct bbf_command none = {.type = BBF_CMD_LIST_FAILED_EXTENSIONS};
@@ -173,6 +188,8 @@ static void obey_bound(struct bbf_reply *reply, struct bbf_command *command)
     else if (command->type == BBF_CMD_DISCONNECT)
         disconnect(reply);
     /* All others are ignored, as the stock agent does in a session. */
+    if (reply->session->state == BBF_BOUND)
+        bbf_session_spoke(reply->session);
 }
 
 void bbf_session_obey(struct bbf_service *service, struct bbf_session *session,
@@ -192,9 +209,7 @@ void bbf_session_obey(struct bbf_service *service, struct bbf_session *session,
         say_failed_extensions(&reply);
         break;
     case BBF_CMD_INSTRUMENT:
-        bbf_session_error(service, session, "bbflow runs no scripts");
-        say_status(&reply, 1, false); /* flag 1, "probe started": what a stock client waits for */
-        bbf_session_linger(session);
+        refuse_script(&reply);
         break;
     case BBF_CMD_EXIT:
         leave(&reply, command->number[0]);

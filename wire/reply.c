@@ -1,7 +1,9 @@
 /*
  * wire/reply.c - what callbacks and the conversation say: commands into a session's queue.
  */
+#include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/err.h"
@@ -24,7 +26,9 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
         return;
     if (session->out.bytes == 0)
         session->moved = bbf_now_ms();
-    if (bbf_sendq_command(&session->out, command, SIZE_MAX) != BBF_OK) {
+    int err = session->reader != NULL ? bbf_sendq_v1(&session->out, command)
+                                      : bbf_sendq_command(&session->out, command, SIZE_MAX);
+    if (err != BBF_OK) {
         session->broken = true;
         return;
     }
@@ -41,6 +45,11 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
     }
     if (session->broken)
         bbf_sendq_free(&session->out);
+}
+
+void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *command)
+{
+    bbf_session_emit(reply->service, reply->session, command);
 }
 
 static void emit_message(struct bbf_reply *reply, const char *text, size_t len)
@@ -82,6 +91,19 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len)
         text += n;
         len -= n;
     }
+}
+
+void bbf_session_lost(struct bbf_service *service, struct bbf_session *session, int64_t time_ms,
+                      uint64_t n)
+{
+    char text[100];
+    int len =
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " messages lost: this client reads too slowly (option queue)\n", n);
+    struct bbf_command command = {
+        .type = BBF_CMD_MESSAGE, .text = {{text, (size_t)len}}, .timestamp_ms = time_ms};
+
+    bbf_session_emit(service, session, &command);
 }
 
 int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "core/err.h"
+#include "wire/v1.h"
 
 /* Small frames share a chunk up to this size. */
 enum { CHUNK_BYTES = 64 * 1024 };
@@ -54,6 +55,19 @@ int bbf_sendq_command(struct bbf_sendq *queue, const struct bbf_command *command
         return BBF_ENOMEM;
     size_t before = chunk->buf.len;
     int err = bbf_command_encode(&chunk->buf, command, deflate_over);
+    if (err == BBF_OK)
+        queue->bytes += chunk->buf.len - before;
+    return err;
+}
+
+int bbf_sendq_v1(struct bbf_sendq *queue, const struct bbf_command *command)
+{
+    struct bbf_chunk *chunk = writable(queue);
+
+    if (chunk == NULL)
+        return BBF_ENOMEM;
+    size_t before = chunk->buf.len;
+    int err = bbf_v1_encode(&chunk->buf, command, true);
     if (err == BBF_OK)
         queue->bytes += chunk->buf.len - before;
     return err;

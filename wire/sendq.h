@@ -29,6 +29,8 @@ int bbf_sendq_add(struct bbf_sendq *queue, const void *data, size_t len);
 /* Append a frame. As bbf_command_encode(). */
 int bbf_sendq_command(struct bbf_sendq *queue, const struct bbf_command *command,
                       size_t deflate_over);
+/* Append a v1 command, behind a reset. As bbf_v1_encode(). */
+int bbf_sendq_v1(struct bbf_sendq *queue, const struct bbf_command *command);
 /* Send what the socket takes now; *moved says whether it took anything. BBF_OK, also when some is
  * left; BBF_ECLOSED when the peer is gone. */
 int bbf_sendq_flush(struct bbf_sendq *queue, int fd, bool *moved);

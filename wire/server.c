@@ -1,6 +1,8 @@
 #include "wire/server.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +23,10 @@ enum {
     HANDSHAKE_MS = 5000, /* facts 2.2: the limit of every read of the handshake loop */
     STALL_MS = 30000,
     QUEUE_BYTES = 256 * 1024 * 1024,
+    QUEUE = 5000, /* as the stock agent */
     BACKLOG = 64,
+    ACCEPTS = 64, /* at once, then those who are in have their turn */
+    FIXED_POLLS = 3,
     STACK_BYTES = 1024 * 1024, /* callbacks render, and attach to a JVM */
     ACCEPT_PAUSE_MS = 100      /* after a failed accept (no fds left): not to spin */
 };
@@ -29,10 +34,11 @@ enum {
 struct bbf_server {
     struct bbf_service service;
     struct bbf_session *sessions; /* max_clients slots, never moved */
-    struct pollfd *polls;         /* wake, listen, then one per open session */
-    struct bbf_session **open;    /* [i] belongs to polls[2 + i] */
-    size_t n_open;
-    atomic_int listen_fd, wake_fd;
+    struct pollfd *polls;         /* wake, listen, TCP, then one per open session */
+    struct bbf_session **open;    /* [i] belongs to polls[FIXED_POLLS + i] */
+    size_t n_open, n_tcp;
+    atomic_int listen_fd, tcp_fd, wake_fd;
+    uint16_t port;
     int64_t accept_after;
     char path[BBF_SOCKET_PATH];
     dev_t dev; /* of the socket we made, so that we never unlink another's */
@@ -66,8 +72,12 @@ static bool peer_allowed(int fd)
     return peer.uid == 0 || peer.uid == geteuid();
 }
 
-static struct bbf_session *free_slot(struct bbf_server *server)
+static struct bbf_session *free_slot(struct bbf_server *server, bool tcp)
 {
+    size_t max = server->service.config.max_clients;
+
+    if (tcp && server->n_tcp >= max - (max > 1 ? (max + 3) / 4 : 0))
+        return NULL;
     for (size_t i = 0; i < server->service.config.max_clients; i++) {
         if (atomic_load(&server->sessions[i].fd) < 0)
             return &server->sessions[i];
@@ -75,10 +85,28 @@ static struct bbf_session *free_slot(struct bbf_server *server)
     return NULL;
 }
 
-static void accept_all(struct bbf_server *server)
+/* Answers are small and wait for each other; a peer that vanished is found within minutes. */
+static void set_tcp_options(int fd)
 {
-    for (;;) {
-        int fd = accept4(atomic_load(&server->listen_fd), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    static const struct {
+        int level, name, value;
+    } options[] = {{IPPROTO_TCP, TCP_NODELAY, 1},
+                   {SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, 60},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, 20},
+                   {IPPROTO_TCP, TCP_KEEPCNT, 3}};
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        (void)setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+                         sizeof options[i].value);
+}
+
+static void accept_some(struct bbf_server *server, bool tcp)
+{
+    int from = atomic_load(tcp ? &server->tcp_fd : &server->listen_fd);
+
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
         if (fd < 0) {
@@ -86,13 +114,18 @@ static void accept_all(struct bbf_server *server)
                 server->accept_after = bbf_now_ms() + ACCEPT_PAUSE_MS;
             return;
         }
-        struct bbf_session *session = peer_allowed(fd) ? free_slot(server) : NULL;
+        /* Over TCP the kernel does not say who it is: that is the token's part. */
+        struct bbf_session *session = tcp || peer_allowed(fd) ? free_slot(server, tcp) : NULL;
         if (session == NULL) {
             atomic_fetch_add_explicit(&server->service.refused, 1, memory_order_relaxed);
             close(fd);
             continue;
         }
-        bbf_session_open(&server->service, session, fd);
+        if (tcp) {
+            set_tcp_options(fd);
+            server->n_tcp++;
+        }
+        bbf_session_open(&server->service, session, fd, tcp);
     }
 }
 
@@ -106,9 +139,12 @@ static int prepare(struct bbf_server *server, int64_t now)
     server->polls[0] = (struct pollfd){.fd = atomic_load(&server->wake_fd), .events = POLLIN};
     server->polls[1] =
         (struct pollfd){.fd = pause ? -1 : atomic_load(&server->listen_fd), .events = POLLIN};
+    server->polls[2] =
+        (struct pollfd){.fd = pause ? -1 : atomic_load(&server->tcp_fd), .events = POLLIN};
     if (pause)
         due = server->accept_after;
-    server->n_open = 0;
+    server->n_open = server->n_tcp = 0;
+    server->service.input = 0;
     for (size_t i = 0; i < server->service.config.max_clients; i++) {
         struct bbf_session *session = &server->sessions[i];
         int fd = atomic_load(&session->fd);
@@ -117,7 +153,9 @@ static int prepare(struct bbf_server *server, int64_t now)
         int64_t session_due = bbf_session_due(&server->service, session);
         if (session_due < due)
             due = session_due;
-        server->polls[2 + server->n_open] =
+        server->n_tcp += session->tcp;
+        server->service.input += session->in.cap;
+        server->polls[FIXED_POLLS + server->n_open] =
             (struct pollfd){.fd = fd, .events = bbf_session_events(session)};
         server->open[server->n_open++] = session;
     }
@@ -126,10 +164,19 @@ static int prepare(struct bbf_server *server, int64_t now)
     return due <= now ? 0 : due - now > 60000 ? 60000 : (int)(due - now);
 }
 
+/* Somebody published. */
+static void take_wake(const struct bbf_server *server)
+{
+    uint64_t count;
+
+    if (read(atomic_load(&server->wake_fd), &count, sizeof count) < 0)
+        return; /* nobody after all */
+}
+
 static void serve_once(struct bbf_server *server)
 {
     int timeout = prepare(server, bbf_now_ms());
-    int ready = poll(server->polls, (nfds_t)(2 + server->n_open), timeout);
+    int ready = poll(server->polls, (nfds_t)(FIXED_POLLS + server->n_open), timeout);
     /* Taken before the callbacks: the time that one client's callback takes is not held against
      * the others, whose input is looked at before their time is. */
     int64_t now = bbf_now_ms();
@@ -138,16 +185,23 @@ static void serve_once(struct bbf_server *server)
         nanosleep(&(struct timespec){.tv_nsec = ACCEPT_PAUSE_MS * 1000000L}, NULL);
         return;
     }
+    if (server->polls[0].revents != 0 && !atomic_load(&server->stop))
+        take_wake(server);
     for (size_t i = 0; i < server->n_open && !atomic_load(&server->stop); i++) {
-        if (server->polls[2 + i].revents != 0)
-            bbf_session_work(&server->service, server->open[i], server->polls[2 + i].revents);
+        short revents = server->polls[FIXED_POLLS + i].revents;
+        if (revents != 0)
+            bbf_session_work(&server->service, server->open[i], revents);
     }
     for (size_t i = 0; i < server->n_open; i++) {
         if (atomic_load(&server->open[i]->fd) >= 0)
+            bbf_session_feed(&server->service, server->open[i], now);
+        if (atomic_load(&server->open[i]->fd) >= 0)
             bbf_session_expire(&server->service, server->open[i], now);
     }
-    if (server->polls[1].revents != 0 && !atomic_load(&server->stop))
-        accept_all(server);
+    for (int i = 1; i < FIXED_POLLS && !atomic_load(&server->stop); i++) {
+        if (server->polls[i].revents != 0)
+            accept_some(server, i == 2);
+    }
 }
 
 /* A socket that a dead process of our pid left there goes; anything else stays. */
@@ -241,12 +295,72 @@ static int listen_somewhere(struct bbf_server *server, char *why, size_t why_siz
     return worst;
 }
 
+/* 127.0.0.1 alone: what another host may see is a tunnel's business. */
+static int listen_tcp(struct bbf_server *server, uint16_t port, char *why, size_t why_size)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    char name[32];
+    int one = 1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    snprintf(name, sizeof name, "127.0.0.1:%u", (unsigned)port);
+    if (fd < 0)
+        return bind_failed(name, why, why_size);
+    /* Connections of a JVM before us that are still being closed are not in the way. */
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, BACKLOG) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
+        int err = bind_failed(name, why, why_size);
+        close(fd);
+        return err;
+    }
+    server->port = ntohs(address.sin_port);
+    atomic_store(&server->tcp_fd, fd);
+    return BBF_OK;
+}
+
+/* One place is enough. */
+static int listen_everywhere(struct bbf_server *server, const struct bbf_server_config *config,
+                             char *why, size_t why_size)
+{
+    int err = listen_somewhere(server, why, why_size);
+
+    if (err == BBF_OK && why_size > 0)
+        why[0] = '\0';
+    if (err != BBF_OK)
+        server->path[0] = '\0';
+    if (!config->tcp)
+        return err;
+    size_t used = strlen(why);
+    if (used > 0 && used + 2 < why_size)
+        used += (size_t)snprintf(why + used, why_size - used, "; ");
+    int tcp_err = listen_tcp(server, config->port, why + used, why_size - used);
+    if (tcp_err == BBF_OK && err != BBF_OK)
+        why[used - 2] = '\0';
+    return err == BBF_OK || tcp_err == BBF_OK ? BBF_OK : err;
+}
+
+static int copy_token(struct bbf_service *service, const struct bbf_token *token)
+{
+    if (token == NULL)
+        return BBF_OK;
+    service->token = malloc(token->len);
+    if (service->token == NULL)
+        return BBF_ENOMEM;
+    memcpy(service->token, token->bytes, token->len);
+    service->token_len = token->len;
+    return BBF_OK;
+}
+
 static int copy_config(struct bbf_service *service, const struct bbf_server_config *config)
 {
     struct bbf_server_config *own = &service->config;
 
     *own = *config;
     own->socket_dir = NULL;
+    own->token = NULL; /* the caller's may go */
     own->probe_id = strdup(config->probe_id);
     if (config->socket_dir != NULL)
         own->socket_dir = strdup(config->socket_dir);
@@ -264,7 +378,12 @@ static int copy_config(struct bbf_service *service, const struct bbf_server_conf
 static void server_free(struct bbf_server *server)
 {
     close_atomic(&server->listen_fd);
+    close_atomic(&server->tcp_fd);
     close_atomic(&server->wake_fd);
+    if (server->service.token != NULL)
+        explicit_bzero(server->service.token, server->service.token_len);
+    free(server->service.token);
+    bbf_live_free(&server->service.live);
     for (size_t i = 0; server->sessions != NULL && i < server->service.config.max_clients; i++)
         bbf_session_close(&server->sessions[i]);
     pthread_cond_destroy(&server->ended);
@@ -285,15 +404,20 @@ static int server_new(struct bbf_server **out, const struct bbf_server_config *c
     if (server == NULL)
         return BBF_ENOMEM;
     atomic_init(&server->listen_fd, -1);
+    atomic_init(&server->tcp_fd, -1);
     atomic_init(&server->wake_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     pthread_mutex_init(&server->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&server->ended, &attr);
     pthread_condattr_destroy(&attr);
-    int err = copy_config(&server->service, config);
+    int err = bbf_live_init(&server->service.live, config->queue > 0 ? config->queue : QUEUE);
+    if (err == BBF_OK)
+        err = copy_config(&server->service, config);
+    if (err == BBF_OK)
+        err = copy_token(&server->service, config->token);
     server->sessions = calloc(config->max_clients, sizeof *server->sessions);
-    server->polls = calloc(config->max_clients + 2, sizeof *server->polls);
+    server->polls = calloc(config->max_clients + FIXED_POLLS, sizeof *server->polls);
     server->open = calloc(config->max_clients, sizeof(struct bbf_session *));
     if (server->sessions == NULL || server->polls == NULL || server->open == NULL)
         err = BBF_ENOMEM;
@@ -318,6 +442,7 @@ static void *serve(void *arg)
     for (size_t i = 0; i < server->service.config.max_clients; i++)
         bbf_session_close(&server->sessions[i]);
     close_atomic(&server->listen_fd);
+    close_atomic(&server->tcp_fd);
     pthread_mutex_lock(&server->mutex);
     server->done = true;
     bool abandoned = server->abandoned;
@@ -350,7 +475,8 @@ static void unlink_own(const struct bbf_server *server)
 {
     struct stat st;
 
-    if (lstat(server->path, &st) == 0 && st.st_dev == server->dev && st.st_ino == server->ino)
+    if (server->path[0] != '\0' && lstat(server->path, &st) == 0 && st.st_dev == server->dev &&
+        st.st_ino == server->ino)
         unlink(server->path);
 }
 
@@ -371,7 +497,7 @@ int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *co
         snprintf(why, why_size, "no server: %s", bbf_strerror(err));
         return err;
     }
-    err = listen_somewhere(server, why, why_size);
+    err = listen_everywhere(server, config, why, why_size);
     if (err != BBF_OK) {
         server_free(server);
         return err;
@@ -417,6 +543,7 @@ static bool wait_for_end(struct bbf_server *server, unsigned timeout_ms)
         /* It is inside a callback, with this memory in its hands. Nobody is to queue up. */
         server->abandoned = true;
         shutdown(atomic_load(&server->listen_fd), SHUT_RDWR);
+        shutdown(atomic_load(&server->tcp_fd), SHUT_RDWR);
         pthread_detach(server->thread);
     }
     pthread_mutex_unlock(&server->mutex);
@@ -442,6 +569,7 @@ void bbf_server_forget(struct bbf_server *server)
         return;
     server->forgotten = true;
     close_atomic(&server->listen_fd);
+    close_atomic(&server->tcp_fd);
     close_atomic(&server->wake_fd);
     for (size_t i = 0; i < server->service.config.max_clients; i++)
         close_atomic(&server->sessions[i].fd);
@@ -460,6 +588,26 @@ const char *bbf_server_path(const struct bbf_server *server)
     return server->path;
 }
 
+uint16_t bbf_server_port(const struct bbf_server *server)
+{
+    return server->port;
+}
+
+void bbf_server_publish(struct bbf_server *server, const char *text, size_t len)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    bbf_live_add(&server->service.live, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text,
+                 len);
+    wake(server);
+}
+
+void bbf_server_unpublish(struct bbf_server *server)
+{
+    bbf_live_clear(&server->service.live);
+}
+
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats)
 {
     const struct bbf_service *service = &server->service;
@@ -470,5 +618,7 @@ void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_sta
         .malformed = atomic_load_explicit(&service->malformed, memory_order_relaxed),
         .commands = atomic_load_explicit(&service->commands, memory_order_relaxed),
         .dropped = atomic_load_explicit(&service->dropped, memory_order_relaxed),
+        .unauthorized = atomic_load_explicit(&service->unauthorized, memory_order_relaxed),
+        .lost = atomic_load_explicit(&service->lost, memory_order_relaxed),
     };
 }

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "wire/command.h"
+#include "wire/token.h"
 
 struct bbf_server;
 struct bbf_reply; /* one conversation's output, valid during a callback only */
@@ -23,11 +24,17 @@ struct bbf_server_config {
     const char *socket_dir; /* option `socket`: folder that holds bbflow-UID/; NULL:
                                $XDG_RUNTIME_DIR, /tmp, /dev/shm */
     pid_t pid;              /* names the socket: BASE/bbflow-UID/PID.sock, folder 0700 */
-    size_t max_clients;
-    const char *probe_id; /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
+    size_t max_clients;     /* over TCP a quarter less: strangers cannot shut the socket's owner
+                               out, unless there is one place only */
+    bool tcp;               /* listen on 127.0.0.1, too, never on another address */
+    uint16_t port;          /* 0: any */
+    const struct bbf_token *token; /* asked of clients over TCP; NULL: nothing is asked */
+    size_t queue;                  /* messages that the live stream keeps for all clients (5,000) */
+    const char *probe_id;          /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
     void *ctx;
-    /* EVENT name ("json", "tree gc", …). Emit with bbf_reply_*; an unknown event is answered with
-     * a MESSAGE that names the known ones and STATUS(0, failed). */
+    /* EVENT name ("json", "tree gc", …), all but "watch": that is the live stream. Emit with
+     * bbf_reply_*; an unknown event is answered with a MESSAGE that names the known ones and
+     * STATUS(0, failed). */
     void (*event)(void *ctx, const char *name, struct bbf_reply *reply);
     /* SET_PARAMS with at least one key that is not a stock client's; the stock keys are left out, a
      * key is never null and holds no NUL byte. All or nothing: return 0 and a MESSAGE text in
@@ -40,10 +47,11 @@ struct bbf_server_config {
 };
 
 /*
- * Bind, listen, start the thread. Errors: BBF_EIO / BBF_EPERMISSION (why filled: path and cause),
- * BBF_ENOMEM, BBF_EINVAL (no probe_id, max_clients 0).
- * A stale socket of a dead process of that pid is replaced; one that answers is left alone. The
- * strings of the config are copied.
+ * Bind, listen, start the thread. A server that can listen in one of two places starts; `why` then
+ * says what is wrong with the other, else it is "". Errors: BBF_EIO / BBF_EPERMISSION (why filled:
+ * path and cause), BBF_ENOMEM, BBF_EINVAL (no probe_id, max_clients 0). A stale socket of a dead
+ * process of that pid is replaced; one that answers is left alone. The strings of the config are
+ * copied.
  */
 int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *config, char *why,
                      size_t why_size);
@@ -54,17 +62,28 @@ void bbf_server_stop(struct bbf_server *server, unsigned timeout_ms);
 /* In a forked child: close every fd of the server, unlink nothing. Only close(2) is called, so it
  * is good for pthread_atfork. bbf_server_stop() in that child then does nothing. */
 void bbf_server_forget(struct bbf_server *server);
-const char *bbf_server_path(const struct bbf_server *server);
+const char *bbf_server_path(const struct bbf_server *server); /* "": no Unix socket */
+uint16_t bbf_server_port(const struct bbf_server *server);    /* 0: no TCP */
 /* Clients that are connected now. Any thread. */
 size_t bbf_server_clients(const struct bbf_server *server);
+/* A line for the live stream, at most 1,024 bytes, with the time of now. Any thread but a forked
+ * child's; never waits for a client. */
+void bbf_server_publish(struct bbf_server *server, const char *text, size_t len);
+/* Forget what was published. Any thread. */
+void bbf_server_unpublish(struct bbf_server *server);
 /* Connections served, refused (too many, another user), dropped for malformed input; commands
  * received; connections dropped because they did not read. For status. Any thread. */
 struct bbf_server_stats {
     uint64_t accepted, refused, malformed, commands;
     uint64_t dropped;
+    uint64_t unauthorized; /* no or a wrong token */
+    uint64_t lost;         /* live messages that clients were too slow for */
 };
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats);
 
+/* Any other answer, in the client's protocol: a grid, a map, a number. Names, cells and values must
+ * not be null (a stock client ends at a null cell); column names are not shown by stock clients. */
+void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *command);
 /* A text, sent as MESSAGE frames with time 0: whole lines, <= 1,024 bytes each, in order. */
 void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
 /* A document for our own client, sent as MESSAGE frames <= 1 MiB, not deflated. */

@@ -13,10 +13,14 @@ enum {
     READ_BYTES = 64 * 1024,
     HIGH_WATER = 1024 * 1024, /* queued output that stops the reading of commands */
     LINGER_MS = 1000,
+    RETRY_MS = 20, /* without bytes: a slow sender pauses */
+    QUIET_MS = 1000,
+    LIVE_WATER = 16 * 1024, /* queued output that holds the live stream back */
+    SMALL_INPUT = 64 * 1024,
+    ALL_INPUT =
+        128 * 1024 * 1024,  /* of all sessions; over it those with more than SMALL_INPUT go */
     KEEP_BYTES = 256 * 1024 /* an input buffer that grew past this is given back when empty */
 };
-
-static const char magic[4] = {'B', 'T', 'R', '2'};
 
 int64_t bbf_now_ms(void)
 {
@@ -26,11 +30,13 @@ int64_t bbf_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd)
+void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp)
 {
-    session->state = BBF_NEGOTIATE;
-    session->broken = session->eof = session->shut = false;
-    session->need = 0;
+    session->state = tcp && service->token != NULL ? BBF_AUTH : BBF_NEGOTIATE;
+    session->tcp = tcp;
+    session->broken = session->eof = session->shut = session->asked = session->watching = false;
+    session->need = session->want = 0;
+    session->retry = session->live_at = INT64_MAX;
     session->moved = bbf_now_ms();
     session->deadline = session->moved + service->config.handshake_ms;
     atomic_store(&session->fd, fd);
@@ -44,8 +50,12 @@ void bbf_session_close(struct bbf_session *session)
 
     if (fd >= 0)
         close(fd);
+    if (session->in.data != NULL && session->state == BBF_AUTH)
+        explicit_bzero(session->in.data, session->in.cap);
     bbf_buf_free(&session->in);
     bbf_sendq_free(&session->out);
+    bbf_v1_reader_free(session->reader);
+    session->reader = NULL;
 }
 
 void bbf_session_linger(struct bbf_session *session)
@@ -65,15 +75,37 @@ short bbf_session_events(const struct bbf_session *session)
     return (short)events;
 }
 
+static bool has_live(const struct bbf_service *service, const struct bbf_session *session)
+{
+    return session->state == BBF_BOUND && !session->eof && session->out.bytes <= LIVE_WATER &&
+           session->place < atomic_load(&service->live.head);
+}
+
 int64_t bbf_session_due(const struct bbf_service *service, const struct bbf_session *session)
 {
-    int64_t stall = session->out.bytes > 0 ? session->moved + service->config.stall_ms : INT64_MAX;
-    return stall < session->deadline ? stall : session->deadline;
+    int64_t due = session->deadline;
+
+    if (session->out.bytes > 0 && session->asked && session->moved + service->config.stall_ms < due)
+        due = session->moved + service->config.stall_ms;
+    if (session->retry < due)
+        due = session->retry;
+    if (session->live_at < due && has_live(service, session))
+        due = session->live_at;
+    return due;
 }
 
 void bbf_session_expire(struct bbf_service *service, struct bbf_session *session, int64_t now)
 {
-    if (now < bbf_session_due(service, session))
+    bool stalled = session->out.bytes > 0 && session->asked &&
+                   now >= session->moved + service->config.stall_ms;
+
+    if (now >= session->retry) {
+        session->retry = INT64_MAX;
+        session->need = session->want;
+        bbf_session_work(service, session, 0);
+        return;
+    }
+    if (now < session->deadline && !stalled)
         return;
     if (session->out.bytes > 0)
         atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
@@ -90,72 +122,97 @@ static void flush(struct bbf_session *session)
         session->broken = true;
     if (moved)
         session->moved = bbf_now_ms();
+    if (session->out.bytes == 0)
+        session->asked = false;
 }
 
-static void receive(struct bbf_session *session)
+/* Room for what is to be read next, and how much; NULL: no more for this one. */
+static char *input_room(struct bbf_service *service, struct bbf_session *session, size_t *size)
+{
+    size_t before = session->in.cap;
+
+    *size = session->state == BBF_AUTH ? BBF_AUTH_BYTES - session->in.len : READ_BYTES;
+    char *to = bbf_buf_reserve(&session->in, *size);
+    service->input += session->in.cap - before;
+    if (to != NULL && service->input > ALL_INPUT && session->in.cap > 2 * SMALL_INPUT) {
+        atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
+        return NULL;
+    }
+    return to;
+}
+
+static void receive(struct bbf_service *service, struct bbf_session *session)
 {
     char waste[4096];
     bool lingering = session->state == BBF_LINGER;
-    char *to = lingering ? waste : bbf_buf_reserve(&session->in, READ_BYTES);
+    size_t size = sizeof waste;
+    char *to = lingering ? waste : input_room(service, session, &size);
 
     if (to == NULL) {
         session->broken = true;
         return;
     }
-    ssize_t n =
-        recv(atomic_load(&session->fd), to, lingering ? sizeof waste : READ_BYTES, MSG_DONTWAIT);
+    ssize_t n = recv(atomic_load(&session->fd), to, size, MSG_DONTWAIT);
     if (n == 0)
         session->eof = true;
     else if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
         session->broken = true;
     else if (n > 0 && !lingering)
         session->in.len += (size_t)n;
+    if (n > 0 && session->reader != NULL && session->in.len >= session->want &&
+        session->in.len < session->need)
+        session->retry = bbf_now_ms() + session->retry_ms;
 }
 
-/* The first four bytes. Anything but BTR2 is sent away at its first wrong byte. */
-static bool negotiate(struct bbf_service *service, struct bbf_session *session, size_t *pos)
+static int decode_v2(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
+                     size_t len, size_t *used)
 {
-    size_t n = session->in.len < sizeof magic ? session->in.len : sizeof magic;
-
-    if (n > 0 && memcmp(session->in.data, magic, n) != 0) {
-        atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
-        session->broken = true;
-        return false;
+    if (len >= 2 && in[1] < BBF_CMD_TYPES && !bbf_session_reads((enum bbf_command_type)in[1])) {
+        command->type = (enum bbf_command_type)in[1];
+        int err = bbf_command_skip(in, len, used, &bbf_wire_server_limits, NULL);
+        session->need = *used;
+        return err;
     }
-    if (n < sizeof magic)
-        return false;
-    *pos = sizeof magic;
-    if (bbf_sendq_add(&session->out, magic, sizeof magic) != BBF_OK)
-        session->broken = true;
-    atomic_fetch_add_explicit(&service->accepted, 1, memory_order_relaxed);
-    session->state = BBF_HANDSHAKE;
-    session->moved = bbf_now_ms();
-    session->deadline = session->moved + service->config.handshake_ms;
-    return true;
+    int err = bbf_command_decode(command, in, len, used, &bbf_wire_server_limits, NULL);
+    session->need = *used;
+    return err;
 }
 
-/* Obey the frame at *pos. False: not there yet, or the end. */
-static bool next_frame(struct bbf_service *service, struct bbf_session *session, size_t *pos)
+/*
+ * A v1 stream is read from the command's start each time, so that a slow sender of a large one
+ * would cost quadratic time: the next try is when a sixteenth more has come, or after a pause of
+ * twenty times what a try takes.
+ */
+static int decode_v1(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
+                     size_t len, size_t *used)
+{
+    int64_t begin = bbf_now_ms();
+    int err = bbf_v1_decode(session->reader, command, in, len, used, NULL);
+
+    session->retry = INT64_MAX;
+    if (err == BBF_EMORE) {
+        session->want = *used;
+        session->need = *used > len + len / 16 ? *used : len + len / 16;
+        session->retry_ms = RETRY_MS + 20 * (bbf_now_ms() - begin);
+    }
+    return err;
+}
+
+/* Obey the command at *pos. False: not there yet, or the end. */
+static bool next_command(struct bbf_service *service, struct bbf_session *session, size_t *pos)
 {
     const uint8_t *in = (const uint8_t *)session->in.data + *pos;
     size_t len = session->in.len - *pos;
     struct bbf_command command = {.type = BBF_CMD_TYPES};
     size_t used;
-    int err;
 
     if (len == 0 || len < session->need)
         return false;
-    if (len < 2 || in[1] >= BBF_CMD_TYPES || bbf_session_reads((enum bbf_command_type)in[1])) {
-        err = bbf_command_decode(&command, in, len, &used, &bbf_wire_server_limits, NULL);
-    } else {
-        err = bbf_command_skip(in, len, &used, &bbf_wire_server_limits, NULL);
-        command.type = (enum bbf_command_type)in[1];
-    }
-    if (err == BBF_EMORE) {
-        session->need = used;
+    int err = session->reader != NULL ? decode_v1(session, &command, in, len, &used)
+                                      : decode_v2(session, &command, in, len, &used);
+    if (err == BBF_EMORE)
         return false;
-    }
-    session->need = 0;
+    session->need = session->want = 0;
     if (err != BBF_OK) {
         /* There is no way back into the stream; what was answered so far still goes out. */
         atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
@@ -163,6 +220,7 @@ static bool next_frame(struct bbf_service *service, struct bbf_session *session,
         return false;
     }
     *pos += used;
+    session->asked = true;
     bbf_session_obey(service, session, &command);
     bbf_command_free(&command);
     if (session->state == BBF_HANDSHAKE)
@@ -180,10 +238,10 @@ static bool obey_input(struct bbf_service *service, struct bbf_session *session)
 {
     size_t pos = 0;
 
-    if (session->state == BBF_NEGOTIATE)
-        (void)negotiate(service, session, &pos);
-    while (session->state != BBF_NEGOTIATE && may_obey(session) &&
-           next_frame(service, session, &pos))
+    if (session->state == BBF_AUTH || session->state == BBF_NEGOTIATE)
+        bbf_session_negotiate(service, session, &pos);
+    while (session->state > BBF_NEGOTIATE && may_obey(session) &&
+           next_command(service, session, &pos))
         continue;
     size_t left = session->state == BBF_LINGER ? 0 : session->in.len - pos;
     if (left == 0 && session->in.cap > KEEP_BYTES)
@@ -194,11 +252,40 @@ static bool obey_input(struct bbf_service *service, struct bbf_session *session)
     return left > 0 && !session->broken && session->out.bytes > HIGH_WATER;
 }
 
+void bbf_session_spoke(struct bbf_session *session)
+{
+    session->live_at = session->watching ? 0 : bbf_now_ms() + QUIET_MS;
+}
+
+void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, int64_t now)
+{
+    char text[BBF_LIVE_TEXT];
+    struct bbf_command message = {.type = BBF_CMD_MESSAGE, .text = {{text, 0}}};
+    uint64_t lost;
+
+    if (session->out.bytes == 0)
+        session->asked = false;
+    while (!session->broken && now >= session->live_at && has_live(service, session) &&
+           bbf_live_next(&service->live, &session->place, text, &message.text[0].len,
+                         &message.timestamp_ms, &lost)) {
+        if (lost > 0) {
+            atomic_fetch_add_explicit(&service->lost, lost, memory_order_relaxed);
+            bbf_session_lost(service, session, message.timestamp_ms, lost);
+        }
+        bbf_session_emit(service, session, &message);
+    }
+    flush(session);
+    if (session->broken)
+        bbf_session_close(session);
+}
+
 void bbf_session_work(struct bbf_service *service, struct bbf_session *session, short revents)
 {
     flush(session);
     if (!session->broken && !session->eof && (revents & (POLLIN | POLLHUP | POLLERR)) != 0)
-        receive(session);
+        receive(service, session);
+    if (session->eof)
+        session->need = session->want; /* what is there is all */
     bool held = true;
     while (held && !session->broken) {
         held = obey_input(service, session);

@@ -2,7 +2,10 @@
  * wire/session.h - one connection of the command server: its bytes in and out, its time limits, and
  * what is said on it. Private to the server.
  *
- *   NEGOTIATE --BTR2--> HANDSHAKE --RECONNECT--> BOUND --DISCONNECT, EXIT, refusal--> LINGER
+ *   AUTH --BTA1, token--> NEGOTIATE --BTR2 or AC ED 00 05--> HANDSHAKE --RECONNECT--> BOUND
+ *   --DISCONNECT, EXIT, refusal--> LINGER
+ *
+ * AUTH only over TCP with a token. v2 and v1 differ in the bytes alone: `reader` is NULL for v2.
  *
  * LINGER: the answer is still being sent, then our side is shut and whatever the client sends is
  * thrown away, until it closes or a second has passed. (A close with unread input would take the
@@ -10,7 +13,12 @@
  *
  * Invariants: only the server's thread touches a session; `fd` alone is read by
  * bbf_server_forget(). Output over HIGH_WATER stops the reading of commands, so that a client's
- * unread answers are bounded by one command's answer.
+ * unread answers are bounded by one command's answer. Before the token nothing but it is read, into
+ * memory that does not move and is wiped. All sessions' unread input together is bounded.
+ *
+ * The live stream flows to a bound session once it has said nothing for a second, or has asked for
+ * it (EVENT "watch"): never into a document that is about to be asked for. A client's place in it
+ * is a number (wire/live.h), so that one that does not read costs nothing.
  *
  * Called by: wire/server.c; wire/reply.c and wire/converse.c share it. Units: milliseconds of
  * CLOCK_MONOTONIC.
@@ -22,28 +30,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire/live.h"
 #include "wire/sendq.h"
 #include "wire/server.h"
+#include "wire/token.h"
+#include "wire/v1.h"
 
-enum bbf_session_state { BBF_NEGOTIATE, BBF_HANDSHAKE, BBF_BOUND, BBF_LINGER };
+enum bbf_session_state { BBF_AUTH, BBF_NEGOTIATE, BBF_HANDSHAKE, BBF_BOUND, BBF_LINGER };
 
 /* What all sessions of a server share. */
 struct bbf_service {
     struct bbf_server_config config; /* strings owned by the server, defaults filled in */
-    atomic_uint_fast64_t accepted, refused, malformed, commands, dropped;
+    atomic_uint_fast64_t accepted, refused, malformed, commands, dropped, unauthorized, lost;
+    uint8_t *token; /* of clients over TCP; NULL: none is asked for */
+    size_t token_len;
+    size_t input; /* bytes that all sessions' input takes */
+    struct bbf_live live;
 };
 
 struct bbf_session {
     atomic_int fd; /* -1: free */
     enum bbf_session_state state;
+    bool tcp;
     bool broken; /* to be closed without more words */
     bool eof;    /* the client will send no more */
     bool shut;   /* we will send no more */
     struct bbf_buf in;
-    size_t need; /* bytes at the start of `in` below which decoding is in vain */
+    size_t need;   /* bytes at the start of `in` below which decoding is not tried */
+    size_t want;   /* v1: bytes below which decoding is in vain, want <= need */
+    int64_t retry; /* v1: when the sender is taken to pause, so that `want` is enough */
+    int64_t retry_ms;
+    struct bbf_v1_reader *reader; /* NULL: v2 */
     struct bbf_sendq out;
     int64_t deadline; /* of the state; INT64_MAX: none */
     int64_t moved;    /* when the output last moved, or began to wait */
+    bool asked;       /* some of the output is an answer: the stall limit holds */
+    bool watching;    /* EVENT "watch" */
+    int64_t live_at;  /* when the live stream may flow; INT64_MAX: never */
+    uint64_t place;   /* in the live stream */
 };
 
 /* One callback's output. */
@@ -54,8 +78,18 @@ struct bbf_reply {
 
 int64_t bbf_now_ms(void);
 
-void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd);
+/* `tcp`: from a TCP socket, so that a token is asked for if there is one. */
+void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp);
 void bbf_session_close(struct bbf_session *session);
+/* The bytes before the first command (wire/negotiate.c): token, choice of the protocol. *pos steps
+ * over what is done with. */
+void bbf_session_negotiate(struct bbf_service *service, struct bbf_session *session, size_t *pos);
+/* Most that is read before a token is accepted. */
+enum { BBF_AUTH_BYTES = 4 + 4 + BBF_TOKEN_MAX };
+/* Send what the live stream has for it, as far as little waits. */
+void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, int64_t now);
+/* A bound client has spoken: the stream waits until it is quiet. */
+void bbf_session_spoke(struct bbf_session *session);
 /* What to poll for. */
 short bbf_session_events(const struct bbf_session *session);
 /* Read, obey, write, as far as it goes without waiting. Closes the session when it is over. */
@@ -76,6 +110,9 @@ bool bbf_session_reads(enum bbf_command_type type);
 /* Queue a frame (wire/reply.c); a session that takes too much becomes broken. */
 void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
                       const struct bbf_command *command);
+/* "n messages lost", into the live stream. */
+void bbf_session_lost(struct bbf_service *service, struct bbf_session *session, int64_t time_ms,
+                      uint64_t n);
 /* ERROR alone. */
 void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
                        const char *message);

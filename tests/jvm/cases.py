@@ -10,6 +10,7 @@ import attach
 import guests
 import notice
 import special
+import tcp
 from harness import ROOT, Case
 from snapshot import same
 
@@ -655,4 +656,4 @@ def live_cases():
 
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
-         *guests.cases(), *attach.cases(cycles), *notice.cases()]
+         *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases()]

@@ -73,6 +73,9 @@ static const struct {
      "maxNodes=1048576,maxDepth=10000,maxChildren=1000000,maxLives=16777216,memory=64G,"
      "maxClients=1000"},
     {"memory=5000000", "memory=5000000"},
+    {"port=0,auth=off,queue=1", "port=0,auth=off,queue=1"},
+    {"port=65535,auth=/run/token,queue=1000000", "port=65535,auth=/run/token,queue=1000000"},
+    {"port=2020,port=off,auth=on,queue=5000", ""},
     {"memory=4096k", "memory=4M"},
     {"memory=1g", "memory=1G"},
     {"memory=256M", ""},
@@ -163,6 +166,9 @@ static const struct {
      "option 'maxLives': 63 is out of range; it takes 64 to 16777216"},
     {"maxSites=65536", "maxSites", 10,
      "option 'maxSites': 65536 is out of range; it takes 64 to 65535"},
+    {"port=65536", "port", 6, "option 'port': 65536 is out of range; it takes 0 to 65535"},
+    {"port=any", "port", 6, "option 'port': 'any' is no number; it takes 0 to 65535"},
+    {"queue=0", "queue", 7, "option 'queue': 0 is out of range; it takes 1 to 1000000"},
     {"maxClients=1001", "maxClients", 12,
      "option 'maxClients': 1001 is out of range; it takes 1 to 1000"},
     {"maxNodes=99999999999999999999999", "maxNodes", 10,
@@ -340,6 +346,9 @@ static void defaults_are_those_of_the_header(void **state)
     assert_int_equal(o.max_sites, 65535);
     assert_int_equal(o.memory, UINT64_C(256) << 20);
     assert_int_equal(o.max_clients, 16);
+    assert_int_equal(o.port, BBF_PORT_OFF);
+    assert_string_equal(o.auth, "on");
+    assert_int_equal(o.queue, 5000);
     assert_null(o.file);
     assert_false(o.gc_exit);
     assert_int_equal(o.log_level, BBF_LOG_ERROR);

@@ -119,7 +119,7 @@ static void scripts_are_refused(void **state)
     struct bbf_server *server = start((struct bbf_server_config){0});
 
     (void)state;
-    ASK(server, script, MAGIC ERROR_OF("\x16", "bbflow runs no scripts") STATUS_1_FAILED);
+    ASK(server, script, MAGIC ERROR_OF("\x16", "bbflow runs no scripts") STATUS_1_FAILED EXIT_1);
     bbf_server_stop(server, 1000);
 }
 
@@ -198,9 +198,9 @@ static void what_a_session_answers(void **state)
     bbf_server_stop(server, 1000);
 }
 
-static void anything_but_btr2_is_sent_away_at_once(void **state)
+static void what_starts_no_protocol_is_sent_away_at_once(void **state)
 {
-    static const char *const starts[] = {"GET / HTTP/1.1\r\n\r\n", "\xAC\xED\x00\x05", "BTA1", "B!",
+    static const char *const starts[] = {"GET / HTTP/1.1\r\n\r\n", "\xAC\xED\x01", "BTA1", "B!",
                                          "BTR3"};
     struct bbf_server *server = start((struct bbf_server_config){0});
     char got[16];
@@ -620,7 +620,7 @@ int main(void)
         cmocka_unit_test(scripts_are_refused),
         cmocka_unit_test(options_are_set_before_and_after_reconnect),
         cmocka_unit_test(what_a_session_answers),
-        cmocka_unit_test(anything_but_btr2_is_sent_away_at_once),
+        cmocka_unit_test(what_starts_no_protocol_is_sent_away_at_once),
         cmocka_unit_test(a_malformed_frame_ends_the_connection_only),
         cmocka_unit_test(a_connection_that_says_nothing_is_shrugged_off),
         cmocka_unit_test(a_silent_client_has_its_time),

@@ -190,6 +190,7 @@ static inline struct bbf_server *start(struct bbf_server_config config)
 #define DISCONNECT_REQUEST "\x03\x0F\0\0\0\0"
 #define DISCONNECT_ANSWER  "\x03\x0F\0\0\0\x24" PROBE
 #define EXIT_7             "\x03\x02\0\0\0\x07"
+#define EXIT_1             "\x03\x02\0\0\0\x01"
 #define STATUS_0_OK        "\x03\x06\0\0\0\0\x01"
 #define STATUS_0_FAILED    "\x03\x06\0\0\0\0\0"
 #define STATUS_1_FAILED    "\x03\x06\0\0\0\x01\0"

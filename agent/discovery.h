@@ -1,0 +1,25 @@
+/*
+ * agent/discovery.h - the system properties by which BTrace's clients find the TCP port of a JVM:
+ * btrace.port, btrace.address, btrace.wireio, btrace.auth.required, btrace.auth.tokenFile.
+ * Source: facts/btrace-wire.md 1.
+ *
+ * JVMTI's SetSystemProperty adds none after OnLoad, so it is java.lang.System that is called, by a
+ * thread of the JVM's start or by ours, never by one of the application's.
+ *
+ * Called by: agent/serve.c. Errors: an exception is cleared and logged.
+ */
+#ifndef BBF_AGENT_DISCOVERY_H
+#define BBF_AGENT_DISCOVERY_H
+
+#include <jni.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `token_file`: NULL when no token is asked for. */
+void bbf_discovery_set(JNIEnv *env, uint16_t port, const char *token_file);
+/* Those that stand there by us. */
+void bbf_discovery_clear(JNIEnv *env);
+/* java.io.tmpdir as the JVM has it, "/tmp" without one. */
+void bbf_discovery_tmpdir(JNIEnv *env, char *out, size_t size);
+
+#endif

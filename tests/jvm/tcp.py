@@ -1,0 +1,199 @@
+"""TCP on the loopback (issue 8): discovery, the token, both protocols, the live stream. The peers are
+bare bytes; the stock client has tests of its own."""
+
+import contextlib
+import os
+import re
+import socket
+import struct
+import subprocess
+import time
+
+import harness
+from harness import AGENT, CLIENT, Special, class_path
+from snapshot import same
+
+NETTY = "4.1.140.Final"
+V1 = b"\xAC\xED\x00\x05"
+
+
+@contextlib.contextmanager
+def program(bench, options):
+    """com.app.W serve, which leaks at two places; ends in order."""
+    process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,{options}",
+                                f"-Djava.io.tmpdir={bench.folder}", "-cp",
+                                class_path("probes", NETTY), "com.app.W", "serve"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
+                               stderr=open(bench.path("stderr"), "w", encoding="utf-8"), text=True)
+    try:
+        same("first line", process.stdout.readline(), "READY\n")
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait(60)
+    same("exit", process.returncode, 0)
+
+
+def properties(bench, process):
+    jcmd = os.path.join(os.path.dirname(harness.javac()), "jcmd")
+    text = bench.run([jcmd, str(process.pid), "VM.system_properties"]).stdout
+    found = dict(re.findall(r"^(btrace\.[\w.]+)=(.*)$", text, re.M))
+    return {name: value.replace("\\", "") for name, value in found.items()}
+
+
+class Peer:
+    def __init__(self, port, first):
+        self.sock = socket.create_connection(("127.0.0.1", port))
+        self.sock.settimeout(30)
+        self.sock.sendall(first)
+
+    def take(self, n):
+        data = b""
+        while len(data) < n:
+            piece = self.sock.recv(n - len(data))
+            if not piece:
+                break
+            data += piece
+        return data
+
+    def rest(self):
+        with contextlib.suppress(ConnectionResetError):
+            return self.take(1 << 30)
+        return b""
+
+    def text(self):
+        n, = struct.unpack(">i", self.take(4))
+        return self.take(n).decode()
+
+
+def bound(port, first=b"", accepted=b""):
+    """A v2 client with its probe."""
+    peer = Peer(port, first + b"BTR2\x03\x0E\0\0\0\0")
+    same("answer to the start", peer.take(len(accepted) + 4), accepted + b"BTR2")
+    same("probes", peer.take(6), b"\x03\x0E\0\0\0\x01")
+    probe = peer.text().split()[0].encode()
+    peer.sock.sendall(b"\x03\x10" + struct.pack(">i", len(probe)) + probe)
+    same("bound", peer.take(7), b"\x03\x06\0\0\0\x08\x01")
+    return peer
+
+
+def ask(peer, event):
+    peer.sock.sendall(b"\x03\x01" + struct.pack(">i", len(event)) + event)
+
+
+def message(peer):
+    """The next MESSAGE: its time and text."""
+    same("a message", peer.take(2), b"\x03\x04")
+    at, flags = struct.unpack(">qh", peer.take(10))
+    same("flags", flags, 0)
+    return at, peer.text()
+
+
+def with_token(bench):
+    """By default a token: 0600, named by the properties, gone with the JVM; nothing without it."""
+    with program(bench, "port=0") as process:
+        found = properties(bench, process)
+        port, path = int(found["btrace.port"]), found.get("btrace.auth.tokenFile", "")
+        same("properties", {k: v for k, v in found.items() if k not in
+                            ("btrace.port", "btrace.auth.tokenFile")},
+             {"btrace.address": "127.0.0.1", "btrace.wireio": "1", "btrace.auth.required": "true"})
+        same("folder", os.path.dirname(path), bench.folder)
+        same("mode", os.stat(path).st_mode & 0o7777, 0o600)
+        with open(path, "rb") as file:
+            token = file.read()
+        same("length", len(token), 43)
+        for wrong in (b"BTR2", V1, b"BTA1" + struct.pack(">i", 43) + bytes(43)):
+            same(f"{wrong[:4]}", Peer(port, wrong).rest(), b"BTAF")
+        peer = bound(port, b"BTA1" + struct.pack(">i", 43) + token, b"BTAK")
+        ask(peer, b"tree")
+        peer.sock.sendall(b"\x03\x0F\0\0\0\0")
+        tree = peer.rest()
+        assert b"LEAK" in tree and b"Steps.leaky" in tree, tree
+        status = bench.run([CLIENT, "status", str(process.pid)])
+        assert f"127.0.0.1:{port}, 3 without the token" in status.stdout, status.stdout
+    assert not os.path.exists(path), "the token's file is still there"
+
+
+def own_token_file(bench):
+    """auth=FILE: read where it is, never deleted; refused where others can read it."""
+    path = bench.path("my.token")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("my own secret\n")
+    os.chmod(path, 0o644)
+    with program(bench, f"port=0,auth={path}") as process:
+        same("properties", properties(bench, process), {})
+        with open(bench.path("stderr"), encoding="utf-8") as log:
+            text = log.read()
+        assert "open to others" in text, text
+        same("the socket's status", bench.run([CLIENT, "status", str(process.pid)]).returncode, 0)
+    os.chmod(path, 0o600)
+    with program(bench, f"port=0,auth={path}") as process:
+        found = properties(bench, process)
+        same("token's file", found["btrace.auth.tokenFile"], path)
+        bound(int(found["btrace.port"]), b"BTA1\0\0\0\x0Dmy own secret", b"BTAK")
+    assert os.path.exists(path), "a file that is not ours was deleted"
+
+
+def without_token(bench):
+    """auth=off: said in the log; v1 and v2; every event; the live stream; stop takes it all away."""
+    with program(bench, "port=0,auth=off,loglevel=warn") as process:
+        found = properties(bench, process)
+        port = int(found["btrace.port"])
+        same("properties", found, {"btrace.port": str(port), "btrace.address": "127.0.0.1",
+                                   "btrace.wireio": "1", "btrace.auth.required": "false"})
+        with open(bench.path("stderr"), encoding="utf-8") as log:
+            assert "auth=off" in log.read()
+        peer = Peer(port, V1)
+        same("v1's header", peer.take(4), V1)
+        peer.sock.sendall(b"\x77\x05\x0E\0\0\0\0")
+        answer = peer.take(2 + 1 + 52)
+        assert answer.endswith(b" [bbflow]"), answer
+        probe = answer[-45:-9]
+        peer.sock.sendall(b"\x79\x77\x27\x10\0\x24" + probe)
+        same("bound", peer.take(8), b"\x79\x77\x05\x06\0\0\0\x08")
+        for event, words in ((b"top", (b"leaky", b"oldest_s", b"java.lang.Long")),
+                             (b"leaks", (b"LEAK heap", b"com.app.Steps.leaky")),
+                             (b"flows", (b"LEAK", b"Steps.leaky")), (b"help", (b"watch",))):
+            peer.sock.sendall(b"\x79\x77" + bytes([3 + len(event)]) + b"\x01\0" +
+                              bytes([len(event)]) + event + b"\x79\x77\x05\x0E\0\0\0\0")
+            got = b""
+            while not got.endswith(b" [bbflow]"):
+                got += peer.take(1)
+            for word in words:
+                assert word in got, f"{event}: no {word} in {got}"
+        watcher = bound(port)
+        ask(watcher, b"watch")
+        lines = [message(watcher) for _ in range(2)]
+        assert any("Steps.leaky" in text for _, text in lines), lines
+        assert all(text.startswith("LEAK ") and abs(at / 1000 - time.time()) < 600
+                   for at, text in lines), lines
+        # After a reset the same places are new again.
+        same("reset", bench.run([CLIENT, "reset", str(process.pid)]).returncode, 0)
+        assert "LEAK " in message(watcher)[1]
+        same("stop", bench.run([CLIENT, "stop", str(process.pid)]).returncode, 0)
+        watcher.rest()
+        until = time.time() + 30
+        while properties(bench, process) and time.time() < until:
+            time.sleep(0.1)
+        same("properties after the stop", properties(bench, process), {})
+
+
+def port_in_use(bench):
+    """A port that is taken costs TCP and nothing else."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with program(bench, f"port={taken.getsockname()[1]}") as process:
+            same("properties", properties(bench, process), {})
+            same("tokens", [f for f in os.listdir(bench.folder) if f.endswith(".token")], [])
+            with open(bench.path("stderr"), encoding="utf-8") as log:
+                assert "Address already in use" in log.read()
+            same("status", bench.run([CLIENT, "status", str(process.pid)]).returncode, 0)
+
+
+def cases():
+    yield Special("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
+    yield Special("tcp/own token file", own_token_file, jdk=(17,))
+    yield Special("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
+                  short=(17, 25))
+    yield Special("tcp/port in use", port_in_use, jdk=(17,))
