@@ -138,7 +138,10 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
     bool holder = !buffer && a.field >= 0 && !fields[a.field].view;
     uint64_t kind = 0;
     if (buffer) {
+        enum bbf_pool pool;
         kind = bbf_class_intern(bbf_agent.tracker, first) & BBF_L_KIND_CLASS;
+        if (bbf_netty_pool(first, &pool))
+            bbf_owned_class(bbf_agent.tracker, (uint32_t)kind, pool);
         kind |= (uint64_t)bbf_netty_memory(simple_of(first)) << BBF_L_KIND_MEM_SHIFT;
         kind |= view ? BBF_L_KIND_VIEW : a.counted ? BBF_L_KIND_OWNER : BBF_L_KIND_FOREIGN;
     } else if (holder) {

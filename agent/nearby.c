@@ -77,9 +77,9 @@ static bool package_of(const char *signature, char *out)
     return !jdk;
 }
 
-/* Call `visit` for every loaded class. */
-static void each_loaded(JNIEnv *env, void *ctx,
-                        void (*visit)(JNIEnv *env, void *ctx, jclass class, const char *signature))
+void bbf_nearby_each_class(JNIEnv *env, void *ctx,
+                           void (*visit)(JNIEnv *env, void *ctx, jclass class,
+                                         const char *signature))
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass *loaded = NULL;
@@ -120,7 +120,7 @@ static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *sign
 void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
 {
     struct nearest nearest = {.include = include};
-    each_loaded(env, &nearest, visit_package);
+    bbf_nearby_each_class(env, &nearest, visit_package);
     for (int i = 0; i < KEEP && nearest.best[i].name[0] != '\0'; i++)
         bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ",
                        nearest.best[i].name);
@@ -195,5 +195,5 @@ void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t
     snprintf(wanted.signature, sizeof wanted.signature, "L%s.buffer.ByteBuf;", prefix);
     for (char *p = wanted.signature; *p != '\0'; p++)
         *p = *p == '.' ? '/' : *p;
-    each_loaded(env, &wanted, visit_bytebuf);
+    bbf_nearby_each_class(env, &wanted, visit_bytebuf);
 }

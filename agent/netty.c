@@ -273,3 +273,25 @@ enum bbf_memory bbf_netty_memory(const char *simple_name)
         return BBF_MEM_HEAP;
     return BBF_MEM_UNKNOWN;
 }
+
+bool bbf_netty_pool(const char *class_name, enum bbf_pool *pool)
+{
+    static const struct {
+        const char *begins;
+        enum bbf_pool pool;
+    } classes[] = {
+        {"buffer/PooledDirectByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledHeapByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledUnsafeHeapByteBuf", BBF_POOL_POOLED},
+        {"buffer/UnpooledByteBufAllocator$Instrumented", BBF_POOL_UNPOOLED},
+        {"buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_POOL_ADAPTIVE},
+    };
+    size_t len = strlen(class_name), prefix = bbf_netty_buffer_prefix(class_name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof classes / sizeof *classes; i++)
+        if (starts_with(class_name + prefix, len - prefix, classes[i].begins)) {
+            *pool = classes[i].pool;
+            return true;
+        }
+    return false;
+}

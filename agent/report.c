@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/nearby.h"
+#include "agent/reconcile.h"
 #include "agent/state.h"
 #include "core/err.h"
 #include "render/render.h"
@@ -174,6 +175,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = fill_settings(s);
     fill_rewriting(s);
+    if (err == BBF_OK)
+        err = bbf_reconcile_fill(env, s);
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)

@@ -188,3 +188,78 @@ int bbf__json_read_totals(struct bbf_json_reader *r, struct json_object *value)
 #undef XX
     return err;
 }
+
+/* A number that is not there was not told. */
+static int read_told(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                     struct json_object *row, const char *name, uint64_t *to)
+{
+    struct json_object *member;
+    *to = BBF_NOT_TOLD;
+    if (!json_object_object_get_ex(row, name, &member))
+        return 0;
+    return bbf__json_take_count(r, place, name, member, to);
+}
+
+static int read_pool(struct bbf_json_reader *r, size_t i, struct json_object *value)
+{
+    const struct bbf_json_place place = {"reconciled.pools", i};
+    struct bbf_snap_pool *row = &r->snapshot->reconciled.pools[i];
+    struct json_object *member;
+    unsigned pool = 0, memory = 0;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "reconciled.pools[%zu]: no object", i);
+    member = bbf__json_member_of(r, &place, value, "pool", &err);
+    if (err == 0)
+        err = BBF_JSON_TAKE_WORD(r, &place, "pool", member, bbf_json_pools, &pool);
+    member = bbf__json_member_of(r, &place, value, "memory", &err);
+    if (err == 0)
+        err = bbf__json_take_word(r, &place, "memory", member, bbf_json_memories, BBF_MEM_HEAP + 1,
+                                  &memory);
+    row->pool = (enum bbf_pool)pool;
+    row->memory = (enum bbf_memory)memory;
+#define XX(name)                                                                                   \
+    if (err == 0)                                                                                  \
+        err = read_told(r, &place, value, #name, &row->name##_);
+    BBF_POOL_COLUMNS(XX)
+#undef XX
+    if (err == 0 && (row->lives_ == BBF_NOT_TOLD || row->bytes_ == BBF_NOT_TOLD ||
+                     row->rounded_ == BBF_NOT_TOLD))
+        err = bbf__json_fail(r, r->row_at,
+                             "reconciled.pools[%zu]: lives, bytes and rounded have to be there", i);
+    return err;
+}
+
+/* Documents of a bbflow that did not compare have no such member. */
+int bbf__json_read_reconciled(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"reconciled", SIZE_MAX};
+    struct bbf_snap_reconciled *to = &r->snapshot->reconciled;
+    struct json_object *pools = NULL;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "reconciled: no object");
+    pools = bbf__json_member_of(r, &place, value, "pools", &err);
+    if (err == 0 && !json_object_is_type(pools, json_type_array))
+        err = bbf__json_fail_member(r, &place, "pools", "no array");
+    size_t n = err == 0 ? json_object_array_length(pools) : 0;
+    to->pools = calloc(n + 1, sizeof *to->pools);
+    if (err == 0 && to->pools == NULL)
+        err = BBF_ENOMEM;
+    for (size_t i = 0; i < n && err == 0; i++) {
+        to->n_pools = i + 1;
+        err = read_pool(r, i, json_object_array_get_idx(pools, i));
+    }
+#define XX(name)                                                                                   \
+    if (err == 0)                                                                                  \
+        err = read_told(r, &place, value, #name, &to->name##_);
+    BBF_PROCESS_COUNTS(XX)
+#undef XX
+    struct json_object *causes = bbf__json_member_of(r, &place, value, "causes", &err);
+    if (err == 0)
+        err = bbf__json_take_strings(r, &place, "causes", causes, &to->causes, &to->n_causes);
+    to->read = err == 0;
+    return err;
+}

@@ -16,4 +16,7 @@ __attribute__((unused)) static const char *const bbf_json_memories[] = {"direct"
                                                                         "composite", "unknown"};
 __attribute__((unused)) static const char *const bbf_json_verdicts[] = {"leaked", "aged"};
 
+__attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
+                                                                     "adaptive"};
+
 #endif

@@ -220,17 +220,19 @@ static const struct {
     const char *name;
     int (*read)(struct bbf_json_reader *r, struct json_object *value);
     bool table; /* read() takes a row */
+    bool optional;
 } members[] = {
-    {"schema", bbf__json_read_schema, false},
-    {"captured_at", bbf__json_read_time, false},
-    {"jvm", bbf__json_read_jvm, false},
-    {"settings", bbf__json_read_settings, false},
-    {"limits", bbf__json_read_limits, false},
-    {"notes", bbf__json_read_notes, false},
-    {"totals", bbf__json_read_totals, false},
-    {"sites", read_site, true},
-    {"nodes", read_node, true},
-    {"leaks", read_leak, true},
+    {"schema", bbf__json_read_schema, false, false},
+    {"captured_at", bbf__json_read_time, false, false},
+    {"jvm", bbf__json_read_jvm, false, false},
+    {"settings", bbf__json_read_settings, false, false},
+    {"limits", bbf__json_read_limits, false, false},
+    {"notes", bbf__json_read_notes, false, false},
+    {"totals", bbf__json_read_totals, false, false},
+    {"reconciled", bbf__json_read_reconciled, false, true},
+    {"sites", read_site, true, false},
+    {"nodes", read_node, true, false},
+    {"leaks", read_leak, true, false},
 };
 
 enum { N_MEMBERS = sizeof members / sizeof members[0] };
@@ -283,7 +285,7 @@ static int read_document(struct bbf_json_reader *r)
     if (err == 0 && r->pos < r->len)
         err = bbf__json_fail(r, r->pos, "more text after the end of the snapshot");
     for (size_t i = 0; i < N_MEMBERS && err == 0; i++)
-        if (!(r->seen & 1u << i))
+        if (!members[i].optional && !(r->seen & 1u << i))
             err = bbf__json_fail(r, r->pos, "%s is missing%s", members[i].name,
                                  i == 0 ? ": no bbflow snapshot" : "");
     return err;

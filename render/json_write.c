@@ -135,6 +135,36 @@ static void add_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     bbf_buf_str(out, "},\n");
 }
 
+/* A number that Netty does not tell has no member. */
+static void add_told(struct bbf_buf *out, const char *name, uint64_t value)
+{
+    if (value != BBF_NOT_TOLD)
+        bbf_buf_printf(out, ",\"%s\":%" PRIu64, name, value);
+}
+
+static void add_reconciled(struct bbf_buf *out, const struct bbf_snap_reconciled *r)
+{
+    if (!r->read)
+        return;
+    bbf_buf_str(out, "\"reconciled\":{\"pools\":[");
+    for (size_t i = 0; i < r->n_pools; i++) {
+        const struct bbf_snap_pool *row = &r->pools[i];
+        bbf_buf_printf(out, "%s\n{\"pool\":\"%s\",\"memory\":\"%s\"", i > 0 ? "," : "",
+                       bbf_json_pools[row->pool], bbf_json_memories[row->memory]);
+#define XX(name) add_told(out, #name, row->name##_);
+        BBF_POOL_COLUMNS(XX)
+#undef XX
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_char(out, ']');
+#define XX(name) add_told(out, #name, r->name##_);
+    BBF_PROCESS_COUNTS(XX)
+#undef XX
+    bbf_buf_char(out, ',');
+    add_strings(out, "causes", r->causes, r->n_causes);
+    bbf_buf_str(out, "},\n");
+}
+
 static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     bbf_buf_str(out, "\"sites\":[");
@@ -250,6 +280,7 @@ int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         err = quote_names(snapshot, &texts, names);
     if (err == 0) {
         add_head(out, snapshot);
+        add_reconciled(out, &snapshot->reconciled);
         add_sites(out, snapshot);
         add_nodes(out, snapshot);
         add_leaks(out, snapshot, parents, names, steps);

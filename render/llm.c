@@ -7,6 +7,7 @@
 #include "core/err.h"
 #include "render/diverge.h"
 #include "render/names.h"
+#include "render/reconciled.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -241,6 +242,7 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     }
     if (err == 0) {
         add_metadata(&llm);
+        bbf_reconciled_rows(out, &snapshot->reconciled);
         bbf_buf_str(out, "\nLEAKS:\n");
         for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++)
             add_leak(&llm, &snapshot->leaks[i]);

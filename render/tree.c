@@ -8,6 +8,7 @@
 #include "render/diverge.h"
 #include "render/forest.h"
 #include "render/leaks.h"
+#include "render/reconciled.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -191,6 +192,7 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, si
         bbf_divergences_text(out, &tree.divergences, snapshot, tree.forest.parents, &tree.names,
                              DIVERGENCES_SHOWN);
         add_totals(out, &snapshot->totals);
+        bbf_reconciled_line(out, &snapshot->reconciled);
         add_nodes(&tree);
         if (tree.forest.hidden_nodes != 0)
             bbf_buf_printf(out,

@@ -20,9 +20,6 @@
 #include "trie/map.h"
 #include "trie/section.h"
 
-/* No weak reference could be had: the life is followed without garbage detection. */
-enum { NO_WEAK = 1 };
-
 /* ---- records ---- */
 
 uint32_t bbf_record_bump(struct bbf_tracker *t)
@@ -140,13 +137,13 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     } else if (weak == 0) {
         t->no_weakref++;
     }
-    atomic_store_explicit(&record->jweak, weak != 0 ? weak : NO_WEAK, memory_order_relaxed);
+    atomic_store_explicit(&record->jweak, weak != 0 ? weak : BBF_NO_WEAK, memory_order_relaxed);
     if (!mapped || empty)
         heap->clear(heap->ctx, r);
     else if (weak == 0 || !heap->soften(heap->ctx, r)) { /* again at the next scan */
         if (weak != 0)
             heap->forget(heap->ctx, weak);
-        atomic_store_explicit(&record->jweak, NO_WEAK, memory_order_relaxed);
+        atomic_store_explicit(&record->jweak, BBF_NO_WEAK, memory_order_relaxed);
         return;
     }
     t->converted++;
@@ -162,7 +159,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
             weaken_slot(t, heap, r, false);
     } else if ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_CONV) != 0) {
         if ((life & BBF_L_MAPPED) != 0 &&
-            atomic_load_explicit(&record->jweak, memory_order_relaxed) == NO_WEAK)
+            atomic_load_explicit(&record->jweak, memory_order_relaxed) == BBF_NO_WEAK)
             weaken_slot(t, heap, r, true);
     } else if ((life & BBF_L_STATE) == BBF_L_OPEN) {
         if (atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,
@@ -184,7 +181,7 @@ static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint
         heap->clear(heap->ctx, r);
     }
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
-    if (weak > NO_WEAK)
+    if (weak > BBF_NO_WEAK)
         heap->forget(heap->ctx, weak);
     atomic_store_explicit(&record->jweak, 0, memory_order_relaxed);
     /* Release: the next owner of the record sees it clean. */
@@ -221,7 +218,7 @@ static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if (weak == 0)
         return false;
-    bool gone = weak > NO_WEAK && heap->collected(heap->ctx, weak);
+    bool gone = weak > BBF_NO_WEAK && heap->collected(heap->ctx, weak);
     /* Acquire, and after the question: invariant 3. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     bool closed = (life & BBF_L_STATE) == BBF_L_CLOSED, sticky = (life & BBF_L_STICKY) != 0;
@@ -370,6 +367,9 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
     uint32_t seconds = now - atomic_load_explicit(&record->next, memory_order_relaxed);
     uint8_t mem = memory_of(t, r, g), memory = mem & BBF_L_MEM_KIND;
+    uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
+    if (BBF_GENERATION(refs) == g)
+        bbf_owned_lost(t, refs, bytes);
     if ((mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
         charge(t, node, BBF_END_HARMLESS, memory, 0, seconds);
     } else if ((mem & BBF_L_MEM_FOREIGN) != 0) {

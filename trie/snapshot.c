@@ -34,6 +34,8 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->limits[i].name);
     free(snapshot->limits);
     free_strings(snapshot->notes, snapshot->n_notes);
+    free(snapshot->reconciled.pools);
+    free_strings(snapshot->reconciled.causes, snapshot->reconciled.n_causes);
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         free(snapshot->sites[i].class_name);
         free(snapshot->sites[i].method);
@@ -217,6 +219,12 @@ static bool head_is_valid(const struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_limits; i++)
         if (snapshot->limits[i].name == NULL)
             return false;
+    for (size_t i = 0; i < snapshot->reconciled.n_pools; i++)
+        if ((unsigned)snapshot->reconciled.pools[i].pool >= BBF_POOLS ||
+            (unsigned)snapshot->reconciled.pools[i].memory > BBF_MEM_HEAP)
+            return false;
+    if (!strings_are_valid(snapshot->reconciled.causes, snapshot->reconciled.n_causes))
+        return false;
     return strings_are_valid(snapshot->jvm.netty, snapshot->jvm.n_netty) &&
            strings_are_valid(snapshot->jvm.map_mode, snapshot->jvm.n_map_mode) &&
            strings_are_valid(snapshot->notes, snapshot->n_notes);

@@ -107,6 +107,50 @@ struct bbf_snap_pair {
     char *value;
 };
 
+/* Who of Netty accounts for a buffer, and so which of its numbers it is part of. */
+enum bbf_pool { BBF_POOL_POOLED, BBF_POOL_UNPOOLED, BBF_POOL_ADAPTIVE };
+enum { BBF_POOLS = BBF_POOL_ADAPTIVE + 1 };
+
+#define BBF_NOT_TOLD UINT64_MAX /* a number that this Netty does not have */
+
+/*
+ * Columns of a pool row. Ours since the start, whatever was reset: lives and bytes that are open or
+ * were collected unreleased; `rounded`: each of them to Netty's size class. Netty's, all arenas
+ * added up: allocations not given back (with those in thread caches), bytes of them (without),
+ * bytes of chunks that are not free, bytes of all chunks, caches that threads have.
+ */
+/* clang-format off */
+#define BBF_POOL_COLUMNS(XX)                                                                       \
+    XX(lives) XX(bytes) XX(rounded)                                                                \
+    XX(netty_lives) XX(netty_bytes) XX(netty_used) XX(reserved) XX(thread_caches)
+/* clang-format on */
+
+struct bbf_snap_pool {
+    enum bbf_pool pool;
+    enum bbf_memory memory; /* direct or heap */
+#define XX(name) uint64_t name##_;
+    BBF_POOL_COLUMNS(XX)
+#undef XX
+};
+
+/* Of the process: PlatformDependent.DIRECT_MEMORY_COUNTER, the java.nio.Bits. Bytes, a count. */
+/* clang-format off */
+#define BBF_PROCESS_COUNTS(XX)                                                                     \
+    XX(used_direct) XX(nio_reserved) XX(nio_capacity) XX(nio_buffers)
+/* clang-format on */
+
+/* Our numbers beside Netty's own (agent/reconcile.h). */
+struct bbf_snap_reconciled {
+    bool read; /* false: nothing below was read */
+    struct bbf_snap_pool *pools;
+    size_t n_pools;
+#define XX(name) uint64_t name##_;
+    BBF_PROCESS_COUNTS(XX)
+#undef XX
+    char **causes; /* sentences: why the two differ, what was not compared */
+    size_t n_causes;
+};
+
 struct bbf_snapshot {
     int64_t captured_at_ms; /* since 1970 */
     struct {
@@ -126,6 +170,7 @@ struct bbf_snapshot {
     size_t n_notes;
     struct bbf_snap_totals totals;
     struct bbf_snap_since_start since_start;
+    struct bbf_snap_reconciled reconciled;
     struct bbf_snap_site *sites;
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */

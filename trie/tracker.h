@@ -98,6 +98,17 @@ struct bbf_after {
     bool leaked;    /* one of them did: node and memory are known */
 };
 
+/* Lives of one pool and memory that Netty still counts: open, or collected unreleased. */
+struct bbf_owned {
+    uint64_t lives, bytes;
+    uint64_t rounded; /* pooled: bytes, each life's rounded up to its size class */
+};
+
+/* By enum bbf_pool and enum bbf_memory, direct and heap. */
+struct bbf_owned_table {
+    struct bbf_owned at[BBF_POOLS][2];
+};
+
 enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 
 /*
@@ -143,9 +154,11 @@ struct bbf_tracker {
     uint32_t n_sites, max_sites;
     char *classes[BBF_MAX_CLASSES];
     _Atomic uint32_t release_site[BBF_MAX_CLASSES];
+    _Atomic uint8_t pool_of[BBF_MAX_CLASSES]; /* 0 = none, else enum bbf_pool + 1 */
     uint32_t n_classes;
 
     /* agent */
+    struct bbf_owned_table lost;    /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;               /* numbered from 1 */
     uint32_t first_dead, last_dead; /* list of this scan, by record */
     _Atomic bool reserve_lent;      /* a report that is not freed yet has what is kept free */
@@ -255,6 +268,9 @@ void bbf_record_push(struct bbf_tracker *t, uint32_t head);
 /* A carrier thread ended: charge what its stripe holds, give its records back, free the stripe. */
 void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
 
+/* In a record's jweak: none could be had; the life is followed without garbage detection. */
+enum { BBF_NO_WEAK = 1 };
+
 /* The JVM as the scan sees it. All calls come from the agent thread. */
 struct bbf_heap {
     void *ctx;
@@ -278,6 +294,19 @@ void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
 void bbf_lives_mark_stopped(struct bbf_tracker *t);
 /* Lives not followed to an end yet: what tests at rest compare with. Any thread, no snapshot. */
 uint64_t bbf_lives_open(const struct bbf_tracker *t);
+
+/* ---- what Netty's own numbers have to agree with (trie/owned.c) ---- */
+
+/* Buffers of class number `class_id` are of that pool. Any thread. */
+void bbf_owned_class(struct bbf_tracker *t, uint32_t class_id, enum bbf_pool pool);
+/* A life with these words `refs` and bytes was collected unreleased, whatever its verdict. Agent.
+ */
+void bbf_owned_lost(struct bbf_tracker *t, uint64_t refs, uint32_t bytes);
+/* Open now, or lost since the start. The application goes on meanwhile. Agent. */
+void bbf_owned_sum(const struct bbf_tracker *t, struct bbf_owned_table *out);
+/* The first open life from record `from` on that is of a pool and has a weak reference, 0 = none
+ * left: *weak is its handle, good until the next scan. Agent. */
+uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, uint64_t *weak);
 
 /* ---- reset (trie/reset.c), agent ---- */
 

@@ -9,6 +9,7 @@ import typing
 import attach
 import guests
 import notice
+import reconcile
 import special
 import tcp
 from harness import ROOT, Case
@@ -214,7 +215,8 @@ def leak_cases():
                            netty=NETTY_41 if leak.jars else version,
                            agent="include=" + ("io.rsocket" if leak.jars else "io.netty.handler"),
                            classes="leak-" + name, libraries=leak_jars(leak, version),
-                           check=real_leak(leak) if version == leak.buggy else no_leak,
+                           check=reconcile.too(real_leak(leak) if version == leak.buggy
+                                               else no_leak),
                            oracle={k: n if version == leak.buggy else 0
                                    for k, n in leak.oracle.items()},
                            quick=old and level == "DISABLED" and version in versions[:2])
@@ -656,4 +658,5 @@ def live_cases():
 
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
-         *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases()]
+         *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
+         *reconcile.cases()]

@@ -320,6 +320,32 @@ static inline struct bbf_snapshot *sample_wide(void)
     return s;
 }
 
+/* Netty's numbers beside ours: all that there can be, some that a Netty does not tell. */
+static inline struct bbf_snapshot *sample_reconciled(void)
+{
+    static const struct bbf_snap_pool pools[] = {
+        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 46, 46 * 250, 46 * 256, 49, 46 * 256, 20480, 4 << 20, 3},
+        {BBF_POOL_POOLED, BBF_MEM_HEAP, 7, 700, 784, 8, BBF_NOT_TOLD, 16384, 16 << 20, 0},
+        {BBF_POOL_UNPOOLED, BBF_MEM_DIRECT, 5, 5000, 5000, BBF_NOT_TOLD, 5001, BBF_NOT_TOLD,
+         BBF_NOT_TOLD, BBF_NOT_TOLD},
+        {BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 2, 512, 512, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD,
+         131072, BBF_NOT_TOLD}};
+    struct bbf_snapshot *s = sample_interior();
+    struct bbf_snap_reconciled *r = &s->reconciled;
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        r->pools = sample_grow(r->pools, r->n_pools, sizeof *r->pools);
+        r->pools[r->n_pools++] = pools[i];
+    }
+    r->read = true;
+    r->used_direct_ = (4 << 20) + 131072 + 5001 + 100;
+    r->nio_reserved_ = 4097;
+    r->nio_capacity_ = 4096;
+    r->nio_buffers_ = 3;
+    sample_string(&r->causes, &r->n_causes, "pooled direct: 3 buffers \x1B[31m");
+    sample_string(&r->causes, &r->n_causes, "unpooled direct: 1 bytes");
+    return s;
+}
+
 static const struct {
     const char *name;
     struct bbf_snapshot *(*make)(void);
@@ -329,7 +355,7 @@ static const struct {
     {"packages", sample_packages, true}, {"deep", sample_deep, false},
     {"empty", sample_empty, true},       {"escapes", sample_escapes, true},
     {"loops", sample_loops, true},       {"verdicts", sample_verdicts, true},
-    {"wide", sample_wide, false},
+    {"wide", sample_wide, false},        {"reconciled", sample_reconciled, true},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof samples[0] };

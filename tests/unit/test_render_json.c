@@ -205,6 +205,66 @@ static void a_wrong_document_is_refused_with_place_and_reason(void **state)
     }
 }
 
+static void numbers_of_netty_come_back_as_they_were(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_snapshot *s;
+    char why[200];
+
+    write_sample(&text, sample_reconciled);
+    assert_int_equal(bbf_snapshot_from_json(&s, text.data, text.len, why, sizeof why), 0);
+    assert_true(s->reconciled.read);
+    assert_int_equal(s->reconciled.n_pools, 4);
+    assert_int_equal(s->reconciled.pools[0].netty_lives_, 49);
+    assert_int_equal(s->reconciled.pools[1].memory, BBF_MEM_HEAP);
+    assert_true(s->reconciled.pools[1].netty_bytes_ == BBF_NOT_TOLD);
+    assert_int_equal(s->reconciled.pools[2].pool, BBF_POOL_UNPOOLED);
+    assert_int_equal(s->reconciled.nio_buffers_, 3);
+    assert_int_equal(s->reconciled.n_causes, 2);
+    bbf_snapshot_free(s);
+    /* Without it, and without a total of the process: neither was read. */
+    replace(&text, ",\"nio_buffers\":3", "");
+    assert_int_equal(bbf_snapshot_from_json(&s, text.data, text.len, why, sizeof why), 0);
+    assert_true(s->reconciled.nio_buffers_ == BBF_NOT_TOLD);
+    bbf_snapshot_free(s);
+    replace(&text, "\"reconciled\"", "\"later\"");
+    assert_int_equal(bbf_snapshot_from_json(&s, text.data, text.len, why, sizeof why), 0);
+    assert_false(s->reconciled.read);
+    bbf_snapshot_free(s);
+    bbf_buf_free(&text);
+}
+
+static void wrong_numbers_of_netty_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *why;
+    } cases[] = {
+        {"\"reconciled\":{\"pools\"", "\"reconciled\":7,\"x\":{\"pools\"", "reconciled: no object"},
+        {"{\"pools\":[", "{\"pools\":[7,", "reconciled.pools[0]: no object"},
+        {"{\"pools\":", "{\"pools\":{},\"x\":", "reconciled.pools: no array"},
+        {"\"pool\":\"adaptive\"", "\"pool\":\"other\"", "reconciled.pools[3].pool: a word"},
+        {"\"pool\":\"adaptive\",\"memory\":\"direct\"",
+         "\"pool\":\"adaptive\",\"memory\":\"composite\"", "reconciled.pools[3].memory: a word"},
+        {"\"lives\":7,\"bytes\":700", "\"bytes\":700", "reconciled.pools[1]: lives, bytes"},
+        {"\"reserved\":131072", "\"reserved\":-1", "reconciled.pools[3].reserved: negative"},
+        {"\"used_direct\":", "\"used_direct\":null,\"x\":", "reconciled.used_direct: no integer"},
+        {"\"causes\":[", "\"causes\":[7,", "reconciled.causes: no string"},
+    };
+    char why[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bbf_buf text = BBF_BUF_INIT;
+        write_sample(&text, sample_reconciled);
+        replace(&text, cases[i].from, cases[i].to);
+        int err = read_why(&text, why, sizeof why);
+        if (err != BBF_EFORMAT || strstr(why, cases[i].why) == NULL)
+            fail_msg("%s: %d \"%s\", not \"%s\"", cases[i].to, err, why, cases[i].why);
+        bbf_buf_free(&text);
+    }
+}
+
 static void a_document_cut_anywhere_is_refused(void **state)
 {
     (void)state;
@@ -300,6 +360,8 @@ int main(void)
         cmocka_unit_test(members_come_back_as_they_were),
         cmocka_unit_test(numbers_use_all_64_bits),
         cmocka_unit_test(a_wrong_document_is_refused_with_place_and_reason),
+        cmocka_unit_test(numbers_of_netty_come_back_as_they_were),
+        cmocka_unit_test(wrong_numbers_of_netty_are_refused),
         cmocka_unit_test(a_document_cut_anywhere_is_refused),
         cmocka_unit_test(unknown_members_are_ignored_and_new_totals_are_0),
         cmocka_unit_test(times_of_other_writers_are_understood),

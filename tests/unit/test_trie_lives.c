@@ -619,6 +619,74 @@ static void ends_without_room_are_still_counted(void **state)
     walk_free(w);
 }
 
+static void assert_owned(struct walk *w, uint64_t lives, uint64_t bytes, uint64_t rounded)
+{
+    struct bbf_owned_table table;
+    bbf_owned_sum(w->t, &table);
+    const struct bbf_owned *own = &table.at[BBF_POOL_POOLED][BBF_MEM_DIRECT];
+    assert_int_equal(own->lives, lives);
+    assert_int_equal(own->bytes, bytes);
+    assert_int_equal(own->rounded, rounded);
+}
+
+static void what_netty_still_counts_is_open_or_lost_and_is_not_reset(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *kept = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    struct twin_object *lost = walk_buffer(w, BBF_MEM_DIRECT, 300);
+    struct twin_object *freed = walk_buffer(w, BBF_MEM_DIRECT, 7);
+    uint64_t refs = atomic_load(&bbf_record_at(w->t, BBF_LOW(kept->bbf))->refs), weak;
+    uint32_t class_id = (uint32_t)(refs >> BBF_L_CLASS_SHIFT) & BBF_L_CLASS_MASK;
+    (void)state;
+    assert_int_not_equal(class_id, 0);
+    assert_owned(w, 0, 0, 0); /* of a class that is of no pool */
+    bbf_owned_class(w->t, class_id, BBF_POOL_POOLED);
+    assert_owned(w, 3, 407, 112 + 320 + 16);
+    twin_release(w->me, freed, true);
+    assert_owned(w, 2, 400, 112 + 320);
+    assert_int_equal(bbf_owned_next(w->t, 0, &weak), 0); /* before a scan there are slots */
+    twin_drop(w->heap, lost);
+    walk_scan(w);
+    assert_totals(w, "1 1 1 0 0 0");
+    assert_owned(w, 2, 400, 112 + 320);
+    assert_int_equal(bbf_owned_next(w->t, 0, &weak), BBF_LOW(kept->bbf));
+    assert_int_equal(bbf_owned_next(w->t, BBF_LOW(kept->bbf) + 1, &weak), 0);
+    assert_int_equal(bbf_tracker_baseline(w->t), 0);
+    assert_totals(w, "0 1 0 0 0 0");
+    assert_owned(w, 2, 400, 112 + 320);
+    twin_release(w->me, kept, true);
+    twin_drop(w->heap, kept);
+    twin_drop(w->heap, freed);
+    walk_scan(w);
+    assert_owned(w, 1, 300, 320);
+    walk_free(w);
+}
+
+/* As SizeClasses.sizeIdx2size() of Netty 4.1.140 and 4.2.20 has them (chunk of 4 MiB). */
+static void pooled_bytes_are_rounded_to_nettys_size_classes(void **state)
+{
+    static const uint32_t sizes[][2] = {
+        {0, 16},           {1, 16},        {16, 16},         {17, 32},           {112, 112},
+        {113, 128},        {129, 160},     {161, 192},       {256, 256},         {257, 320},
+        {1000, 1024},      {1025, 1280},   {5000, 5120},     {9000, 10240},      {28672, 28672},
+        {28673, 32768},    {40000, 40960}, {100000, 114688}, {4194304, 4194304}, {3145729, 3670016},
+        {4194305, 4194305}};
+    struct walk *w = walk_new(sample_limits());
+    uint64_t bytes = 0, rounded = 0;
+    (void)state;
+    bbf_owned_class(w->t, 5, BBF_POOL_POOLED);
+    bbf_owned_class(w->t, 6, BBF_POOL_UNPOOLED);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bbf_owned_lost(w->t, 5 << BBF_L_CLASS_SHIFT, sizes[i][0]);
+        bbf_owned_lost(w->t, 6 << BBF_L_CLASS_SHIFT, sizes[i][0]);
+        bytes += sizes[i][0];
+        rounded += sizes[i][1];
+        assert_owned(w, i + 1, bytes, rounded);
+        assert_int_equal(w->t->lost.at[BBF_POOL_UNPOOLED][BBF_MEM_DIRECT].rounded, bytes);
+    }
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -645,6 +713,8 @@ int main(void)
         cmocka_unit_test(retain_and_release_move_between_buckets),
         cmocka_unit_test(once_it_is_off_nothing_new_is_followed),
         cmocka_unit_test(abandoned_lives_are_pinned_by_nothing),
+        cmocka_unit_test(what_netty_still_counts_is_open_or_lost_and_is_not_reset),
+        cmocka_unit_test(pooled_bytes_are_rounded_to_nettys_size_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

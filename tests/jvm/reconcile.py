@@ -1,0 +1,90 @@
+"""Netty's own numbers beside ours (issue 6, point 9): what its methods tell the program Reconcile is
+what the report read by field, and ours explain it."""
+
+import re
+
+from harness import Case
+from snapshot import same
+
+
+def all_explained(run):
+    """Thread caches off: Netty's own numbers are ours, to the buffer and the byte."""
+    reconciled = run.json.doc["reconciled"]
+    for row in reconciled["pools"]:
+        same(f"Netty's buffers, {row}", row.get("netty_lives", row["lives"]), row["lives"])
+        same(f"Netty's bytes, {row}", row.get("netty_bytes", row["rounded"]), row["rounded"])
+    same("causes", reconciled["causes"], [])
+
+
+def too(check):
+    """What `check` asserts, and that Netty's numbers are explained."""
+    def both(run):
+        check(run)
+        all_explained(run)
+    return both
+
+
+def netty_says(run, picture):
+    """Each number of the report is what Netty's methods told the program."""
+    run.stdout = run.read("stdout")
+    run.check_oracle()
+    says, doc = run.oracle, picture.doc["reconciled"]
+    rows = {(row["pool"], row["memory"]): row for row in doc["pools"]}
+    for memory in ("direct", "heap"):
+        row = rows["pooled", memory]
+        same(f"active {memory}", row["netty_lives"], says[memory])
+        same(f"chunks {memory}", row["reserved"], says[memory + "_reserved"])
+        # 4.1.48 has no pinned bytes: the program says -2, the sum of two -1.
+        same(f"pinned {memory}", row.get("netty_bytes", -2), says[memory + "_bytes"])
+        row = rows["unpooled", memory]
+        same(f"unpooled {memory}", row["netty_bytes"], says["unpooled_" + memory])
+        same(f"our unpooled {memory}", (row["lives"], row["bytes"]), (70, row["netty_bytes"]))
+        if ("adaptive", memory) in rows:
+            row = rows["adaptive", memory]
+            same(f"adaptive {memory}", row["reserved"], says["default_" + memory])
+            same(f"our adaptive {memory}", row["lives"], 70)
+    same("used direct memory", doc.get("used_direct", -1), says["used_direct"])
+    same("java.nio", (doc["nio_reserved"], doc["nio_buffers"]), (says["nio"], says["nio_buffers"]))
+    return rows, doc["causes"]
+
+
+def reconciled(caches, lives):
+    def live(run):
+        rows, causes = netty_says(run, run.snapshot())
+        for memory, expected in zip(("direct", "heap"), lives):
+            row = rows["pooled", memory]
+            same(f"our {memory}", row["lives"], expected)
+            same(f"bytes {memory}", row.get("netty_bytes", row["rounded"]), row["rounded"])
+            if caches:
+                more = row["netty_lives"] - row["lives"]
+                assert more > 0, f"nothing in thread caches: {row}"
+                assert any(c.startswith(f"pooled {memory}: {more} ") and "thread caches" in c
+                           for c in causes), causes
+            else:
+                same(f"Netty's {memory}", row["netty_lives"], expected)
+        same("causes", len(causes), 2 if caches else 0)
+        text = run.client("summary", str(run.pid))[0]
+        assert "=== Reconciled with Netty's own numbers ===\n100.00% of " in text, text
+        # After a reset too: Netty's counters go on.
+        run.client("reset", str(run.pid))
+        again, _ = netty_says(run, run.snapshot())
+        same("after a reset", again, rows)
+    return live
+
+
+def no_jni_warning(run):
+    """-Xcheck:jni writes to stdout."""
+    same("warnings", [line for line in run.stdout.splitlines() if re.search("WARN|FATAL", line)], [])
+
+
+def cases():
+    for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
+        for caches in (False, True):
+            flag = f"-Dio.netty.allocator.useCacheForAllThreads={str(caches).lower()}"
+            adaptive = version == "4.2.20.Final" and not caches
+            kind = [] if adaptive else ["-Dio.netty.allocator.type=pooled"]
+            yield Case(f"reconciled/{version[:-6]} thread caches {'on' if caches else 'off'}",
+                       "com.app.Reconcile", *(["adaptive"] if adaptive else []), netty=version,
+                       jvm=[flag, "-Xmx256m", "-Xcheck:jni", *kind],
+                       check=no_jni_warning, quick=version == "4.1.140.Final" and not caches,
+                       live=reconciled(caches, (112, 110)))
