@@ -187,12 +187,17 @@ static void find_allocators(struct reading *r, uint64_t open)
             add_allocator_of(r, weak);
 }
 
-static void remember_allocators(struct reading *r)
+void bbf_reconcile_forget(JNIEnv *env)
 {
-    JNIEnv *env = r->env;
     for (size_t i = 0; i < n_seen; i++)
         (*env)->DeleteWeakGlobalRef(env, seen[i].object);
     n_seen = 0;
+}
+
+static void remember_allocators(struct reading *r)
+{
+    JNIEnv *env = r->env;
+    bbf_reconcile_forget(env);
     for (size_t i = 0; i < r->n_allocators; i++) {
         jweak weak = (*env)->NewWeakGlobalRef(env, r->allocators[i].object);
         (*env)->ExceptionClear(env);

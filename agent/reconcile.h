@@ -23,4 +23,7 @@
  */
 int bbf_reconcile_fill(JNIEnv *env, struct bbf_snapshot *snapshot);
 
+/* Give the weak references back that reports keep to the allocators they found. */
+void bbf_reconcile_forget(JNIEnv *env);
+
 #endif

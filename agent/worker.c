@@ -7,6 +7,7 @@
 #include "agent/heap.h"
 #include "agent/hook.h"
 #include "agent/lifecycle.h"
+#include "agent/reconcile.h"
 #include "agent/report.h"
 #include "agent/state.h"
 #include "agent/watch.h"
@@ -202,6 +203,7 @@ static bool is_drained(JNIEnv *env)
     scans = bbf_agent.tracker->scans;
     if (bbf_lives_open(bbf_agent.tracker) > 0)
         return false;
+    bbf_reconcile_forget(env);
     pthread_mutex_lock(&queue_lock);
     bool nobody = queue == NULL;
     if (nobody) {
