@@ -241,6 +241,7 @@ static const struct bbf_netty_field fields[] = {
     {"buffer/DuplicatedByteBuf", "buffer", true},
     {"buffer/ReadOnlyByteBuf", "buffer", true},
     {"buffer/AbstractUnpooledSlicedByteBuf", "buffer", true},
+    {"handler/codec/ReplayingDecoderByteBuf", "buffer", true},
     {"buffer/DefaultByteBufHolder", "data", false},
     {"handler/codec/http/DefaultHttpContent", "content", false},
     {"handler/codec/http/DefaultFullHttpRequest", "content", false},

@@ -346,6 +346,14 @@ def forgotten_requests(run):
     same("leaks at forget", run.json.last_steps().get(forget), 3)
 
 
+def replaying(run):
+    """What decode sees is a wrapper: its steps are the buffers' own, also of those it had before."""
+    decode = "com.app.Replaying$Decoder.decode"
+    pooled = "io.netty.buffer.PooledByteBufAllocator.directBuffer"
+    lost_at(run, {(pooled, "com.app.Replaying.part_return", "com.app.Replaying.run", decode): 1})
+    same("decode", run.json.passed(decode), 20)
+
+
 def memory(run):
     t = run.json.totals
     same("lives", t["lives"], 5)
@@ -441,6 +449,8 @@ def probe_cases():
                 agent="include=com.app,maxLives=2000000,memory=1G")
     yield probe("objects", "objects", check=objects, quick=True)
     yield probe("holders", "holders", check=holders, quick=True)
+    for version in (NETTY_41, NETTY_42):
+        yield probe(f"replaying {version[:3]}", "replaying", netty=version, check=replaying)
     yield probe("constructors off", "constructors", check=constructors(False))
     yield probe("constructors on", "constructors", check=constructors(True),
                 agent="include=com.app,trackConstructors=com.app.Objects$Envelope")

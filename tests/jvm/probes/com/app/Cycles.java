@@ -13,8 +13,8 @@ import java.util.Set;
 
 /**
  * cycles ALLOCATOR THREAD [THREADS]: 1,001 times allocate, step, release; the last one is lost
- * (Steps.leaky). THREAD: main, ftl (FastThreadLocalThread), loop (an event loop), thread. Recycled
- * buffers are one Java object in many lives: the trap.
+ * (Steps.leaky). THREAD: main, ftl (FastThreadLocalThread), loop (an event loop), virtual, thread.
+ * Recycled buffers are one Java object in many lives: the trap.
  */
 final class Cycles {
     private static final int CYCLES = 1_001;
@@ -40,6 +40,11 @@ final class Cycles {
                 DefaultEventLoop loop = new DefaultEventLoop();
                 loop.submit(work).sync();
                 loop.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.MILLISECONDS).sync();
+                break;
+            case "virtual": // Java 21's, by reflection: this is compiled for 11
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                running.add((Thread) Class.forName("java.lang.Thread$Builder")
+                        .getMethod("unstarted", Runnable.class).invoke(builder, work));
                 break;
             case "ftl":
                 running.add(new FastThreadLocalThread(work));

@@ -32,6 +32,7 @@ public final class W {
         COMMANDS.put("holders", Objects::holders);
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
+        COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("limit", Load::limit);
         COMMANDS.put("stall", Load::stall);
         COMMANDS.put("threads", Load::threads);
