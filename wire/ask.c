@@ -103,6 +103,8 @@ static void note(void *ctx, const struct bbf_command *command)
 
     switch (command->type) {
     case BBF_CMD_MESSAGE:
+        if (command->timestamp_ms != 0) /* of the live stream, no part of the document */
+            break;
         bbf_buf_add(answer->texts, command->text[0].s, command->text[0].len);
         break;
     case BBF_CMD_ERROR:

@@ -2,7 +2,6 @@
  * wire/reply.c - what callbacks and the conversation say: commands into a session's queue.
  */
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +12,7 @@
 enum {
     TEXT_BYTES = 1024,            /* never deflated, whatever the peer (facts 3.3) */
     DOCUMENT_BYTES = 1024 * 1024, /* design D9 */
-    WAIT_MS = 100,                /* a look at the clock while a client does not read */
-    PART_STALL_MS = 5000          /* the other clients wait as long: shorter than the usual limit */
+    PART_STALL_MS = 5000          /* a snapshot is held meanwhile: shorter than the usual limit */
 };
 
 void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
@@ -115,14 +113,10 @@ int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
         stall = PART_STALL_MS;
     bbf_reply_document(reply, text, len);
     while (!session->broken && session->out.bytes > DOCUMENT_BYTES) {
-        bool moved;
-        struct pollfd out = {.fd = atomic_load(&session->fd), .events = POLLOUT};
-        (void)poll(&out, 1, WAIT_MS);
-        if (bbf_sendq_flush(&session->out, out.fd, &moved) != BBF_OK)
+        if (!reply->service->serve_others(reply->service, atomic_load(&session->fd)))
             session->broken = true;
-        if (moved)
-            session->moved = bbf_now_ms();
-        else if (bbf_now_ms() - session->moved > stall)
+        bbf_session_flush(session);
+        if (session->out.bytes > DOCUMENT_BYTES && bbf_now_ms() - session->moved > stall)
             session->broken = true;
         if (session->broken)
             bbf_sendq_free(&session->out);

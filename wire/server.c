@@ -27,6 +27,7 @@ enum {
     BACKLOG = 64,
     ACCEPTS = 64, /* at once, then those who are in have their turn */
     FIXED_POLLS = 3,
+    MAX_DEPTH = 4,             /* callbacks inside each other */
     STACK_BYTES = 1024 * 1024, /* callbacks render, and attach to a JVM */
     ACCEPT_PAUSE_MS = 100      /* after a failed accept (no fds left): not to spin */
 };
@@ -37,6 +38,8 @@ struct bbf_server {
     struct pollfd *polls;         /* wake, listen, TCP, then one per open session */
     struct bbf_session **open;    /* [i] belongs to polls[FIXED_POLLS + i] */
     size_t n_open, n_tcp;
+    unsigned depth;
+    uint64_t rounds; /* of serve_once */
     atomic_int listen_fd, tcp_fd, wake_fd;
     uint16_t port;
     int64_t accept_after;
@@ -150,13 +153,16 @@ static int prepare(struct bbf_server *server, int64_t now)
         int fd = atomic_load(&session->fd);
         if (fd < 0)
             continue;
-        int64_t session_due = bbf_session_due(&server->service, session);
+        int64_t session_due =
+            session->busy ? INT64_MAX : bbf_session_due(&server->service, session);
         if (session_due < due)
             due = session_due;
         server->n_tcp += session->tcp;
         server->service.input += session->in.cap;
-        server->polls[FIXED_POLLS + server->n_open] =
-            (struct pollfd){.fd = fd, .events = bbf_session_events(session)};
+        /* Of one that is busy nothing is wanted but its output's progress. */
+        bool idle = session->busy && (session->broken || session->out.bytes == 0);
+        server->polls[FIXED_POLLS + server->n_open] = (struct pollfd){
+            .fd = idle ? -1 : fd, .events = session->busy ? POLLOUT : bbf_session_events(session)};
         server->open[server->n_open++] = session;
     }
     if (due == INT64_MAX)
@@ -173,9 +179,47 @@ static void take_wake(const struct bbf_server *server)
         return; /* nobody after all */
 }
 
-static void serve_once(struct bbf_server *server)
+/* Each session that poll found something for. False: a callback served the others itself meanwhile,
+ * and what poll found is no longer true. */
+static bool work_all(struct bbf_server *server, uint64_t round)
 {
+    for (size_t i = 0; i < server->n_open && !atomic_load(&server->stop); i++) {
+        short revents = server->polls[FIXED_POLLS + i].revents;
+        if (revents == 0)
+            continue;
+        if (server->open[i]->busy)
+            bbf_session_flush(server->open[i]);
+        else
+            bbf_session_work(&server->service, server->open[i], revents);
+        if (server->rounds != round)
+            return false;
+    }
+    return true;
+}
+
+/* The live stream, and time limits as of `now`. */
+static bool expire_all(struct bbf_server *server, uint64_t round, int64_t now)
+{
+    for (size_t i = 0; i < server->n_open; i++) {
+        struct bbf_session *session = server->open[i];
+        if (!session->busy && atomic_load(&session->fd) >= 0)
+            bbf_session_feed(&server->service, session, now);
+        if (!session->busy && atomic_load(&session->fd) >= 0)
+            bbf_session_expire(&server->service, session, now);
+        if (server->rounds != round)
+            return false;
+    }
+    return true;
+}
+
+/* One look at all that is open, waiting for it at most `most_ms` (-1: no limit). */
+static void serve_once(struct bbf_server *server, int most_ms)
+{
+    uint64_t round = ++server->rounds;
     int timeout = prepare(server, bbf_now_ms());
+
+    if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
+        timeout = most_ms;
     int ready = poll(server->polls, (nfds_t)(FIXED_POLLS + server->n_open), timeout);
     /* Taken before the callbacks: the time that one client's callback takes is not held against
      * the others, whose input is looked at before their time is. */
@@ -187,21 +231,27 @@ static void serve_once(struct bbf_server *server)
     }
     if (server->polls[0].revents != 0 && !atomic_load(&server->stop))
         take_wake(server);
-    for (size_t i = 0; i < server->n_open && !atomic_load(&server->stop); i++) {
-        short revents = server->polls[FIXED_POLLS + i].revents;
-        if (revents != 0)
-            bbf_session_work(&server->service, server->open[i], revents);
-    }
-    for (size_t i = 0; i < server->n_open; i++) {
-        if (atomic_load(&server->open[i]->fd) >= 0)
-            bbf_session_feed(&server->service, server->open[i], now);
-        if (atomic_load(&server->open[i]->fd) >= 0)
-            bbf_session_expire(&server->service, server->open[i], now);
-    }
+    if (!work_all(server, round) || !expire_all(server, round, now))
+        return;
     for (int i = 1; i < FIXED_POLLS && !atomic_load(&server->stop); i++) {
         if (server->polls[i].revents != 0)
             accept_some(server, i == 2);
     }
+}
+
+static bool serve_others(struct bbf_service *service, int fd)
+{
+    struct bbf_server *server = (struct bbf_server *)(void *)service; /* its first member */
+
+    if (server->depth < MAX_DEPTH) {
+        server->depth++;
+        serve_once(server, BBF_WAIT_MS);
+        server->depth--;
+    } else {
+        struct pollfd out = {.fd = fd, .events = POLLOUT};
+        (void)poll(&out, 1, BBF_WAIT_MS);
+    }
+    return !atomic_load(&server->stop);
 }
 
 /* A socket that a dead process of our pid left there goes; anything else stays. */
@@ -411,6 +461,7 @@ static int server_new(struct bbf_server **out, const struct bbf_server_config *c
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&server->ended, &attr);
     pthread_condattr_destroy(&attr);
+    server->service.serve_others = serve_others;
     int err = bbf_live_init(&server->service.live, config->queue > 0 ? config->queue : QUEUE);
     if (err == BBF_OK)
         err = copy_config(&server->service, config);
@@ -438,7 +489,7 @@ static void *serve(void *arg)
     struct bbf_server *server = arg;
 
     while (!atomic_load(&server->stop))
-        serve_once(server);
+        serve_once(server, -1);
     for (size_t i = 0; i < server->service.config.max_clients; i++)
         bbf_session_close(&server->sessions[i]);
     close_atomic(&server->listen_fd);
@@ -619,6 +670,7 @@ void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_sta
         .commands = atomic_load_explicit(&service->commands, memory_order_relaxed),
         .dropped = atomic_load_explicit(&service->dropped, memory_order_relaxed),
         .unauthorized = atomic_load_explicit(&service->unauthorized, memory_order_relaxed),
+        .most_input = atomic_load_explicit(&service->most_input, memory_order_relaxed),
         .lost = atomic_load_explicit(&service->lost, memory_order_relaxed),
     };
 }

@@ -4,7 +4,8 @@
  * Testable without a JVM: what the commands mean is asked of callbacks.
  *
  * Called by: agent/serve.c. Threads: start/stop by the agent; callbacks run in the server's thread
- * and may block (they then delay other clients, never the application).
+ * and may block (they then delay other clients, never the application). A callback may be called
+ * for another client while one waits inside bbf_reply_part(), up to four deep.
  */
 #ifndef BBF_WIRE_SERVER_H
 #define BBF_WIRE_SERVER_H
@@ -77,6 +78,7 @@ struct bbf_server_stats {
     uint64_t accepted, refused, malformed, commands;
     uint64_t dropped;
     uint64_t unauthorized; /* no or a wrong token */
+    size_t most_input;     /* bytes that all clients' unread input ever took at once */
     uint64_t lost;         /* live messages that clients were too slow for */
 };
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats);
@@ -88,9 +90,9 @@ void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *comman
 void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
 /* A document for our own client, sent as MESSAGE frames <= 1 MiB, not deflated. */
 void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
-/* The same for a part of a document that is made as it goes out: waits, with all other clients,
- * until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5 s, or is
- * gone; nothing more can be sent. */
+/* The same for a part of a document that is made as it goes out: waits, while the other clients are
+ * served, until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5
+ * s, or is gone; nothing more can be sent. */
 int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len);
 /* ERROR(class "bbflow", message, stack) followed by STATUS(0, failed). */
 void bbf_reply_error(struct bbf_reply *reply, const char *message);

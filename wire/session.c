@@ -35,6 +35,7 @@ void bbf_session_open(struct bbf_service *service, struct bbf_session *session, 
     session->state = tcp && service->token != NULL ? BBF_AUTH : BBF_NEGOTIATE;
     session->tcp = tcp;
     session->broken = session->eof = session->shut = session->asked = session->watching = false;
+    session->busy = false;
     session->need = session->want = 0;
     session->retry = session->live_at = INT64_MAX;
     session->moved = bbf_now_ms();
@@ -112,7 +113,7 @@ void bbf_session_expire(struct bbf_service *service, struct bbf_session *session
     bbf_session_close(session);
 }
 
-static void flush(struct bbf_session *session)
+void bbf_session_flush(struct bbf_session *session)
 {
     bool moved;
 
@@ -132,12 +133,16 @@ static char *input_room(struct bbf_service *service, struct bbf_session *session
     size_t before = session->in.cap;
 
     *size = session->state == BBF_AUTH ? BBF_AUTH_BYTES - session->in.len : READ_BYTES;
-    char *to = bbf_buf_reserve(&session->in, *size);
-    service->input += session->in.cap - before;
-    if (to != NULL && service->input > ALL_INPUT && session->in.cap > 2 * SMALL_INPUT) {
+    /* A buffer grows by doubling. */
+    if (before - session->in.len < *size && before > 2 * SMALL_INPUT &&
+        service->input + before > ALL_INPUT) {
         atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
         return NULL;
     }
+    char *to = bbf_buf_reserve(&session->in, *size);
+    service->input += session->in.cap - before;
+    if (service->input > atomic_load_explicit(&service->most_input, memory_order_relaxed))
+        atomic_store_explicit(&service->most_input, service->input, memory_order_relaxed);
     return to;
 }
 
@@ -221,7 +226,9 @@ static bool next_command(struct bbf_service *service, struct bbf_session *sessio
     }
     *pos += used;
     session->asked = true;
+    session->busy = true;
     bbf_session_obey(service, session, &command);
+    session->busy = false;
     bbf_command_free(&command);
     if (session->state == BBF_HANDSHAKE)
         session->deadline = bbf_now_ms() + service->config.handshake_ms;
@@ -274,14 +281,14 @@ void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, 
         }
         bbf_session_emit(service, session, &message);
     }
-    flush(session);
+    bbf_session_flush(session);
     if (session->broken)
         bbf_session_close(session);
 }
 
 void bbf_session_work(struct bbf_service *service, struct bbf_session *session, short revents)
 {
-    flush(session);
+    bbf_session_flush(session);
     if (!session->broken && !session->eof && (revents & (POLLIN | POLLHUP | POLLERR)) != 0)
         receive(service, session);
     if (session->eof)
@@ -289,7 +296,7 @@ void bbf_session_work(struct bbf_service *service, struct bbf_session *session, 
     bool held = true;
     while (held && !session->broken) {
         held = obey_input(service, session);
-        flush(session);
+        bbf_session_flush(session);
         if (session->out.bytes > HIGH_WATER)
             break;
     }

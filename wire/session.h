@@ -45,6 +45,10 @@ struct bbf_service {
     uint8_t *token; /* of clients over TCP; NULL: none is asked for */
     size_t token_len;
     size_t input; /* bytes that all sessions' input takes */
+    atomic_size_t most_input;
+    /* While an answer waits for its client, which is busy: look after the others, at most for
+     * WAIT_MS, or until `fd` can be written. False: the server is to stop. */
+    bool (*serve_others)(struct bbf_service *service, int fd);
     struct bbf_live live;
 };
 
@@ -52,6 +56,7 @@ struct bbf_session {
     atomic_int fd; /* -1: free */
     enum bbf_session_state state;
     bool tcp;
+    bool busy;   /* inside a callback: its output may move, nothing else */
     bool broken; /* to be closed without more words */
     bool eof;    /* the client will send no more */
     bool shut;   /* we will send no more */
@@ -69,6 +74,8 @@ struct bbf_session {
     int64_t live_at;  /* when the live stream may flow; INT64_MAX: never */
     uint64_t place;   /* in the live stream */
 };
+
+enum { BBF_WAIT_MS = 100 }; /* a look at the clock while a client does not read */
 
 /* One callback's output. */
 struct bbf_reply {
@@ -92,6 +99,8 @@ void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, 
 void bbf_session_spoke(struct bbf_session *session);
 /* What to poll for. */
 short bbf_session_events(const struct bbf_session *session);
+/* Write, as far as it goes without waiting. */
+void bbf_session_flush(struct bbf_session *session);
 /* Read, obey, write, as far as it goes without waiting. Closes the session when it is over. */
 void bbf_session_work(struct bbf_service *service, struct bbf_session *session, short revents);
 /* When bbf_session_expire() may have to do something. */

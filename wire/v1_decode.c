@@ -458,7 +458,7 @@ static void move_payload(struct bbf_v1_reader *r, enum bbf_command_type type)
         break;
     case BBF_CMD_STATUS: /* the sign carries success; flag >= 0 in v2 (facts 3.5) */
         value = bbf_ostream_u4(s);
-        put(r, value > INT32_MAX ? -value : value, 4);
+        put(r, value > INT32_MAX ? (uint64_t)(0u - value) : value, 4);
         put(r, value <= INT32_MAX, 1);
         break;
     case BBF_CMD_INSTRUMENT:

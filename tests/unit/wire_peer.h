@@ -129,6 +129,11 @@ static inline void app_event(void *ctx, const char *name, struct bbf_reply *repl
     } else if (sscanf(name, "slow %u", &n) == 1) {
         nanosleep(&(struct timespec){n / 1000, (long)(n % 1000) * 1000000}, NULL);
         bbf_reply_text(reply, "at last\n", 8);
+    } else if (sscanf(name, "parts %u", &n) == 1) { /* of 256 KiB, as the agent's JSON goes out */
+        static const char piece[1 << 18] = "a part of a document";
+        int err = BBF_OK;
+        while (n-- > 0 && err == BBF_OK)
+            err = bbf_reply_part(reply, piece, sizeof piece);
     } else if (sscanf(name, "text %u", &n) == 1 || sscanf(name, "doc %u", &n) == 1) {
         char *text = malloc(n > 0 ? n : 1);
         assert_non_null(text);

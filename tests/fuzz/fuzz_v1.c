@@ -1,0 +1,101 @@
+/* link: bbf_wire bbf_core */
+/*
+ * Any bytes as a v1 stream behind its header: the commands that decode are encoded and decode to
+ * the same again (compared as v2 frames); and the stream cut anywhere asks for more than it was
+ * given, then gives the same command.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/err.h"
+#include "wire/v1.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Small, so that a fuzzer finds the bounds. */
+static const struct bbf_wire_limits small = {.frame = 1 << 16, .string = 1 << 12, .entries = 200};
+/* Text that stands for an object, and repaired text, are longer. */
+static const struct bbf_wire_limits wide = {.frame = 1 << 22, .string = 1 << 20, .entries = 300};
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static struct bbf_v1_reader *reader_of(const struct bbf_wire_limits *limits)
+{
+    struct bbf_v1_reader *reader = bbf_v1_reader_new(limits);
+
+    require(reader != NULL);
+    return reader;
+}
+
+static void same(const struct bbf_command *a, const struct bbf_command *b)
+{
+    struct bbf_buf one = BBF_BUF_INIT, two = BBF_BUF_INIT;
+
+    require(bbf_command_encode(&one, a, SIZE_MAX) == BBF_OK);
+    require(bbf_command_encode(&two, b, SIZE_MAX) == BBF_OK);
+    require(one.len == two.len && memcmp(one.data, two.data, one.len) == 0);
+    bbf_buf_free(&one);
+    bbf_buf_free(&two);
+}
+
+static void round_trip(const struct bbf_command *command)
+{
+    struct bbf_buf out = BBF_BUF_INIT;
+    struct bbf_v1_reader *reader = reader_of(&wide);
+    struct bbf_command again;
+    size_t used;
+
+    int err = bbf_v1_encode(&out, command, true);
+    require(err == BBF_OK || err == BBF_EINVAL);
+    if (err == BBF_OK) {
+        require(bbf_v1_decode(reader, &again, (const uint8_t *)out.data, out.len, &used, NULL) ==
+                BBF_OK);
+        require(used == out.len && again.type == command->type);
+        if (command->type != BBF_CMD_ERROR) /* written without frames and class */
+            same(command, &again);
+        bbf_command_free(&again);
+    } else {
+        require(out.len == 0);
+    }
+    bbf_v1_reader_free(reader);
+    bbf_buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bbf_v1_reader *whole = reader_of(&small), *pieces = reader_of(&small);
+    size_t pos = 0, used, cut_used;
+    int err = BBF_OK;
+
+    while (pos < size && err == BBF_OK) {
+        struct bbf_command command, again;
+        const char *why = NULL;
+        err = bbf_v1_decode(whole, &command, data + pos, size - pos, &used, &why);
+        require((err == BBF_OK) == (why == NULL));
+        require(err != BBF_EMORE || used > size - pos);
+        require(err == BBF_OK || command.block == NULL);
+        if (err != BBF_OK)
+            break;
+        require(used > 0 && used <= size - pos);
+        size_t have = (used + 1) / 2;
+        int cut = bbf_v1_decode(pieces, &again, data + pos, have, &cut_used, NULL);
+        if (cut == BBF_EMORE) {
+            require(cut_used > have && cut_used <= used);
+            cut = bbf_v1_decode(pieces, &again, data + pos, size - pos, &cut_used, NULL);
+        }
+        require(cut == BBF_OK && cut_used == used);
+        same(&command, &again);
+        round_trip(&command);
+        bbf_command_free(&command);
+        bbf_command_free(&again);
+        pos += used;
+    }
+    bbf_v1_reader_free(whole);
+    bbf_v1_reader_free(pieces);
+    return 0;
+}

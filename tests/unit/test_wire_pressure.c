@@ -1,0 +1,318 @@
+/* link: bbf_wire bbf_core */
+/*
+ * The server under pressure (issue 8, point 5): what hostile, broken and slow clients cost is
+ * bounded by counts (bytes, connections), and after each a good client is served.
+ */
+#include <netinet/in.h>
+
+#include "tests/unit/wire_peer.h"
+#include "wire/v1.h"
+
+enum { MIB = 1 << 20 };
+
+static void a_good_client_is_served(const struct bbf_server *server)
+{
+    ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST,
+        MAGIC BOUND HELLO DISCONNECT_ANSWER);
+}
+
+static int tcp_open(const struct bbf_server *server)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(bbf_server_port(server)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* As much as the server takes; it may close at any time. */
+static void send_what_goes(int fd, const void *data, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        ssize_t n = send(fd, (const char *)data + at, len - at, MSG_NOSIGNAL);
+        if (n <= 0)
+            return;
+        at += (size_t)n;
+    }
+}
+
+/* Until no client is connected any more; the test's own time limit ends a wait in vain. */
+static void wait_until_empty(const struct bbf_server *server)
+{
+    while (bbf_server_clients(server) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void two_hundred_clients_at_once(void **state)
+{
+    enum { CLIENTS = 200 };
+    struct bbf_server *server =
+        start((struct bbf_server_config){.tcp = true, .max_clients = 2 * CLIENTS});
+    static const char c2s[] = MAGIC RECONNECT EVENT_HELLO EVENT_HELLO DISCONNECT_REQUEST;
+    static const char s2c[] = MAGIC BOUND HELLO HELLO DISCONNECT_ANSWER;
+    int fds[CLIENTS];
+
+    (void)state;
+    for (int i = 0; i < CLIENTS; i++)
+        fds[i] = i % 2 == 0 ? open_raw(server) : tcp_open(server);
+    for (size_t at = 0; at < sizeof c2s - 1; at += 10) /* all of them at the same time */
+        for (int i = 0; i < CLIENTS; i++)
+            raw_send(fds[i], c2s + at, sizeof c2s - 1 - at < 10 ? sizeof c2s - 1 - at : 10);
+    for (int i = 0; i < CLIENTS; i++) {
+        char got[512];
+        assert_int_equal(raw_receive(fds[i], got, sizeof got), sizeof s2c - 1);
+        assert_memory_equal(got, s2c, sizeof s2c - 1);
+        close(fds[i]);
+    }
+    assert_int_equal(stats_of(server).accepted, CLIENTS);
+    assert_int_equal(stats_of(server).commands, 4 * CLIENTS);
+    assert_int_equal(stats_of(server).refused + stats_of(server).dropped, 0);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+static void a_thousand_connects(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true, .max_clients = 16});
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        int fd = i % 2 == 0 ? open_raw(server) : tcp_open(server);
+        if (i % 3 == 0)
+            send_what_goes(fd, MAGIC, 4);
+        close(fd);
+    }
+    wait_until_empty(server);
+    assert_int_equal(stats_of(server).malformed, 0);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+static void a_flood_of_garbage(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true, .max_clients = 16});
+    uint32_t seed = 1;
+    static unsigned char noise[20000];
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        static const char *const starts[] = {"", MAGIC, BBF_V1_HEADER, MAGIC RECONNECT};
+        static const size_t lens[] = {0, 4, 4, sizeof(MAGIC RECONNECT) - 1};
+        for (size_t k = 0; k < sizeof noise; k++) {
+            seed = seed * 1664525 + 1013904223;
+            noise[k] = (unsigned char)(seed >> 24);
+        }
+        int fd = i % 8 < 4 ? open_raw(server) : tcp_open(server);
+        send_what_goes(fd, starts[i % 4], lens[i % 4]);
+        send_what_goes(fd, noise, sizeof noise);
+        assert_true(raw_closes(fd, 10000));
+        close(fd);
+    }
+    wait_until_empty(server);
+    assert_true(stats_of(server).malformed > 250);
+    assert_true(stats_of(server).most_input < 16 * 256 * 1024);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+/* All places taken by clients that say nothing, or half of something: they are sent away, and none
+ * of them costs more than it sent. */
+static void half_open_clients_are_sent_away(void **state)
+{
+    static const char *const halves[] = {"", "BT", MAGIC,
+                                         MAGIC "\x03\x10\0\0\0\x24"
+                                               "123",
+                                         BBF_V1_HEADER "\x77\x27\x10"};
+    static const size_t lens[] = {0, 2, 4, 13, 7};
+    struct bbf_server *server =
+        start((struct bbf_server_config){.tcp = true, .max_clients = 8, .handshake_ms = 500});
+    int fds[6];
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        fds[i] = tcp_open(server);
+        send_what_goes(fds[i], halves[i % 5], lens[i % 5]);
+    }
+    for (int i = 0; i < 6; i++) {
+        assert_true(raw_closes(fds[i], 10000));
+        close(fds[i]);
+    }
+    wait_until_empty(server);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+#define GONE(bytes)                                                                                \
+    {                                                                                              \
+        bytes, sizeof bytes - 1                                                                    \
+    }
+
+/* Sizes up to 2^31 that are declared and never come: refused at once, or waited for without memory.
+ * A message that says it inflates to 2 GiB is passed over as it is. */
+static void declared_sizes_cost_nothing(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } cases[] = {
+        GONE(MAGIC "\x03\x01\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x03\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x03\x01\xF0\0\0"),
+        GONE(MAGIC "\x03\x0D\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x0E\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x0A\0\0\0\0\0\0\0\0\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x0A\0\0\0\0\0\0\0\0\0\0\0\x01\x7F\xFF\xFF\xFF"),
+        GONE(MAGIC "\x03\x04\0\0\0\0\0\0\0\0\0\x01\x7F\xFF\xFF\xFF\0\0\0\x02\x78\x01"),
+        GONE(MAGIC "\x03\x04\0\0\0\0\0\0\0\0\0\x01\x7F\xFF\xFF\xFF\x7F\xFF\xFF\xFF"),
+        GONE(BBF_V1_HEADER "\x77\5\3\x7F\xFF\xFF\xFF"),
+        GONE(BBF_V1_HEADER "\x77\5\x0E\x7F\xFF\xFF\xFF"),
+        GONE(BBF_V1_HEADER "\x7A\x7F\xFF\xFF\xFF\x01"),
+        GONE(BBF_V1_HEADER "\x77\4\x0D\0\0\0\x77\1\1\x77\3\0\1k\x7C\0\0\0\0\x7F\xFF\xFF\xFF"),
+        GONE(BBF_V1_HEADER "\x77\x0B\4\0\0\0\0\0\0\0\0\0\x7F\x77\3\xFF\xFF\xFF"),
+    };
+    struct bbf_server *server =
+        start((struct bbf_server_config){.max_clients = 32, .handshake_ms = 1000});
+    size_t n = sizeof cases / sizeof cases[0];
+    int fds[sizeof cases / sizeof cases[0]];
+
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        fds[i] = open_raw(server);
+        send_what_goes(fds[i], cases[i].bytes, cases[i].len);
+    }
+    for (size_t i = 0; i < n; i++) {
+        assert_true(raw_closes(fds[i], 20000));
+        close(fds[i]);
+    }
+    wait_until_empty(server);
+    assert_true(stats_of(server).most_input <= n * 128 * 1024);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+/* Twelve clients with 20 MiB each of a command that is not complete: some have to go. */
+static void unread_input_is_bounded_over_all_clients(void **state)
+{
+    enum { CLIENTS = 12, EACH = 20 * MIB };
+    struct bbf_server *server =
+        start((struct bbf_server_config){.max_clients = 32, .handshake_ms = 600000});
+    static const char head[] = MAGIC "\x03\x03\x01\xF0\0\0"; /* 31 MiB are to come */
+    char *body = calloc(1, EACH);
+    int fds[CLIENTS];
+
+    (void)state;
+    assert_non_null(body);
+    for (int i = 0; i < CLIENTS; i++) {
+        fds[i] = open_raw(server);
+        send_what_goes(fds[i], head, sizeof head - 1);
+        send_what_goes(fds[i], body, EACH);
+    }
+    a_good_client_is_served(server);
+    assert_true(stats_of(server).dropped > 0 && stats_of(server).dropped < CLIENTS);
+    assert_true(stats_of(server).most_input <= 128 * MIB + 32 * 128 * 1024);
+    assert_true(stats_of(server).most_input > 20 * MIB);
+    for (int i = 0; i < CLIENTS; i++)
+        close(fds[i]);
+    wait_until_empty(server);
+    free(body);
+    bbf_server_stop(server, 1000);
+}
+
+static void clients_that_go_in_mid_frame(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true, .max_clients = 32});
+    static const char c2s[] = MAGIC LIST_REQUEST RECONNECT EVENT_HELLO EVENT_HELLO;
+
+    (void)state;
+    for (size_t cut = 1; cut < sizeof c2s; cut++) {
+        struct linger now = {1, 0}; /* a reset instead of an end */
+        int fd = cut % 2 == 0 ? open_raw(server) : tcp_open(server);
+        send_what_goes(fd, c2s, cut);
+        if (cut % 4 == 1)
+            (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+        close(fd);
+    }
+    wait_until_empty(server);
+    assert_int_equal(stats_of(server).malformed, 0);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+#define EVENT_PARTS "\x03\x01\0\0\0\x09parts 200" /* 50 MiB */
+
+/* A client that reads nothing of a big document keeps nobody else waiting: they are answered while
+ * it is still connected. Five of them at once, too. */
+static void who_does_not_read_a_document_delays_nobody(void **state)
+{
+    enum { SLOW = 3 };
+    struct bbf_server *server = start((struct bbf_server_config){.max_clients = 16});
+    int fds[SLOW];
+
+    (void)state;
+    for (int i = 0; i < SLOW; i++) {
+        char first[4 + 7 + 1];
+        fds[i] = open_raw(server);
+        raw_send(fds[i], MAGIC RECONNECT EVENT_PARTS, sizeof(MAGIC RECONNECT EVENT_PARTS) - 1);
+        assert_int_equal(raw_receive(fds[i], first, sizeof first), sizeof first); /* it began */
+        a_good_client_is_served(server);
+        assert_int_equal(stats_of(server).dropped, 0);
+        assert_int_equal(bbf_server_clients(server) >= (size_t)i + 1, 1);
+    }
+    /* The first of them goes on reading: its document comes whole, though two others wait. */
+    size_t want = 200 * (size_t)(1 << 18), got = 0;
+    char *text = malloc(MIB);
+    assert_non_null(text);
+    while (got < want) {
+        size_t n = raw_receive(fds[0], text, MIB);
+        assert_true(n > 0);
+        got += n;
+    }
+    free(text);
+    for (int i = 0; i < SLOW; i++)
+        close(fds[i]);
+    wait_until_empty(server);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+/* The application ends while documents are being sent: the thread ends, nobody waits for a reader.
+ */
+static void a_stop_during_documents(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.max_clients = 16});
+    int fds[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char first[4 + 7 + 1];
+        fds[i] = open_raw(server);
+        raw_send(fds[i], MAGIC RECONNECT EVENT_PARTS, sizeof(MAGIC RECONNECT EVENT_PARTS) - 1);
+        assert_int_equal(raw_receive(fds[i], first, sizeof first), sizeof first);
+    }
+    int64_t before = peer_now_ms();
+    bbf_server_stop(server, 60000); /* it would be left behind after a minute */
+    assert_true(peer_now_ms() - before < 60000);
+    for (int i = 0; i < 3; i++) {
+        assert_true(raw_closes(fds[i], 10000));
+        close(fds[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_hundred_clients_at_once),
+        cmocka_unit_test(a_thousand_connects),
+        cmocka_unit_test(a_flood_of_garbage),
+        cmocka_unit_test(half_open_clients_are_sent_away),
+        cmocka_unit_test(declared_sizes_cost_nothing),
+        cmocka_unit_test(unread_input_is_bounded_over_all_clients),
+        cmocka_unit_test(clients_that_go_in_mid_frame),
+        cmocka_unit_test(who_does_not_read_a_document_delays_nobody),
+        cmocka_unit_test(a_stop_during_documents),
+    };
+    return cmocka_run_group_tests(tests, make_base, remove_base);
+}
