@@ -459,8 +459,9 @@ static int explain_bytes(struct bbf_snap_reconciled *to, const struct bbf_snap_p
     bool more = row->netty_bytes_ > row->rounded_;
     uint64_t bytes = more ? row->netty_bytes_ - row->rounded_ : row->rounded_ - row->netty_bytes_;
     return add_cause(to, "%s: %" PRIu64 " bytes %s", name, bytes,
-                     more ? "in Netty's count only: of buffers that bbflow does not follow, or "
-                            "whose capacity shrank in place"
+                     more ? "in Netty's count only: of buffers that bbflow does not follow, "
+                            "whose allocation it did not see (?first-seen), or whose capacity "
+                            "shrank in place"
                           : "not in Netty's count: of an allocator that was not found, or released "
                             "while this was read");
 }

@@ -1,9 +1,11 @@
 """Netty's own numbers beside ours (issue 6, point 9): what its methods tell the program Reconcile is
 what the report read by field, and ours explain it."""
 
+import json
 import re
 
-from harness import Case
+from attach import Program
+from harness import Case, Special
 from snapshot import same
 
 
@@ -72,6 +74,24 @@ def reconciled(caches, lives):
     return live
 
 
+def attached_late(bench):
+    """Nothing of what Netty has is ours; an allocator that is not the default is not to be found."""
+    jvm = ("-Dio.netty.allocator.useCacheForAllThreads=false", "-Xmx256m")
+    with Program(bench, jvm=jvm, main="com.app.Reconcile", ready="READY") as program:
+        program.attach("include=com.app")
+        doc = json.loads(program.ask("dump", str(program.pid)))["reconciled"]
+        of_default = int(re.search(r" of_default=(\d+)", program.read(0)).group(1))
+        text = program.ask("summary", str(program.pid))
+        program.stop()
+        same("exit code", program.end(), 0)
+    row = doc["pools"][0]
+    same("pooled direct", (row["pool"], row["memory"]), ("pooled", "direct"))
+    same("lives", (row["lives"], row["netty_lives"]), (0, of_default))
+    assert any(c.startswith(f"pooled direct: {of_default} buffers") and "does not follow" in c
+               for c in doc["causes"]), doc["causes"]
+    assert "\n0.00% of " in text, text
+
+
 def no_jni_warning(run):
     """-Xcheck:jni writes to stdout."""
     same("warnings", [line for line in run.stdout.splitlines() if re.search("WARN|FATAL", line)], [])
@@ -87,4 +107,5 @@ def cases():
                        "com.app.Reconcile", *(["adaptive"] if adaptive else []), netty=version,
                        jvm=[flag, "-Xmx256m", "-Xcheck:jni", *kind],
                        check=no_jni_warning, quick=version == "4.1.140.Final" and not caches,
-                       live=reconciled(caches, (112, 110)))
+                       live=reconciled(caches, (124, 110)))
+    yield Special("reconciled/attached late", attached_late, quick=True)

@@ -246,6 +246,31 @@ struct hooked {
     const char *method, *descriptor, *expected;
 };
 
+static void classes_tell_whose_counters_a_buffer_is_part_of(void **state)
+{
+    static const struct {
+        const char *name;
+        int pool; /* -1: nobody's */
+    } table[] = {
+        {"io/netty/buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
+        {"org/shaded/io/netty/buffer/PooledHeapByteBuf", BBF_POOL_POOLED},
+        {"io/netty/buffer/UnpooledByteBufAllocator$InstrumentedUnpooledHeapByteBuf",
+         BBF_POOL_UNPOOLED},
+        {"io/netty/buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_POOL_ADAPTIVE},
+        {"io/netty/buffer/PooledSlicedByteBuf", -1},
+        {"io/netty/buffer/UnpooledHeapByteBuf", -1},
+        {"io/netty/buffer/CompositeByteBuf", -1},
+        {"com/app/buffer/PooledHeapByteBuf", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        enum bbf_pool pool;
+        bool some = bbf_netty_pool(table[i].name, &pool);
+        if ((some ? (int)pool : -1) != table[i].pool)
+            fail_msg("%s: %d", table[i].name, some ? (int)pool : -1);
+    }
+}
+
 static void assert_hooks(const char *prefix, const struct hooked *table, size_t n)
 {
     struct planned *p = planned_new("include=com.app");
@@ -659,6 +684,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(included_classes_are_followed_and_excluded_ones_are_not),
         cmocka_unit_test(type_names_tell_buffers_and_holders),
+        cmocka_unit_test(classes_tell_whose_counters_a_buffer_is_part_of),
         cmocka_unit_test(each_hook_stands_where_netty_opens_ends_and_links_lives),
         cmocka_unit_test(some_hooks_are_one_version_s),
         cmocka_unit_test(a_bridge_of_a_hooked_method_counts_nothing),

@@ -20,6 +20,8 @@ import java.util.concurrent.CountDownLatch;
 public final class Reconcile {
     private static final int[] SIZES = {1, 16, 100, 129, 300, 1000, 5000, 9000, 40_000, 100_000};
     private static final int HUGE = 20 << 20;
+    private static final int LARGE = 3 << 20;
+    private static final int LARGE_ONES = 12;
     private static final Gc LOST = new Gc();
     private static final List<Object> KEPT = new ArrayList<>();
 
@@ -36,11 +38,16 @@ public final class Reconcile {
             use(ByteBufAllocator.DEFAULT, 3);
         }
         grown(pooled);
+        for (int i = 0; i < LARGE_ONES; i++) { // several chunks in one list
+            KEPT.add(own.directBuffer(LARGE));
+        }
         KEPT.add(pooled.directBuffer(HUGE));
         KEPT.add(((ByteBuf) KEPT.get(0)).retainedSlice());
+        contended(UnpooledByteBufAllocator.DEFAULT);
         cached(pooled);
         int collected = LOST.settle();
         Oracle.say("leaked", LOST.size(), "collected", collected,
+                "of_default", active(pooled, true),
                 "direct", active(pooled, true) + active(own, true),
                 "heap", active(pooled, false) + active(own, false),
                 "direct_bytes", pinned(pooled, true) + pinned(own, true),
@@ -77,6 +84,22 @@ public final class Reconcile {
         ByteBuf b = alloc.directBuffer(100);
         b.capacity(3000);
         KEPT.add(b);
+    }
+
+    /** So that the counters' cells differ from their base. */
+    private static void contended(ByteBufAllocator alloc) throws InterruptedException {
+        Thread[] threads = new Thread[8];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                for (int n = 0; n < 30_000; n++) {
+                    alloc.heapBuffer(16 + n % 7).release();
+                }
+            });
+            threads[i].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
     }
 
     /** A thread that gives back and lives on: with thread caches Netty counts these as active. */
