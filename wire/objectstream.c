@@ -44,7 +44,8 @@ int bbf_ostream_init(struct bbf_ostream *s, size_t max_bytes, size_t max_nodes)
     s->nodes = calloc(64, sizeof *s->nodes);
     s->cap_nodes = 64;
     s->n_nodes = s->mark.nodes = 1;
-    return s->nodes != NULL ? BBF_OK : BBF_ENOMEM;
+    /* Never NULL: an empty text points into it. */
+    return s->nodes != NULL && bbf_buf_reserve(&s->texts, 64) != NULL ? BBF_OK : BBF_ENOMEM;
 }
 
 void bbf_ostream_free(struct bbf_ostream *s)

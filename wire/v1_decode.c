@@ -34,6 +34,7 @@ struct bbf_v1_reader *bbf_v1_reader_new(const struct bbf_wire_limits *limits)
         return NULL;
     r->limits = *limits;
     if (bbf_ostream_init(&r->stream, limits->frame, MAX_NODES) != BBF_OK) {
+        bbf_ostream_free(&r->stream);
         free(r);
         return NULL;
     }
