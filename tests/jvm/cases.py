@@ -105,6 +105,7 @@ class Leak(typing.NamedTuple):
     # Where the versions are not Netty's: the newest one, and the jars of one of them.
     newest: str = None
     jars: tuple = ()
+    held: int = 0  # owners collected while the lost slices of them were unreleased
 
 
 LEAKS = {
@@ -115,7 +116,7 @@ LEAKS = {
     "tcp-dns-query": Leak(
         "4.1.119.Final", "4.1.120.Final", 41,
         r"io\.netty\.handler\.codec\.dns\.TcpDnsQueryDecoder\.decode", "direct", 256,
-        {"pooled_direct": 40}),
+        {"pooled_direct": 40}, held=41),
     "http-multipart-readline": Leak(
         "4.1.49.Final", "4.1.50.Final", 82,
         r"io\.netty\.handler\.codec\.http\.multipart\.HttpPostMultipartRequestDecoder"
@@ -176,7 +177,7 @@ def real_leak(leak):
         assert first.split("1. ")[1].startswith(f"{leak.count} of "), first
         assert re.search(shown, first), f"no {shown} in {first}"
         same("leaked", run.json.totals["leaked"], leak.count)
-        same("held", run.json.totals["held"], 0)
+        same("held", run.json.totals["held"], leak.held)
         for path in run.json.leaked_at():
             assert any(re.fullmatch(leak.step, name) for name in path), f"no {leak.step} on {path}"
         same("bytes", run.json.memory(), {leak.memory: (leak.count, leak.count * leak.size)})

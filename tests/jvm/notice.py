@@ -34,7 +34,8 @@ def start(bench, label, program, *args, agent=None, jvm=(), classes="notice"):
     command = [bench.jdk.java]
     if agent is not None:
         command.append(f"-agentpath:{harness.AGENT}={agent},file={folder}/out.json")
-    command += [*jvm, "-cp", harness.class_path(classes, NETTY), "com.notice." + program, *args]
+    # Netty's leak detector samples at random, and its wrappers show in stack traces.
+    command += ["-Dio.netty.leakDetection.level=disabled", *jvm, "-cp", harness.class_path(classes, NETTY), "com.notice." + program, *args]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, env=bench.env, cwd=folder)
 
