@@ -45,6 +45,7 @@
     XX(STICKY, 0x200)                                                                              \
     XX(STOPPED, 0x400) /* opened before a stop: what ended it may not have been seen (D12.11) */   \
     XX(MAPPED, 0x800)  /* its buffer has no field: an entry of the map leads here (trie/map.h) */  \
+    XX(SEEN, 0x1000)   /* MAPPED, and only seen so far: no root has made it its own by CAS */      \
     /* reserved records: 0 stands for "never seen", IGN and NEVER are handles without a life */    \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \

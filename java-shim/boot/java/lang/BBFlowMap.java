@@ -109,14 +109,19 @@ final class BBFlowMap {
         for (int i = 0; i < BUCKETS; i++, hash++) {
             long b = bucketAt(hash);
             for (int k = 8; k < 1 << MAP_BUCKET_SHIFT; k += 8) {
-                long e = U.getLongVolatile(null, b + k);
-                if (e == 0 || b + k == own || (e & ~PENDING) >>> MAP_TAG_SHIFT != tag
-                        || !isOf(o, handle(e)) || U.getLongVolatile(null, b + k) != e)
-                    continue;
-                if (e > 0)
-                    return handle(e);
-                if (!root || !U.compareAndSetLong(null, b + k, e, 0L))
-                    return -1;
+                long e = U.getLongVolatile(null, b + k), again;
+                while (e != 0 && b + k != own && (e & ~PENDING) >>> MAP_TAG_SHIFT == tag
+                        && isOf(o, handle(e))) {
+                    again = U.getLongVolatile(null, b + k);
+                    if (again == e) {
+                        if (e > 0)
+                            return handle(e);
+                        if (!root || !U.compareAndSetLong(null, b + k, e, 0L))
+                            return -1;
+                        break;
+                    }
+                    e = again; // committed meanwhile: that one must not be passed over
+                }
             }
             if (U.getIntVolatile(null, b) == 0)
                 return 0;
@@ -219,7 +224,7 @@ final class BBFlowMap {
         int node = site != 0 ? BBFlowShim.rootNode(site, mem) : 0;
         if (node <= NODE_BEFORE_RESET)
             return 0;
-        long h = BBFlowShim.open(o, node, BBFlowShim.refsOf(kind, mem), 0, 0, MAPPED);
+        long h = BBFlowShim.open(o, node, BBFlowShim.refsOf(kind, mem), 0, 0, MAPPED | SEEN);
         if (h == IGN) {
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
             return 0;
@@ -229,11 +234,7 @@ final class BBFlowMap {
             return find(o);
         }
         // Released before it was in, so that the release hook did not find it?
-        if (!foreign && !isAlive(o, kind)) {
-            BBFlowShim.undo(h);
-            return 0;
-        }
-        return h;
+        return foreign || isAlive(o, kind) || !BBFlowShim.undoSeen(h) ? h : 0;
     }
 
     // ---- the hooks: true if o has no field, whatever was done with it ----
@@ -268,6 +269,21 @@ final class BBFlowMap {
         return true;
     }
 
+    /**
+     * Make a first sight a root's life. By CAS: who saw it first may take it back at the same time,
+     * and its record be another life's before our words are stored.
+     */
+    @Hidden
+    private static boolean own(long h) {
+        long at = BBFlowShim.recordAt(h) + REC_LIFE, life;
+        do {
+            life = U.getLongVolatile(null, at);
+            if (((life ^ h) >>> 32) != 0 || (life & (STATE | SEEN)) != (OPEN | SEEN))
+                return false;
+        } while (!U.compareAndSetLong(null, at, life, life & ~SEEN));
+        return true;
+    }
+
     @Hidden
     private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
         int mem = meta >>> META_MEM_SHIFT;
@@ -279,11 +295,9 @@ final class BBFlowMap {
         for (int i = 0; i < TRIES; i++) {
             long f = find(o);
             if (f != 0 && keep || f != 0 && node > NODE_BEFORE_RESET
-                    && BBFlowShim.rename(f, node, mem, size))
+                    && own(f) && BBFlowShim.rename(f, node, mem, size))
                 return;
-            if (f != 0 && node <= NODE_BEFORE_RESET && BBFlowShim.isFirstSeen(f))
-                BBFlowShim.undo(f);
-            else if (f != 0)
+            if (f != 0 && !BBFlowShim.undoSeen(f))
                 BBFlowShim.endBy(f, true);
             if (node <= NODE_BEFORE_RESET) {
                 if (node != NODE_IGNORE)
@@ -328,7 +342,7 @@ final class BBFlowMap {
                 return true;
             for (int i = 0; i < TRIES; i++) {
                 long f = find(o);
-                if (f != 0)
+                if (f != 0 && !BBFlowShim.undoSeen(f))
                     BBFlowShim.endBy(f, true);
                 if (openIn(o, node, BBFlowShim.refsOf(kind, mem), 0, pf) != NOT_IN)
                     return true;

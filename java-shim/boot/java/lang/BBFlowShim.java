@@ -360,11 +360,35 @@ public final class BBFlowShim {
         return true;
     }
 
+    /**
+     * Take back a first sight of map mode, unless a root has made it its own: then it is another's
+     * life, and nothing of it is touched. True if it was taken back.
+     */
+    @Hidden
+    static boolean undoSeen(long handle) {
+        long at = recordAt(handle), life;
+        int place = U.getInt(at + REC_BATCH);
+        do {
+            life = U.getLongVolatile(null, at + REC_LIFE);
+            if (((life ^ handle) >>> 32) != 0 || (life & (STATE | SEEN)) != (OPEN | SEEN))
+                return false;
+        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life)));
+        BBFlowMap.remove(place, handle);
+        U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
+        if ((life & CONV) == 0) { // else it is the agent's from here on
+            U.putLong(at + REC_PATH, handle & HIGH);
+            setSlot((int) handle, null);
+            U.putInt(at + REC_NEXT, 0);
+            push((int) handle);
+        }
+        return true;
+    }
+
     /** The life word of the end: what was marked at a stop is not the next life's. */
     @ForceInline
     @Hidden
     private static long closed(long life) {
-        return (life ^ (OPEN ^ CLOSED)) & ~STOPPED;
+        return (life ^ (OPEN ^ CLOSED)) & ~(STOPPED | SEEN);
     }
 
     @ForceInline
