@@ -334,7 +334,7 @@ static void put_payload(struct writer *w, const struct bbf_command *c)
         put(w, (uint32_t)c->number[0], 4);
         break;
     case BBF_CMD_STATUS:
-        put(w, (uint32_t)(c->flag ? c->number[0] : -c->number[0]), 4);
+        put(w, c->flag ? (uint32_t)c->number[0] : 0u - (uint32_t)c->number[0], 4);
         break;
     case BBF_CMD_INSTRUMENT:
         put_bytes(w, c->code, c->code_len);
