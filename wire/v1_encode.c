@@ -1,6 +1,7 @@
 /*
  * wire/v1_encode.c - struct bbf_command -> v1 stream (facts/btrace-wire.md 4.3, 4.4). Blocks are
- * cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object.
+ * cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object; a class is
+ * described once a command and referred to afterwards.
  */
 #include "wire/v1.h"
 
@@ -11,9 +12,44 @@
 
 enum { BLOCK = 1024, SHORT_BLOCK = 255, UTF_MAX = 65535 };
 
+enum { FIRST_HANDLE = 0x7E0000 };
+
+/* The classes that one command may need more than once. */
+enum known {
+    BOOLEAN,
+    INTEGER,
+    LONG,
+    FLOAT,
+    DOUBLE,
+    BIG_INTEGER,
+    BIG_DECIMAL,
+    BYTES,
+    NUMBER,
+    KNOWN
+};
+
+static const struct {
+    const char *name;
+    uint64_t uid;
+    char type; /* of the one field `value` */
+} classes[KNOWN] = {
+    [BOOLEAN] = {"java.lang.Boolean", UINT64_C(0xcd207280d59cfaee), 'Z'},
+    [INTEGER] = {"java.lang.Integer", UINT64_C(0x12e2a0a4f7818738), 'I'},
+    [LONG] = {"java.lang.Long", UINT64_C(0x3b8be490cc8f23df), 'J'},
+    [FLOAT] = {"java.lang.Float", UINT64_C(0xdaedc9a2db3cf0ec), 'F'},
+    [DOUBLE] = {"java.lang.Double", UINT64_C(0x80b3c24a296bfb04), 'D'},
+    [BIG_INTEGER] = {"java.math.BigInteger", UINT64_C(0x8cfc9f1fa93bfb1d), 0},
+    [BIG_DECIMAL] = {"java.math.BigDecimal", UINT64_C(0x54c71557f981284f), 0},
+    [BYTES] = {"[B", UINT64_C(0xacf317f8060854e0), 0},
+    [NUMBER] = {"java.lang.Number", UINT64_C(0x86ac951d0b94e08b), 0},
+};
+
 struct writer {
     struct bbf_buf *out;
-    struct bbf_buf block; /* primitives that wait for their block to end */
+    struct bbf_buf block;  /* primitives that wait for their block to end */
+    uint32_t handles;      /* given out since the reset, as the reader counts them: each class,
+                              object, string and array, in the order of the stream */
+    uint32_t known[KNOWN]; /* handle of the class's descriptor, 0: not written yet */
     int err;
 };
 
@@ -51,9 +87,25 @@ static void put(struct writer *w, uint64_t value, size_t bytes)
     add_number(&w->block, value, bytes);
 }
 
+/* Is it the same bytes in Java's form? */
+static bool is_plain(const char *text, size_t len)
+{
+    unsigned char odd = 0;
+
+    for (size_t i = 0; i < len; i++)
+        odd |= (unsigned char)((unsigned char)text[i] - 1);
+    return odd < 0x7F; /* 1 to 0x7F; 0 became 0xFF */
+}
+
 static void add_utf(struct writer *w, struct bbf_buf *to, const char *text, size_t len)
 {
     struct bbf_buf java = BBF_BUF_INIT;
+
+    if (len <= UTF_MAX && is_plain(text, len)) {
+        add_number(to, len, 2);
+        bbf_buf_add(to, text, len);
+        return;
+    }
 
     bbf_utf8_to_java(&java, text, len);
     if (java.failed)
@@ -90,6 +142,7 @@ static void descriptor(struct writer *w, const char *name, uint64_t uid, uint8_t
                        uint16_t fields)
 {
     bbf_buf_char(w->out, 0x72);
+    w->handles++;
     text_of(w, name);
     add_number(w->out, uid, 8);
     add_number(w->out, flags, 1);
@@ -102,6 +155,7 @@ static void field(struct writer *w, char type, const char *name, const char *cla
     text_of(w, name);
     if (class_name != NULL) {
         bbf_buf_char(w->out, 0x74);
+        w->handles++;
         text_of(w, class_name);
     }
 }
@@ -116,24 +170,41 @@ static void no_super(struct writer *w)
     bbf_buf_char(w->out, 0x70);
 }
 
+/* True: a reference stands for the descriptor. False: it is to be written now, its handle is the
+ * next one. */
+static bool is_known(struct writer *w, enum known class)
+{
+    if (w->known[class] == 0) {
+        w->known[class] = FIRST_HANDLE + w->handles;
+        return false;
+    }
+    bbf_buf_char(w->out, 0x71);
+    add_number(w->out, w->known[class], 4);
+    return true;
+}
+
 static void number_super(struct writer *w)
 {
-    descriptor(w, "java.lang.Number", UINT64_C(0x86ac951d0b94e08b), 2, 0);
+    if (is_known(w, NUMBER))
+        return;
+    descriptor(w, classes[NUMBER].name, classes[NUMBER].uid, 2, 0);
     end_descriptor(w);
     no_super(w);
 }
 
-static void boxed(struct writer *w, const char *name, uint64_t uid, char type, uint64_t bits,
-                  size_t bytes)
+static void boxed(struct writer *w, enum known class, uint64_t bits, size_t bytes)
 {
     bbf_buf_char(w->out, 0x73);
-    descriptor(w, name, uid, 2, 1);
-    field(w, type, "value", NULL);
-    end_descriptor(w);
-    if (type == 'Z')
-        no_super(w);
-    else
-        number_super(w);
+    if (!is_known(w, class)) {
+        descriptor(w, classes[class].name, classes[class].uid, 2, 1);
+        field(w, classes[class].type, "value", NULL);
+        end_descriptor(w);
+        if (class == BOOLEAN)
+            no_super(w);
+        else
+            number_super(w);
+    }
+    w->handles++;
     add_number(w->out, bits, bytes);
 }
 
@@ -141,6 +212,12 @@ static void put_string_object(struct writer *w, const char *text, size_t len)
 {
     struct bbf_buf java = BBF_BUF_INIT;
 
+    w->handles++;
+    if (len <= UTF_MAX && is_plain(text, len)) {
+        bbf_buf_char(w->out, 0x74);
+        add_utf(w, w->out, text, len);
+        return;
+    }
     bbf_utf8_to_java(&java, text, len);
     if (java.failed)
         fail(w, BBF_ENOMEM);
@@ -148,6 +225,21 @@ static void put_string_object(struct writer *w, const char *text, size_t len)
     add_number(w->out, java.len, java.len > UTF_MAX ? 8 : 2);
     bbf_buf_add(w->out, java.len > 0 ? java.data : "", java.len);
     bbf_buf_free(&java);
+}
+
+static void bigint_class(struct writer *w)
+{
+    if (is_known(w, BIG_INTEGER))
+        return;
+    descriptor(w, classes[BIG_INTEGER].name, classes[BIG_INTEGER].uid, 3, 6);
+    field(w, 'I', "bitCount", NULL);
+    field(w, 'I', "bitLength", NULL);
+    field(w, 'I', "firstNonzeroByteNum", NULL);
+    field(w, 'I', "lowestSetBit", NULL);
+    field(w, 'I', "signum", NULL);
+    field(w, '[', "magnitude", "[B");
+    end_descriptor(w);
+    number_super(w);
 }
 
 /* Sign and digits; the derived fields are written as java.math.BigInteger.writeObject() does. */
@@ -169,24 +261,20 @@ static void bigint(struct writer *w, const char *text, size_t len)
     if (magnitude.failed)
         fail(w, BBF_ENOMEM);
     bbf_buf_char(w->out, 0x73);
-    descriptor(w, "java.math.BigInteger", UINT64_C(0x8cfc9f1fa93bfb1d), 3, 6);
-    field(w, 'I', "bitCount", NULL);
-    field(w, 'I', "bitLength", NULL);
-    field(w, 'I', "firstNonzeroByteNum", NULL);
-    field(w, 'I', "lowestSetBit", NULL);
-    field(w, 'I', "signum", NULL);
-    field(w, '[', "magnitude", "[B");
-    end_descriptor(w);
-    number_super(w);
+    bigint_class(w);
+    w->handles++;
     add_number(w->out, UINT32_MAX, 4);
     add_number(w->out, UINT32_MAX, 4);
     add_number(w->out, (uint32_t)-2, 4);
     add_number(w->out, (uint32_t)-2, 4);
     add_number(w->out, magnitude.len == 0 ? 0 : negative ? UINT32_MAX : 1, 4);
     bbf_buf_char(w->out, 0x75);
-    descriptor(w, "[B", UINT64_C(0xacf317f8060854e0), 2, 0);
-    end_descriptor(w);
-    no_super(w);
+    if (!is_known(w, BYTES)) {
+        descriptor(w, classes[BYTES].name, classes[BYTES].uid, 2, 0);
+        end_descriptor(w);
+        no_super(w);
+    }
+    w->handles++;
     add_number(w->out, magnitude.len, 4);
     bbf_buf_add(w->out, magnitude.len > 0 ? magnitude.data : "", magnitude.len);
     bbf_buf_char(w->out, 0x78);
@@ -202,11 +290,14 @@ static void bigdec(struct writer *w, const char *text, size_t len)
         fail(w, BBF_EINVAL);
     } else {
         bbf_buf_char(w->out, 0x73);
-        descriptor(w, "java.math.BigDecimal", UINT64_C(0x54c71557f981284f), 3, 2);
-        field(w, 'I', "scale", NULL);
-        field(w, 'L', "intVal", "Ljava/math/BigInteger;");
-        end_descriptor(w);
-        number_super(w);
+        if (!is_known(w, BIG_DECIMAL)) {
+            descriptor(w, classes[BIG_DECIMAL].name, classes[BIG_DECIMAL].uid, 3, 2);
+            field(w, 'I', "scale", NULL);
+            field(w, 'L', "intVal", "Ljava/math/BigInteger;");
+            end_descriptor(w);
+            number_super(w);
+        }
+        w->handles++;
         add_number(w->out, (uint32_t)scale, 4);
         bigint(w, bbf_buf_cstr(&unscaled), unscaled.len);
         bbf_buf_char(w->out, 0x78);
@@ -225,19 +316,19 @@ static void put_value(struct writer *w, const struct bbf_value *v)
         put_string_object(w, v->text.s != NULL ? v->text.s : "", v->text.len);
         break;
     case BBF_VALUE_INT:
-        boxed(w, "java.lang.Integer", UINT64_C(0x12e2a0a4f7818738), 'I', (uint32_t)v->u.i, 4);
+        boxed(w, INTEGER, (uint32_t)v->u.i, 4);
         break;
     case BBF_VALUE_LONG:
-        boxed(w, "java.lang.Long", UINT64_C(0x3b8be490cc8f23df), 'J', (uint64_t)v->u.l, 8);
+        boxed(w, LONG, (uint64_t)v->u.l, 8);
         break;
     case BBF_VALUE_FLOAT:
-        boxed(w, "java.lang.Float", UINT64_C(0xdaedc9a2db3cf0ec), 'F', v->u.float_bits, 4);
+        boxed(w, FLOAT, v->u.float_bits, 4);
         break;
     case BBF_VALUE_DOUBLE:
-        boxed(w, "java.lang.Double", UINT64_C(0x80b3c24a296bfb04), 'D', v->u.double_bits, 8);
+        boxed(w, DOUBLE, v->u.double_bits, 8);
         break;
     case BBF_VALUE_BOOLEAN:
-        boxed(w, "java.lang.Boolean", UINT64_C(0xcd207280d59cfaee), 'Z', v->u.b, 1);
+        boxed(w, BOOLEAN, v->u.b, 1);
         break;
     case BBF_VALUE_BIGINT:
         bigint(w, v->text.s != NULL ? v->text.s : "", v->text.len);

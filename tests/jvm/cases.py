@@ -12,6 +12,7 @@ import notice
 import reconcile
 import special
 import tcp
+import wire
 from harness import ROOT, Case
 from snapshot import same
 
@@ -670,4 +671,5 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases()]
+         *reconcile.cases(),
+         *wire.cases()]

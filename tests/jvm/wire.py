@@ -1,0 +1,155 @@
+"""Beside the real BTrace 2.2.6 (issue 8): its codec, its agent, its client."""
+
+import functools
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import guests
+import harness
+from harness import OUT, ROOT, Special, agent_lines, class_path, javac, tool
+from snapshot import same
+
+VERSION = "2.2.6"
+NETTY = "4.1.140.Final"
+SOURCES = os.path.join(ROOT, "tests/jvm/wire")
+CODEC = os.path.join(os.path.dirname(harness.AGENT), "wire_codec")
+
+
+@functools.lru_cache(None)
+def btrace():
+    """Folder of BTrace's three jars under the names that it looks for beside each other."""
+    folder = os.path.join(OUT, "btrace")
+    os.makedirs(folder, exist_ok=True)
+    names = ("agent", "boot", "client")
+    for name, jar in zip(names, guests.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
+        shutil.copy(jar, os.path.join(folder, f"btrace-{name}.jar"))
+    return folder
+
+
+def jars():
+    return ":".join(os.path.join(btrace(), f"btrace-{n}.jar") for n in ("client", "boot", "agent"))
+
+
+def compile_here(bench, *names):
+    subprocess.run([javac(), "--release", "11", "-nowarn", "-cp", jars(), "-d", bench.folder,
+                    *(os.path.join(SOURCES, n + ".java") for n in names)], check=True)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def wait_listening(port):
+    end = time.time() + 60
+    while time.time() < end:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"nobody listens on {port}")
+
+
+def stock(bench, *args, code=0, **more):
+    """The stock client; it runs on 17, whatever the application has."""
+    done = bench.run([tool("java"), "--add-exports", "jdk.internal.jvmstat/sun.jvmstat.monitor="
+                      "ALL-UNNAMED", "-cp", jars(), "org.openjdk.btrace.client.Main", *args],
+                     env={"JAVA_HOME": os.path.dirname(os.path.dirname(tool("java")))}, **more)
+    same(f"exit of btrace {args}: {done.stdout[-500:]}{done.stderr[-500:]}", done.returncode, code)
+    return done.stdout
+
+
+def ours(bench, *args, code=0):
+    done = bench.run([harness.CLIENT, *args])
+    same(f"exit of bbflow {args}: {done.stdout[-300:]}{done.stderr}", done.returncode, code)
+    return done.stdout
+
+
+def watch_until(bench, target, words, *flags):
+    """bbflow watch until all words have come, then Ctrl-C: its output."""
+    path = bench.path("watched")
+    with open(path, "w", encoding="utf-8") as out:
+        process = subprocess.Popen([harness.CLIENT, "watch", target, *flags], stdout=out,
+                                   stderr=subprocess.DEVNULL, env=bench.env)
+        end = time.time() + 60
+        text = ""
+        while time.time() < end and process.poll() is None and not all(w in text for w in words):
+            time.sleep(0.1)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        process.send_signal(signal.SIGINT)
+        same("exit of watch", process.wait(30), 0)
+    for word in words:
+        assert word in text, f"no {word!r} in {text[-500:]!r}"
+    return text
+
+
+# ---- the codec -----------------------------------------------------------------------------------
+
+def codec(bench):
+    """Every command that the real writer writes, read and written again by us, is to the real
+    reader what it was."""
+    compile_here(bench, "Codec")
+    java = [tool("java"), "-cp", f"{bench.folder}:{jars()}", "Codec"]
+    theirs, copy = bench.path("theirs"), bench.path("ours")
+    same("write", bench.run([*java, "write", theirs]).returncode, 0)
+    done = bench.run([CODEC, "copy", theirs, copy])
+    same(f"copy: {done.stderr}", done.returncode, 0)
+    expected, got = (bench.run([*java, "show", path]).stdout.splitlines()
+                     for path in (theirs, copy))
+    same("commands", len(expected), 27)
+    same("the last line", expected[-1], "end")
+    for one, other in zip(expected, got):
+        same("read from our stream", other, one)
+    same("commands of ours", len(got), len(expected))
+
+
+# ---- the real agent, our client ----------------------------------------------------------------------
+
+def stock_agent(bench):
+    """bbflow beside an agent of BTrace 2.2.6: list, watch and event of a probe; the probe stays."""
+    compile_here(bench, "Loop")
+    port = free_port()
+    target = f"127.0.0.1:{port}"
+    agent = os.path.join(btrace(), "btrace-agent.jar")
+    process = subprocess.Popen([bench.jdk.java, f"-javaagent:{agent}=port={port}", "-cp",
+                                bench.folder, "Loop"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env=bench.env, cwd=bench.folder)
+    try:
+        same("first line", process.stdout.readline(), "READY\n")
+        wait_listening(port)
+        same("no probe yet", ours(bench, "list", target, "--protocol", "1"), "")
+        stock(bench, "-host", "localhost", "-p", str(port), "-x", str(process.pid),
+              os.path.join(SOURCES, "Trace.java"))
+        start = time.time()
+        line = ours(bench, "list", target)
+        took = time.time() - start
+        found = re.fullmatch(r"([0-9a-f-]{36}) \[.*Trace\]\n", line)
+        assert found, line
+        assert took >= 4, f"v1 after {took} s: this agent is silent at BTR2"
+        probe = ("--protocol", "1", "--probe", found[1])
+        text = watch_until(bench, target, ("tick", "answer = 42", "sizes", "value: count", "calls"),
+                           *probe)
+        assert re.search(r"^  work  +\d+$", text, re.M), text
+        same("the probe stays", ours(bench, "list", target, "--protocol", "1"), line)
+        ours(bench, "event", target, "hello", *probe)
+        done = bench.run([harness.CLIENT, "status", target, "--protocol", "1"])
+        same("no bbflow there", done.returncode, 3)
+        assert "no bbflow probe" in done.stderr, done.stderr
+        assert process.poll() is None
+    finally:
+        process.stdin.close()
+        process.wait(30)
+
+
+def cases():
+    yield Special("wire/codec", codec, jdk=(17,), quick=True)
+    # Its runtime fails to load on 25.
+    yield Special("wire/stock agent", stock_agent, jdk=(17,))

@@ -1,0 +1,154 @@
+/*
+ * tests/jvm/wire/codec.c - our v1 codec on a stream that the Java one (Codec.java) wrote.
+ *
+ *     codec copy FROM TO       every command decoded and encoded again
+ *     codec bench FILE SECONDS commands a second: "INDEX NAME BYTES WRITE READ", the best of three
+ *                              rounds of this thread's processor time, after one to warm
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/err.h"
+#include "wire/v1.h"
+
+static void require(int ok, const char *what)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "codec: %s\n", what);
+    exit(1);
+}
+
+static struct bbf_buf read_file(const char *path)
+{
+    struct bbf_buf all = BBF_BUF_INIT;
+    FILE *from = fopen(path, "rb");
+    size_t n;
+
+    require(from != NULL, path);
+    do {
+        char *to = bbf_buf_reserve(&all, 65536);
+        require(to != NULL, "memory");
+        n = fread(to, 1, 65536, from);
+        all.len += n;
+    } while (n > 0);
+    fclose(from);
+    require(all.len >= BBF_V1_HEADER_LEN && memcmp(all.data, BBF_V1_HEADER, 4) == 0, "no header");
+    return all;
+}
+
+/* The command at *pos, and past it. False: the end. */
+static int next(struct bbf_v1_reader *reader, const struct bbf_buf *in, size_t *pos,
+                struct bbf_command *command)
+{
+    const char *why = "cut off";
+    size_t used = 0;
+
+    if (*pos == in->len)
+        return 0;
+    int err = bbf_v1_decode(reader, command, (const uint8_t *)in->data + *pos, in->len - *pos,
+                            &used, &why);
+    require(err == BBF_OK, why);
+    *pos += used;
+    return 1;
+}
+
+static struct bbf_v1_reader *new_reader(void)
+{
+    struct bbf_v1_reader *reader = bbf_v1_reader_new(&bbf_wire_client_limits);
+
+    require(reader != NULL, "memory");
+    return reader;
+}
+
+static void copy(const char *from, const char *to)
+{
+    struct bbf_buf in = read_file(from), out = BBF_BUF_INIT;
+    struct bbf_v1_reader *reader = new_reader();
+    struct bbf_command command;
+    size_t pos = BBF_V1_HEADER_LEN;
+
+    bbf_buf_add(&out, BBF_V1_HEADER, BBF_V1_HEADER_LEN);
+    for (int reset = 0; next(reader, &in, &pos, &command); reset = 1) {
+        require(bbf_v1_encode(&out, &command, reset) == BBF_OK, bbf_command_name(command.type));
+        bbf_command_free(&command);
+    }
+    FILE *file = fopen(to, "wb");
+    require(file != NULL && fwrite(out.data, 1, out.len, file) == out.len && fclose(file) == 0, to);
+    bbf_v1_reader_free(reader);
+    bbf_buf_free(&in);
+    bbf_buf_free(&out);
+}
+
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static double measure(const struct bbf_command *command, const struct bbf_buf *bytes, int read,
+                      double seconds)
+{
+    struct bbf_v1_reader *reader = new_reader();
+    struct bbf_buf out = BBF_BUF_INIT;
+    double best = 0;
+
+    for (int round = 0; round < 4; round++) {
+        double start = cpu(), now;
+        long n = 0;
+        do {
+            for (int i = 0; i < 64; i++, n++) {
+                struct bbf_command again;
+                size_t pos = 0;
+                out.len = 0;
+                if (!read) {
+                    require(bbf_v1_encode(&out, command, 1) == BBF_OK, "encode");
+                } else {
+                    require(next(reader, bytes, &pos, &again), "decode");
+                    bbf_command_free(&again);
+                }
+            }
+            now = cpu();
+        } while (now - start < seconds);
+        double rate = (double)n / (now - start);
+        best = round > 0 && rate > best ? rate : best;
+    }
+    bbf_v1_reader_free(reader);
+    bbf_buf_free(&out);
+    return best;
+}
+
+static void bench(const char *from, double seconds)
+{
+    struct bbf_buf in = read_file(from);
+    struct bbf_v1_reader *reader = new_reader();
+    struct bbf_command command;
+    size_t pos = BBF_V1_HEADER_LEN;
+
+    for (size_t begin = pos, index = 0; next(reader, &in, &pos, &command); begin = pos, index++) {
+        /* Java's bytes are what we read, so that both read the same. */
+        struct bbf_buf theirs = {.data = in.data + begin, .len = pos - begin}, ours = BBF_BUF_INIT;
+        require(bbf_v1_encode(&ours, &command, 1) == BBF_OK, "encode");
+        printf("%zu %s %zu %.0f %.0f\n", index, bbf_command_name(command.type), ours.len,
+               measure(&command, &theirs, 0, seconds), measure(&command, &theirs, 1, seconds));
+        fflush(stdout);
+        bbf_buf_free(&ours);
+        bbf_command_free(&command);
+    }
+    bbf_v1_reader_free(reader);
+    bbf_buf_free(&in);
+}
+
+int main(int argc, char **argv)
+{
+    require(argc == 4, "copy FROM TO | bench FILE SECONDS");
+    if (strcmp(argv[1], "copy") == 0)
+        copy(argv[2], argv[3]);
+    else
+        bench(argv[2], strtod(argv[3], NULL));
+    return 0;
+}
