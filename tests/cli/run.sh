@@ -413,6 +413,7 @@ check token-leaves 4 '' 'bbflow: 192.0.2.1:2020: 192.0.2.1 is another machine, *
 watch() { # NAME EXIT SIGNAL ARG…: starts, waits for "c.d 6", sends the signal
     local name=$1 code=0 want=$2 signal=$3
     shift 3
+    : >"$work/watched"
     TZ=UTC "$bbflow" watch "$@" >"$work/watched" 2>"$work/err" </dev/null &
     local pid=$!
     for ((i = 0; i < 200; i++)); do

@@ -11,11 +11,11 @@ import time
 
 import guests
 import harness
-from harness import OUT, ROOT, Special, agent_lines, class_path, javac, tool
+import tcp
+from harness import OUT, ROOT, Special, javac, tool
 from snapshot import same
 
 VERSION = "2.2.6"
-NETTY = "4.1.140.Final"
 SOURCES = os.path.join(ROOT, "tests/jvm/wire")
 CODEC = os.path.join(os.path.dirname(harness.AGENT), "wire_codec")
 
@@ -56,11 +56,18 @@ def wait_listening(port):
     raise AssertionError(f"nobody listens on {port}")
 
 
-def stock(bench, *args, code=0, **more):
-    """The stock client; it runs on 17, whatever the application has."""
-    done = bench.run([tool("java"), "--add-exports", "jdk.internal.jvmstat/sun.jvmstat.monitor="
-                      "ALL-UNNAMED", "-cp", jars(), "org.openjdk.btrace.client.Main", *args],
-                     env={"JAVA_HOME": os.path.dirname(os.path.dirname(tool("java")))}, **more)
+def stock_env():
+    return {"JAVA_HOME": os.path.dirname(os.path.dirname(tool("java")))}
+
+
+def stock_command():
+    """The stock client's command line; it runs on 17, whatever the application has."""
+    return [tool("java"), "--add-exports", "jdk.internal.jvmstat/sun.jvmstat.monitor=ALL-UNNAMED",
+            "-cp", jars(), "org.openjdk.btrace.client.Main"]
+
+
+def stock(bench, *args, code=0):
+    done = bench.run([*stock_command(), *args], env=stock_env())
     same(f"exit of btrace {args}: {done.stdout[-500:]}{done.stderr[-500:]}", done.returncode, code)
     return done.stdout
 
@@ -149,7 +156,97 @@ def stock_agent(bench):
         process.wait(30)
 
 
+# ---- the real client, our agent ----------------------------------------------------------------------
+
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def alive(bench, process, probe):
+    """The application and its tracker go on."""
+    assert process.poll() is None
+    same("the probe", ours(bench, "list", str(process.pid)), f"{probe} [bbflow]\n")
+    assert "LEAK" in ours(bench, "tree", "--gc", str(process.pid))
+
+
+def marked(bench, pid):
+    """Its -l has "(+)" where btrace.port is set. It asks every JVM of this user, and a foreign one
+    that ends or does not answer meanwhile breaks the list off or holds it up: then once more."""
+    for _ in range(6):
+        try:
+            done = bench.run([*stock_command(), "-l"], env=stock_env(), timeout=15)
+        except subprocess.TimeoutExpired:
+            continue
+        if any(line.startswith(f"(+) {pid} ") for line in done.stdout.splitlines()):
+            return True
+    return False
+
+
+def stock_client(bench):
+    """BTrace 2.2.6's own command line against bbflow with auth=off, command by command."""
+    with tcp.program(bench, "port=0,auth=off") as process:
+        pid = str(process.pid)
+        port = tcp.properties(bench, process)["btrace.port"]
+        there = ("-host", "localhost", "-p", port)
+        probe = re.fullmatch(f"({UUID}) \\[bbflow\\]\n", ours(bench, "list", f"localhost:{port}"))[1]
+        ours(bench, "tree", "--gc", pid)
+        tree = stock(bench, *there, "-r", probe, "event", "tree", pid)
+        assert "LEAK" in tree and "Steps.leaky" in tree, tree
+        assert "tree" in stock(bench, *there, "-r", probe, "event", "help", pid)
+        alive(bench, process, probe)
+        # A script is refused, whether the client stays or not.
+        for flags in ((), ("-x",)):
+            stock(bench, *there, *flags, pid, os.path.join(SOURCES, "Trace.java"), code=1)
+        alive(bench, process, probe)
+        stock(bench, *there, "-r", "00000000-0000-0000-0000-000000000000", pid, code=1)
+        interrupted(bench, process, there, probe)
+        alive(bench, process, probe)
+        assert marked(bench, pid)
+        # Its -lp loads BTrace's own agent into the application, which finds its port taken.
+        assert f"{probe} [bbflow]" in stock(bench, "-p", port, "-lp", pid)
+        alive(bench, process, probe)
+
+
+def interrupted(bench, process, there, probe):
+    """Ctrl-C in the stream: the client sends EXIT, and the tracker goes on."""
+    path = bench.path("stream")
+    with open(path, "w", encoding="utf-8") as out:
+        client = subprocess.Popen([*stock_command(), *there, "-r", probe, str(process.pid)],
+                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                  env={**bench.env, **stock_env()}, cwd=bench.folder)
+        end = time.time() + 60
+        while time.time() < end and "LEAK" not in open(path, encoding="utf-8").read():
+            assert client.poll() is None, open(path, encoding="utf-8").read()
+            ours(bench, "tree", "--gc", str(process.pid))  # finds what leaked
+            time.sleep(0.2)
+        client.send_signal(signal.SIGINT)
+        client.wait(30)
+    text = open(path, encoding="utf-8").read()
+    assert "LEAK" in text, text
+
+
+def our_client(bench):
+    """bbflow over TCP, with the token that the JVM's property names, v2 and v1; watch."""
+    with tcp.program(bench, "port=0") as process:
+        found = tcp.properties(bench, process)
+        target = "127.0.0.1:" + found["btrace.port"]
+        same("no token", bench.run([harness.CLIENT, "status", target]).returncode, 4)
+        token = ("--token-file", found["btrace.auth.tokenFile"])
+        for protocol in ("1", "2", "auto"):
+            flags = (*token, "--protocol", protocol)
+            tree = ours(bench, "tree", "--gc", target, *flags)
+            assert "LEAK" in tree and "Steps.leaky" in tree, tree
+            same(f"{protocol}: set", ours(bench, "set", target, "maxDepth=77", *flags)[:8], "maxDepth")
+            assert "maxDepth=77" in ours(bench, "status", target, *flags)
+            assert "tree" in ours(bench, "event", target, "help", *flags)
+            assert re.fullmatch(f"{UUID} \\[bbflow\\]\n", ours(bench, "list", target, *flags))
+        text = watch_until(bench, target, ("LEAK ", "Steps.leaky"), *token)
+        assert re.search(r"^\d\d:\d\d:\d\d:\d{3} : LEAK ", text, re.M), text
+        assert "LEAK" in ours(bench, "tree", target, *token)  # the tracker goes on
+
+
 def cases():
     yield Special("wire/codec", codec, jdk=(17,), quick=True)
     # Its runtime fails to load on 25.
     yield Special("wire/stock agent", stock_agent, jdk=(17,))
+    yield Special("wire/stock client", stock_client, short=(17,))
+    yield Special("wire/our client", our_client, quick=True, short=(17,))

@@ -731,6 +731,34 @@ static void the_python_client_of_the_documents_works(void **state)
     bbf_server_stop(server, 1000);
 }
 
+/* Over TCP, with the token of a file; and what it ends with when that is another. */
+static void it_works_over_tcp_with_a_token(void **state)
+{
+    static struct bbf_token token = {.bytes = "s3cr3t", .len = 6};
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true, .token = &token});
+    char script[108], command[512], got[64] = "";
+
+    (void)state;
+    if (system("python3 -c '' 2>/dev/null") != 0) {
+        bbf_server_stop(server, 1000);
+        skip();
+    }
+    snprintf(script, sizeof script, "%s/tcp.py", peer_base);
+    write_document_client(script);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        snprintf(command, sizeof command,
+                 "echo %s >'%s/t'; python3 '%s' 127.0.0.1:%u hello '%s/t' 2>&1 | tail -1",
+                 wrong ? "other" : "s3cr3t", peer_base, script, (unsigned)bbf_server_port(server),
+                 peer_base);
+        FILE *pipe = popen(command, "r");
+        assert_non_null(pipe);
+        got[fread(got, 1, sizeof got - 1, pipe)] = '\0';
+        pclose(pipe);
+        assert_string_equal(got, wrong ? "AssertionError: another token\n" : "hello\n");
+    }
+    bbf_server_stop(server, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -753,6 +781,7 @@ int main(void)
         cmocka_unit_test(a_peer_that_accepts_nobody_times_out),
         cmocka_unit_test(running_agents_are_found_and_dead_ones_cleared_away),
         cmocka_unit_test(the_python_client_of_the_documents_works),
+        cmocka_unit_test(it_works_over_tcp_with_a_token),
     };
     return cmocka_run_group_tests(tests, make_base, remove_base);
 }
