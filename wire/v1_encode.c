@@ -93,8 +93,8 @@ static bool is_plain(const char *text, size_t len)
     unsigned char odd = 0;
 
     for (size_t i = 0; i < len; i++)
-        odd |= (unsigned char)((unsigned char)text[i] - 1);
-    return odd < 0x7F; /* 1 to 0x7F; 0 became 0xFF */
+        odd |= (unsigned char)(((unsigned char)text[i] - 1) | text[i]);
+    return odd < 0x80; /* 1 to 0x7F; 0 became 0xFF */
 }
 
 static void add_utf(struct writer *w, struct bbf_buf *to, const char *text, size_t len)
