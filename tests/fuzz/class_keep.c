@@ -200,7 +200,7 @@ static bool keep_store_same(struct cm_work *x)
         return false;
     op = i->bytes[0];
     slot = (uint8_t)(op < 26 ? i->bytes[1] : (op - 26) % 4);
-    type = op < 26 ? (uint8_t)(op - 21) : (uint8_t)((op - 26) / 4);
+    type = (uint8_t)(op < 26 ? op - 21 : (op - 26) / 4);
     new = cm_insert(x, (uint32_t)(i - x->code->insns), 2, true);
     cm_insn_set(&new[0], (uint8_t[]){(uint8_t)(21 + type), slot}, 2);
     cm_insn_set(&new[1], (uint8_t[]){(uint8_t)(OP_ISTORE + type), slot}, 2);
