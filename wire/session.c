@@ -269,6 +269,7 @@ void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, 
     char text[BBF_LIVE_TEXT];
     struct bbf_command message = {.type = BBF_CMD_MESSAGE, .text = {{text, 0}}};
     uint64_t lost;
+    bool fed = false;
 
     if (session->out.bytes == 0)
         session->asked = false;
@@ -280,8 +281,11 @@ void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, 
             bbf_session_lost(service, session, message.timestamp_ms, lost);
         }
         bbf_session_emit(service, session, &message);
+        fed = true;
     }
-    bbf_session_flush(session);
+    /* Not what others queued: what follows once it is out is bbf_session_work()'s to do. */
+    if (fed)
+        bbf_session_flush(session);
     if (session->broken)
         bbf_session_close(session);
 }
