@@ -389,6 +389,20 @@ static bool gives_buffer(struct bbf_cf_str name, struct bbf_cf_str descriptor)
            (same(name, "readBytes") && head(descriptor, "(I)"));
 }
 
+/* What is on top of the stack is a step of the method's own site, once more. */
+static bool step_again(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                       enum bbf_type type, struct bbf_cf_call *call)
+{
+    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                            BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return false;
+    *call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    push(call, BBF_CF_DUP, 0);
+    push(call, BBF_CF_INT, site);
+    return true;
+}
+
 static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
                        struct bbf_cf_call *call)
@@ -403,14 +417,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     if (type == BBF_TYPE_NONE ||
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)))
         return false;
-    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
-                            BBF_MEM_UNKNOWN, false);
-    if (site == 0)
-        return false;
-    *call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
-    push(call, BBF_CF_DUP, 0);
-    push(call, BBF_CF_INT, site);
-    return true;
+    return step_again(c, m, type, call);
 }
 
 /* A buffer that came as an Object, out of a queue, a list, a handler's message, a generic return
@@ -420,16 +427,7 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = bbf_netty_type(type.s, type.len);
-    if (kind == BBF_TYPE_NONE)
-        return false;
-    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
-                            BBF_MEM_UNKNOWN, false);
-    if (site == 0)
-        return false;
-    *call = call_of(kind == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
-    push(call, BBF_CF_DUP, 0);
-    push(call, BBF_CF_INT, site);
-    return true;
+    return kind != BBF_TYPE_NONE && step_again(c, m, kind, call);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)
