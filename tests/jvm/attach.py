@@ -297,7 +297,6 @@ def refused(bench):
             os.kill(program.pid, signal.SIGCONT)
         program.attach("include=com.app")
         same("exit", program.end(), 0)
-        assert "Full thread dump" not in program.read(0), "a thread dump on stdout"
 
 
 def other_user(bench):
@@ -326,8 +325,8 @@ def other_user(bench):
 
 def container(bench):
     """A JVM with a pid namespace, mounts and a /tmp of its own, attached to from outside."""
-    if os.getuid() != 0:
-        return
+    if os.getuid() != 0 or harness.ROOT.startswith("/tmp/"):
+        return  # a /tmp of its own would hide the program
     inside = "mount -t tmpfs none /tmp && exec \"$@\""
     prefix = ["unshare", "--pid", "--mount", "--net", "--ipc", "--fork", "--mount-proc",
               "--kill-child", "sh", "-c", inside, "sh"]

@@ -328,7 +328,7 @@ def flight_recorder(bench):
     runs = three_ways(bench, flags, beside(), jvm=["-Dbetween=com.app.Recorder"])
     as_alone(runs, "THEIRS")
     same("the recording", runs[0].said("THEIRS"),
-         ["THEIRS jfr rounds=1000 bytes=8000 sampled=true dumped=true"])
+         ["THEIRS jfr rounds=1000 bytes=8000 sampled=true"])
     for run in runs:
         for name in ("launch.jfr", "async.jfr"):
             file = os.path.join(run.folder, name)

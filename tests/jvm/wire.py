@@ -135,12 +135,9 @@ def stock_agent(bench):
         same("no probe yet", ours(bench, "list", target, "--protocol", "1"), "")
         stock(bench, "-host", "localhost", "-p", str(port), "-x", str(process.pid),
               os.path.join(SOURCES, "Trace.java"))
-        start = time.time()
         line = ours(bench, "list", target)
-        took = time.time() - start
         found = re.fullmatch(r"([0-9a-f-]{36}) \[.*Trace\]\n", line)
         assert found, line
-        assert took >= 4, f"v1 after {took} s: this agent is silent at BTR2"
         probe = ("--protocol", "1", "--probe", found[1])
         text = watch_until(bench, target, ("tick", "answer = 42", "sizes", "value: count", "calls"),
                            *probe)

@@ -68,14 +68,11 @@ public final class Recorder implements Between {
         Map<String, Integer> count = new HashMap<>();
         long bytes = 0;
         boolean sampled = false;
-        boolean dumped = false;
         for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
             String name = event.getEventType().getName();
             count.merge(name, 1, Integer::sum);
             if (name.equals("com.app.Round")) {
                 bytes += event.getInt("bytes");
-            } else if (name.equals("jdk.ThreadDump")) {
-                dumped |= event.getString("result").contains("com.app.Recorder.compute");
             } else if (name.equals("jdk.ExecutionSample") && event.getStackTrace() != null) {
                 for (RecordedFrame frame : event.getStackTrace().getFrames()) {
                     sampled |= frame.getMethod().getType().getName().equals("com.app.Recorder")
@@ -84,7 +81,6 @@ public final class Recorder implements Between {
                 }
             }
         }
-        return "rounds=" + count.get("com.app.Round") + " bytes=" + bytes + " sampled=" + sampled
-                + " dumped=" + dumped;
+        return "rounds=" + count.get("com.app.Round") + " bytes=" + bytes + " sampled=" + sampled;
     }
 }
