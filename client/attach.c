@@ -358,8 +358,9 @@ static int connect_jvm(const struct jvm *jvm)
     return fd;
 }
 
-/* The file that tells the JVM what SIGQUIT means; *folder is where it was made. */
-static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t size)
+/* The file that tells the JVM what SIGQUIT means; *folder is where it is, *pending: it was there,
+ * so that somebody's SIGQUIT may be on its way. */
+static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t size, bool *pending)
 {
     const char *places[] = {"tmp/", ""};
     const int folders[] = {jvm->root, jvm->cwd};
@@ -367,35 +368,48 @@ static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t 
         snprintf(name, size, "%s.attach_pid%ld", places[i], (long)jvm->status.inner);
         int fd = folders[i] < 0
                      ? -1
-                     : openat(folders[i], name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0)
+                     : openat(folders[i], name,
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        *pending = folders[i] >= 0 && fd < 0 && errno == EEXIST;
+        if (fd < 0 && !*pending)
             continue;
-        close(fd);
+        if (fd >= 0)
+            close(fd);
         *folder = folders[i];
         return true;
     }
     return false;
 }
 
-/* Wake the attach listener, which a JVM starts only when it is first asked for. */
+/*
+ * Wake the attach listener, which a JVM starts only when it is first asked for. By one SIGQUIT: a
+ * second one that arrives once the listener is there prints a thread dump (os::signal_thread_entry
+ * of JDK 17). So if the file was there already that signal is waited for first; a file that a dead
+ * process left behind costs half the time.
+ */
 static int wake_listener(const struct jvm *jvm, int *fd)
 {
     char name[64];
     int folder = -1;
-    if (!make_trigger(jvm, &folder, name, sizeof name))
+    bool pending = false;
+    if (!make_trigger(jvm, &folder, name, sizeof name, &pending))
         return bbf_fail(BBF_EXIT_FAILED,
                         "%s: neither its /tmp nor its working folder can be written to (%s), and "
                         "the JVM looks for the request there",
                         jvm->who, strerror(errno));
     int64_t until = now_ms() + LISTEN_MS;
+    bool signalled = false;
     long pause_ms = 5;
-    if (kill(jvm->pid, SIGQUIT) != 0) {
-        int cause = errno;
-        (void)unlinkat(folder, name, 0);
-        return bbf_fail(cause == EPERM ? BBF_EXIT_PERMISSION : BBF_EXIT_TARGET, "%s: %s", jvm->who,
-                        strerror(cause));
-    }
     do {
+        if (!pending || now_ms() > until - LISTEN_MS / 2) {
+            if (!signalled && kill(jvm->pid, SIGQUIT) != 0) {
+                int cause = errno;
+                (void)unlinkat(folder, name, 0);
+                return bbf_fail(cause == EPERM ? BBF_EXIT_PERMISSION : BBF_EXIT_TARGET, "%s: %s",
+                                jvm->who, strerror(cause));
+            }
+            signalled = true;
+        }
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
         pause_ms = pause_ms < 100 ? 2 * pause_ms : pause_ms;
         *fd = connect_jvm(jvm);

@@ -297,6 +297,7 @@ def refused(bench):
             os.kill(program.pid, signal.SIGCONT)
         program.attach("include=com.app")
         same("exit", program.end(), 0)
+        assert "Full thread dump" not in program.read(0), "a thread dump on stdout"
 
 
 def other_user(bench):
