@@ -145,12 +145,7 @@ static int check_file(const struct bbf_options *options)
 
 static int start(const struct bbf_options *options)
 {
-    const struct bbf_limits limits = {.max_nodes = options->max_nodes,
-                                      .max_depth = options->max_depth,
-                                      .max_children = options->max_children,
-                                      .max_lives = options->max_lives,
-                                      .max_sites = options->max_sites,
-                                      .memory = options->memory};
+    const struct bbf_limits limits = bbf_limits_of(options);
     int err = BBF_OK;
     if (bbf_agent.tracker == NULL) {
         sem_init(&bbf_agent.wake, 0, 0);

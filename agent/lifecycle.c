@@ -197,18 +197,6 @@ static void retire_dead(JNIEnv *env)
     (void)(*env)->PopLocalFrame(env, NULL);
 }
 
-static void limits_in_force(void)
-{
-    const struct bbf_options *o = &bbf_agent.options;
-    const struct bbf_limits limits = {.max_nodes = o->max_nodes,
-                                      .max_depth = o->max_depth,
-                                      .max_children = o->max_children,
-                                      .max_lives = o->max_lives,
-                                      .max_sites = o->max_sites,
-                                      .memory = o->memory};
-    bbf_tracker_limit(bbf_agent.tracker, &limits);
-}
-
 void bbf_lifecycle_enter(JNIEnv *env)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
@@ -219,7 +207,8 @@ void bbf_lifecycle_enter(JNIEnv *env)
     if (!bbf_shim_wait(env, LINK_MS))
         bbf_agent_disable("the JVM does not link the agent's natives");
     bbf_tracker_pause(t);
-    limits_in_force();
+    const struct bbf_limits limits = bbf_limits_of(&bbf_agent.options);
+    bbf_tracker_limit(t, &limits);
     retire_dead(env);
     if (left_at_ns != 0 && bbf_tracker_baseline(t) != BBF_OK)
         bbf_agent_disable("no memory to count from zero");

@@ -1,9 +1,10 @@
 /*
  * agent/lifecycle.h - the agent's states and the JVMTI events that move it:
  *
- *   out, loaded (OnLoad: options, tracker, environments; no class hook yet: CDS and AOT caches
- * stay) └─ VMInit ──> in (shim, hooks, retransformation of loaded classes, worker, server) └─
- * VMDeath ──> ended (last scan, file=; hooks off; memory stays: daemon threads step on)
+ *   out ── Agent_OnLoad ──> loaded: options, tracker, environment I; no class hook yet, so that
+ *                           CDS and AOT caches stay
+ *     loaded ── VMInit ──> in: shim, environment F, hooks, loaded classes, worker, server
+ *     in ── VMDeath ──> ended: last scan, file=; memory stays, daemon threads step on
  *
  *   out ── Agent_OnAttach ──> entering: classes are defined, the agent thread begins
  *     entering ── natives link ──> in: pause; hooks, retransformation; resume; server
@@ -24,10 +25,10 @@
 
 #include "core/buf.h"
 
-/* Make both environments, ask for their capabilities, set the callbacks. BBF_EREFUSED. In the live
- * phase no VMInit comes: the agent thread enters. */
+/* Make environment I, ask for its capabilities, set the callbacks; F is made with the first events
+ * (docs/adr/0015). BBF_EREFUSED. In the live phase no VMInit comes: the agent thread enters. */
 int bbf_lifecycle_install(void);
-/* Dispose of them: for an attach that was refused later on. No event was ever enabled. */
+/* Dispose of both: for an attach that was refused later on. No event was ever enabled. */
 void bbf_lifecycle_uninstall(void);
 
 /* Agent thread: begin with the options in force; the phase is `entering`, then `in`. What fails is

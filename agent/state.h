@@ -74,6 +74,17 @@ struct bbf_agent {
 
 extern struct bbf_agent bbf_agent;
 
+/* The limits among the options. */
+static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
+{
+    return (struct bbf_limits){.max_nodes = o->max_nodes,
+                               .max_depth = o->max_depth,
+                               .max_children = o->max_children,
+                               .max_lives = o->max_lives,
+                               .max_sites = o->max_sites,
+                               .memory = o->memory};
+}
+
 /* Turn tracking off for good after an internal fault: said once, the server keeps answering why.
  * `why` is constant. Any thread. */
 void bbf_agent_disable(const char *why);

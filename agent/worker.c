@@ -52,22 +52,13 @@ static void collect_garbage(void)
     (void)(*bbf_agent.code)->ForceGarbageCollection(bbf_agent.code);
 }
 
-static void apply_limits(const struct bbf_options *o)
-{
-    struct bbf_limits limits = {.max_nodes = o->max_nodes,
-                                .max_depth = o->max_depth,
-                                .max_children = o->max_children,
-                                .max_lives = o->max_lives,
-                                .max_sites = o->max_sites,
-                                .memory = o->memory};
-    bbf_tracker_limit(bbf_agent.tracker, &limits);
-}
-
 static int apply(JNIEnv *env, struct bbf_request *request)
 {
     const struct bbf_rules *now = atomic_load(&bbf_agent.rules);
-    if ((request->effects & BBF_EFFECT_LIMITS) != 0)
-        apply_limits(&now->options);
+    if ((request->effects & BBF_EFFECT_LIMITS) != 0) {
+        const struct bbf_limits limits = bbf_limits_of(&now->options);
+        bbf_tracker_limit(bbf_agent.tracker, &limits);
+    }
     if ((request->effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
     if ((request->effects & BBF_EFFECT_CLASSES) != 0) {
