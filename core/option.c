@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum type { PATTERNS, BOOLEAN, COUNT, SIZE, PORT, TEXT, CHOICE, FLAG };
 
@@ -212,7 +213,7 @@ static int parse_boolean(const struct option *option, const char *value, uint64_
     static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(value, words[i]) == 0) {
+        if (strcasecmp(value, words[i]) == 0) { /* TRUE, as the Java tracker takes it */
             *number = i % 2;
             return BBF_OK;
         }

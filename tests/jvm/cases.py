@@ -10,6 +10,7 @@ import attach
 import guests
 import notice
 import reconcile
+import seed
 import special
 import tcp
 import wire
@@ -23,12 +24,12 @@ POOLED_42 = ["-Dio.netty.allocator.type=pooled"]
 
 
 def sources(pattern):
-    return lambda: sorted(glob.glob(os.path.join(ROOT, pattern)))
+    return lambda: sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True))
 
 
 # name of the class folder, Netty to compile against, sources, other jars to compile against, then
 # javac's flags if others
-COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/*/*.java"), list),
+COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
@@ -671,5 +672,4 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases(),
-         *wire.cases()]
+         *reconcile.cases(), *seed.cases(), *wire.cases()]

@@ -59,6 +59,8 @@ static const struct {
     {"trackDirectOnly=on", "trackDirectOnly=true"},
     {"trackDirectOnly=yes", "trackDirectOnly=true"},
     {"trackDirectOnly=1", "trackDirectOnly=true"},
+    {"trackDirectOnly=TRUE", "trackDirectOnly=true"},
+    {"trackDirectOnly=True,trackDirectOnly=Off", ""},
     {"trackDirectOnly=true,trackDirectOnly=false", ""},
     {"trackDirectOnly=true,trackDirectOnly=off", ""},
     {"trackDirectOnly=true,trackDirectOnly=no", ""},
@@ -143,8 +145,8 @@ static const struct {
     /* booleans */
     {"trackDirectOnly=maybe", "trackDirectOnly", 17,
      "option 'trackDirectOnly': 'maybe' is none of true, false, on, off, yes, no, 1, 0"},
-    {"objects= TRUE", "objects", 10,
-     "option 'objects': 'TRUE' is none of true, false, on, off, yes, no, 1, 0"},
+    {"objects= TRU", "objects", 10,
+     "option 'objects': 'TRU' is none of true, false, on, off, yes, no, 1, 0"},
     /* words */
     {"loglevel=verbose", "loglevel", 10,
      "option 'loglevel': 'verbose' is none of none, error, warn, info, debug"},
