@@ -212,8 +212,8 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     (void)domain;
     const struct bbf_rules *rules = atomic_load_explicit(&bbf_agent.rules, memory_order_acquire);
     struct bbf_plan_class plan;
-    /* The boot loader's classes are the JDK's, and ours. */
-    if (name == NULL || loader == NULL || rules == NULL ||
+    /* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
+    if (name == NULL || rules == NULL || (loader == NULL && strcmp(name, BBF_PLAN_JDK_BITS) != 0) ||
         !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker))
         return;
     uint64_t begin = now_ns();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/hook.h"
+#include "agent/oom.h"
 #include "agent/report.h"
 #include "agent/serve.h"
 #include "agent/shim.h"
@@ -229,6 +230,7 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     bbf_tracker_pause(t);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
     struct bbf_retransformed r = bbf_hook_apply(env, rules, NULL);
+    bbf_oom_leave(env);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);

@@ -21,6 +21,7 @@ SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node);
 SHIM(jint, bump)(JNIEnv *env, jclass class);
 SHIM(jint, pop)(JNIEnv *env, jclass class);
 SHIM(void, push)(JNIEnv *env, jclass class, jint record);
+SHIM(void, wake)(JNIEnv *env, jclass class);
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
 KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
@@ -81,6 +82,13 @@ SHIM(void, push)(JNIEnv *env, jclass class, jint record)
     (void)env;
     (void)class;
     bbf_record_push(bbf_agent.tracker, (uint32_t)record);
+}
+
+SHIM(void, wake)(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    (void)sem_post(&bbf_agent.wake);
 }
 
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)

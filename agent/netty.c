@@ -56,6 +56,13 @@ bool bbf_netty_internal(const char *name, size_t len)
     return false;
 }
 
+bool bbf_netty_exhausted(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix},
+                                "util/internal/OutOfDirectMemoryError");
+}
+
 /* ---- types ---- */
 
 static const char *const holder_types[] = {

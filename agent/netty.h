@@ -42,6 +42,9 @@ size_t bbf_netty_prefix(const char *name, size_t len);
 /* Allocator, pool and util internals: not followed unless named (design D2). */
 bool bbf_netty_internal(const char *name, size_t len);
 
+/* The error that Netty throws when its direct memory has run out. */
+bool bbf_netty_exhausted(const char *name, size_t len);
+
 /* What a hook of Netty's own methods does. */
 enum bbf_hook_kind {
     BBF_HOOK_ROOT,       /* exit: opens a life; size = int parameter `slot` (or none) */

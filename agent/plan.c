@@ -28,7 +28,8 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(ALIAS_TEST, "aliasObject", "(" O O ")V")                                                    \
     XX(NEVER, "never", "(" O ")V")                                                                 \
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
-    XX(MISUSE, "misuse", "(" O ")V")
+    XX(MISUSE, "misuse", "(" O ")V")                                                               \
+    XX(EXHAUSTED, "exhausted", "()V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
@@ -366,11 +367,36 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     plan->after_call = true;
 }
 
+/* ---- direct memory that ran out ---- */
+
+/* Netty's error says it by being made; the JDK's is one of many OutOfMemoryErrors, so the method is
+ * asked that makes it. */
+static bool says_exhausted(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
+{
+    return c->exhausted && same(m->name, c->jdk ? "reserveMemory" : "<init>");
+}
+
+static bool after_error(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
+                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                        struct bbf_cf_call *call)
+{
+    (void)ctx;
+    (void)m;
+    (void)descriptor;
+    (void)opcode;
+    *call = call_of(TARGET_EXHAUSTED);
+    return same(owner, "java/lang/OutOfMemoryError") && same(name, "<init>");
+}
+
 /* ---- callbacks of agent/classfile ---- */
 
 static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
 {
     const struct bbf_plan_class *c = ctx;
+    if (says_exhausted(c, m) && c->jdk)
+        plan->after_call = true;
+    else if (says_exhausted(c, m))
+        plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
     if (c->buffer_prefix > 0) {
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
                                     m->class_name.len - c->buffer_prefix - 7};
@@ -508,13 +534,17 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     const struct bbf_options *o = &rules->options;
     *c = (struct bbf_plan_class){.tracker = tracker, .rules = rules, .name = {name, len}};
     size_t prefix = bbf_netty_buffer_prefix(name, len);
+    c->jdk = same(c->name, BBF_PLAN_JDK_BITS);
+    c->exhausted = c->jdk ? o->file != NULL : bbf_netty_exhausted(name, len);
+    if (c->jdk)
+        return c->exhausted;
     if (prefix > 0 &&
         bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
         c->buffer_prefix = prefix;
     c->steps = included(name, len, o);
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
                       bbf_patterns_match(o->exclude, name, len) == 0;
-    return c->buffer_prefix > 0 || c->steps || c->constructors;
+    return c->buffer_prefix > 0 || c->exhausted || c->steps || c->constructors;
 }
 
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
@@ -523,9 +553,11 @@ void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
         .targets = targets,
         .n_targets = N_TARGETS,
         .ctx = plan,
-        .interesting = interesting,
+        .interesting = plan->jdk ? NULL : interesting,
         .plan = plan_method,
-        .after_call = plan->steps ? after_call : NULL,
+        .after_call = plan->jdk     ? after_error
+                      : plan->steps ? after_call
+                                    : NULL,
         .after_cast = plan->steps ? after_cast : NULL,
     };
 }

@@ -28,7 +28,13 @@ struct bbf_plan_class {
     size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
     bool steps;           /* included */
     bool constructors;    /* trackConstructors */
+    bool exhausted;       /* says that direct memory ran out */
+    bool jdk;             /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
 };
+
+/* The JDK's class that counts direct memory against -XX:MaxDirectMemorySize. Of the boot loader's
+ * classes the only one that is changed, and only with file=, which the report needs. */
+#define BBF_PLAN_JDK_BITS "java/nio/Bits"
 
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/nearby.h"
+#include "agent/oom.h"
 #include "agent/reconcile.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -131,6 +132,10 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
         err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
     }
+    bbf_oom_note(&note);
+    if (err == BBF_OK && note.len > 0)
+        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+    bbf_buf_free(&note);
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
     else if (atomic_load(&bbf_agent.followed_classes) == 0)

@@ -7,6 +7,7 @@
 #include "agent/heap.h"
 #include "agent/hook.h"
 #include "agent/lifecycle.h"
+#include "agent/oom.h"
 #include "agent/reconcile.h"
 #include "agent/report.h"
 #include "agent/state.h"
@@ -72,6 +73,12 @@ static int apply(JNIEnv *env, struct bbf_request *request)
         }
     }
     return BBF_OK;
+}
+
+int bbf_worker_snapshot(JNIEnv *env, struct bbf_snapshot *snapshot)
+{
+    bbf_lives_scan(bbf_agent.tracker, &heap);
+    return bbf_report_fill(env, snapshot);
 }
 
 static int serve(JNIEnv *env, struct bbf_request *request)
@@ -216,6 +223,7 @@ static void work(JNIEnv *env, bool *drained)
         tick();
         scan_after_gc(&next_scan_ms);
         bbf_watch_look();
+        bbf_oom_look(env);
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
     }

@@ -9,6 +9,7 @@
 #ifndef BBF_AGENT_WORKER_H
 #define BBF_AGENT_WORKER_H
 
+#include <jni.h>
 #include <stdbool.h>
 
 #include "core/buf.h"
@@ -24,6 +25,9 @@ int bbf_worker_begin(void);
 void bbf_worker_leave(unsigned timeout_ms);
 /* A GC finished: only a wake-up, safe in the collector's callback. */
 void bbf_worker_wake(void);
+
+/* The agent thread itself: scan, then capture, as a request for a snapshot has it. */
+int bbf_worker_snapshot(JNIEnv *env, struct bbf_snapshot *snapshot);
 
 enum bbf_request_kind {
     BBF_REQUEST_SNAPSHOT, /* scan, then capture; `gc`: ask the JVM for a GC first */

@@ -87,8 +87,8 @@ static const struct option table[] = {
     { "queue", COUNT, FIELD(queue), .min = 1, .max = 1000000, .initial = "5000", .argument = "N",
       .help = "messages kept for clients of the live stream that do not keep up" },
     { "file", TEXT, FIELD(file), .initial = "", .argument = "FILE",
-      .help = "write a report at exit, its format by the extension (.json .txt .llm .summary); %p "
-              "is the process id, %t the time" },
+      .help = "write a report at exit, and at once as FILE-oom when direct memory runs out, its format "
+              "by the extension (.json .txt .llm .summary); %p is the process id, %t the time" },
     { "gc", CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off", .argument = "off|exit",
       .help = "exit: ask for a garbage collection before the report at exit, so that it misses no "
               "leak" },

@@ -380,6 +380,7 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.holders_unknown_ = sums->tally[BBF_L_TALLY_HOLDERS_UNKNOWN];
     s->totals.undone_ = sums->undone;
     s->totals.untracked_buffers_ = sums->untracked;
+    s->totals.out_of_memory_ = sums->exhausted;
     s->totals.no_weakref_ = t->no_weakref;
     s->totals.internal_errors_ += sums->errors + t->empty_slots;
 }

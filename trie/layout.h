@@ -119,6 +119,7 @@
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
+    XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \

@@ -62,6 +62,7 @@ static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
     sums->undone = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNDONE));
     sums->errors = atomic_load(bbf_shared_long(t, BBF_L_SHARED_ERRORS));
     sums->untracked = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNTRACKED));
+    sums->exhausted = atomic_load(bbf_shared_long(t, BBF_L_SHARED_EXHAUSTED));
 }
 
 static void add_nothing(void *ctx, uint32_t index, uint64_t count)
@@ -147,4 +148,5 @@ void bbf_sums_subtract(struct bbf_sums *sums, const struct bbf_sums *base)
     for (int i = 0; i < BBF_L_TALLIES; i++)
         take(&sums->tally[i], base->tally[i]);
     take(&sums->undone, base->undone);
+    take(&sums->exhausted, base->exhausted);
 }

@@ -9,6 +9,7 @@ import typing
 import attach
 import guests
 import notice
+import oom
 import reconcile
 import seed
 import special
@@ -672,4 +673,4 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases(), *seed.cases(), *wire.cases()]
+         *reconcile.cases(), *seed.cases(), *oom.cases(), *wire.cases()]

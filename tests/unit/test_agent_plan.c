@@ -399,6 +399,32 @@ static void a_hook_does_not_read_what_the_method_overwrote(void **state)
     planned_free(p);
 }
 
+static void the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made(void **state)
+{
+    struct planned *p = planned_new("include=com.app,file=x.json");
+    struct bbf_cf_method m = {.class_name = {"java/nio/Bits", 13}};
+    struct bbf_cf_str oome = {"java/lang/OutOfMemoryError", 26}, init = {"<init>", 6},
+                      other = {"java/lang/Error", 15}, text = {"(Ljava/lang/String;)V", 21};
+    struct bbf_cf_call call;
+    (void)state;
+    assert_plan(p, "io/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
+                "(Ljava/lang/String;)V", "V:exhausted()");
+    assert_plan(p, "a/b/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
+                "(Ljava/lang/String;)V", "V:exhausted()");
+    assert_plan(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V", "+C");
+    assert_true(p->config.after_call(p->config.ctx, &m, oome, init, text, 183, &call));
+    assert_string_equal(p->config.targets[call.target].method, "exhausted");
+    assert_false(p->config.after_call(p->config.ctx, &m, other, init, text, 183, &call));
+    assert_plan(p, "java/nio/Bits", STATIC, "unreserveMemory", "(JJ)V", "");
+    plan_of(p, "java/nio/Buffer", PLAIN, "flip", "()V");
+    assert_string_equal(p->text, "");
+    planned_free(p);
+    p = planned_new("include=com.app");
+    plan_of(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V");
+    assert_false(p->wanted); /* only with file= */
+    planned_free(p);
+}
+
 static void an_excluded_netty_keeps_its_hooks(void **state)
 {
     struct planned *p = planned_new("include=com.app,exclude=io.netty");
@@ -689,6 +715,7 @@ int main(void)
         cmocka_unit_test(some_hooks_are_one_version_s),
         cmocka_unit_test(a_bridge_of_a_hooked_method_counts_nothing),
         cmocka_unit_test(a_hook_does_not_read_what_the_method_overwrote),
+        cmocka_unit_test(the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made),
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
         cmocka_unit_test(parameters_are_found_at_any_place),
         cmocka_unit_test(objects_everywhere_when_asked_for),

@@ -78,6 +78,10 @@ public final class BBFlowShim {
     @Hidden
     private static native void push(int record);
 
+    /** The agent thread has something to do. */
+    @Hidden
+    private static native void wake();
+
     /** Site of "?first-seen Class"; 0 at the limit. */
     @Hidden
     private static native int firstSite(int classNumber);
@@ -780,6 +784,19 @@ public final class BBFlowShim {
         try {
             if (o != null)
                 tally(TALLY_MISUSE);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Direct memory ran out: the error that says so was just made. The agent thread reports. */
+    @DontInline
+    @Hidden
+    public static void exhausted() {
+        room();
+        try {
+            U.getAndAddLong(null, SHARED + SHARED_EXHAUSTED, 1);
+            wake();
         } catch (Throwable t) {
             failed(t);
         }

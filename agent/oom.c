@@ -1,0 +1,125 @@
+#include "agent/oom.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/report.h"
+#include "agent/state.h"
+#include "agent/worker.h"
+#include "core/err.h"
+#include "core/log.h"
+
+enum { PAUSE_S = 60, MOST = 60, LAST = 1024 };
+
+static uint64_t seen;        /* errors that were looked at */
+static unsigned written;     /* reports */
+static time_t next;          /* CLOCK_MONOTONIC: when the next may be written */
+static bool hooked;          /* java.nio.Bits */
+static time_t last_at;       /* the newest report, CLOCK_REALTIME */
+static char last_path[LAST]; /* "" = none */
+
+static uint64_t errors(void)
+{
+    return atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_EXHAUSTED),
+                                memory_order_relaxed);
+}
+
+/* leaks.json -> leaks-oom.json; file= was checked to have an extension. */
+static int report_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size)
+{
+    struct bbf_buf whole = BBF_BUF_INIT;
+    int err = bbf_report_path(&whole, pattern, why, why_size);
+    const char *text = bbf_buf_cstr(&whole), *dot = strrchr(text, '.');
+    if (err == BBF_OK && dot != NULL)
+        bbf_buf_printf(out, "%.*s-oom%s", (int)(dot - text), text, dot);
+    bbf_buf_free(&whole);
+    return err == BBF_OK && (out->failed || out->len == 0) ? BBF_ENOMEM : err;
+}
+
+static void write_report(JNIEnv *env, const char *pattern)
+{
+    struct bbf_buf path = BBF_BUF_INIT;
+    struct bbf_snapshot *snapshot = bbf_snapshot_new();
+    char why[400] = "";
+    int err = report_path(&path, pattern, why, sizeof why);
+    if (err == BBF_OK) {
+        time(&last_at);
+        snprintf(last_path, sizeof last_path, "%s", bbf_buf_cstr(&path));
+        err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_snapshot(env, snapshot);
+        if (err != BBF_OK)
+            snprintf(why, sizeof why, "%s", bbf_strerror(err));
+    }
+    if (err == BBF_OK)
+        err = bbf_report_write(snapshot, bbf_buf_cstr(&path), why, sizeof why);
+    if (err == BBF_OK) {
+        written++;
+    } else {
+        last_path[0] = '\0';
+        bbf_log(BBF_LOG_ERROR, "direct memory ran out, and no report: %s", why);
+    }
+    bbf_snapshot_free(snapshot);
+    bbf_buf_free(&path);
+}
+
+/* java.nio.Bits as the rules in force have it. */
+static bool retransform_bits(JNIEnv *env)
+{
+    jclass bits = (*env)->FindClass(env, BBF_PLAN_JDK_BITS);
+    bool done = bits != NULL &&
+                (*bbf_agent.code)->RetransformClasses(bbf_agent.code, 1, &bits) == JVMTI_ERROR_NONE;
+    if ((*env)->ExceptionCheck(env))
+        (*env)->ExceptionClear(env);
+    if (bits != NULL)
+        (*env)->DeleteLocalRef(env, bits);
+    if (!done)
+        atomic_fetch_add(&bbf_agent.retransform_failed, 1);
+    return done;
+}
+
+void bbf_oom_look(JNIEnv *env)
+{
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    struct timespec now;
+    if (rules == NULL || atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)
+        return;
+    if (!hooked && rules->options.file != NULL && atomic_load(&bbf_agent.netty_loaded)) {
+        hooked = true;
+        (void)retransform_bits(env);
+    }
+    uint64_t count = errors();
+    if (count == seen)
+        return;
+    if (seen == 0)
+        bbf_log(BBF_LOG_WARN, "direct memory ran out");
+    seen = count;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (rules->options.file == NULL || now.tv_sec < next || written >= MOST)
+        return;
+    next = now.tv_sec + PAUSE_S;
+    write_report(env, rules->options.file);
+}
+
+void bbf_oom_leave(JNIEnv *env)
+{
+    if (hooked)
+        (void)retransform_bits(env);
+    hooked = false;
+}
+
+void bbf_oom_note(struct bbf_buf *out)
+{
+    char when[32];
+    struct tm tm;
+    uint64_t count = errors();
+    if (count == 0)
+        return;
+    bbf_buf_printf(out, "direct memory ran out: %llu %s", (unsigned long long)count,
+                   count == 1 ? "error" : "errors");
+    if (last_path[0] == '\0')
+        return;
+    gmtime_r(&last_at, &tm);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    bbf_buf_printf(out, "; %s is how it was at %s (%u %s, at most one a minute)", last_path, when,
+                   written, written == 1 ? "report" : "reports");
+}
