@@ -59,6 +59,7 @@ struct answer {
     uint64_t kind;
     int bytebuf_depth, field_depth, field;
     bool counted, holder, never, counter;
+    enum bbf_lost lost; /* by the nearest class of the chain that says it */
     int counted_depth;
     uint64_t count; /* KIND_COUNT_ of the counted class */
 };
@@ -89,6 +90,27 @@ static uint64_t count_of(jclass type)
     return count;
 }
 
+/* Netty 4.2's direct memory may come of a cleaner that only frees when told to (no Unsafe, JDK
+ * 24+): such buffers have a field for it. */
+static bool has_cleanable(jclass type)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jfieldID *fields = NULL;
+    jint n = 0;
+    bool found = false;
+    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
+        return true;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL;
+        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, NULL, NULL) != 0)
+            continue;
+        found = strcmp(name, "cleanable") == 0;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return found;
+}
+
 /* What one class of the super chain adds. */
 static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
 {
@@ -112,6 +134,11 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
         a->counter = true;
     if (prefix > 0 && strcmp(name + prefix, "buffer/ByteBuf") == 0 && a->bytebuf_depth < 0)
         a->bytebuf_depth = depth;
+    if (a->lost == BBF_LOST_UNKNOWN)
+        a->lost = bbf_netty_lost(name);
+    if (prefix > 0 && a->lost == BBF_LOST_COUNTER &&
+        strcmp(name + prefix, "buffer/UnpooledDirectByteBuf") == 0 && has_cleanable(type))
+        a->lost = BBF_LOST_UNKNOWN;
     a->holder = a->holder || is_holder(env, type, 0);
 }
 
@@ -142,6 +169,7 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
         kind = bbf_class_intern(bbf_agent.tracker, first) & BBF_L_KIND_CLASS;
         if (bbf_netty_pool(first, &pool))
             bbf_owned_class(bbf_agent.tracker, (uint32_t)kind, pool);
+        bbf_class_lost(bbf_agent.tracker, (uint32_t)kind, a.lost);
         kind |= (uint64_t)bbf_netty_memory(simple_of(first)) << BBF_L_KIND_MEM_SHIFT;
         kind |= view ? BBF_L_KIND_VIEW : a.counted ? BBF_L_KIND_OWNER : BBF_L_KIND_FOREIGN;
     } else if (holder) {

@@ -12,6 +12,7 @@
 #include "agent/serve.h"
 #include "agent/shim.h"
 #include "agent/state.h"
+#include "agent/threads.h"
 #include "agent/worker.h"
 #include "core/err.h"
 #include "core/log.h"
@@ -335,8 +336,9 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti;
-    bbf_stripe_retire(bbf_agent.tracker,
-                      (uint64_t)(*env)->GetLongField(env, thread, bbf_agent.tid));
+    uint64_t tid = (uint64_t)(*env)->GetLongField(env, thread, bbf_agent.tid);
+    if (bbf_stripe_retire(bbf_agent.tracker, tid))
+        bbf_threads_ended(thread, tid);
 }
 
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)

@@ -282,6 +282,32 @@ enum bbf_memory bbf_netty_memory(const char *simple_name)
     return BBF_MEM_UNKNOWN;
 }
 
+enum bbf_lost bbf_netty_lost(const char *class_name)
+{
+    static const struct {
+        const char *begins;
+        enum bbf_lost lost;
+    } classes[] = {
+        {"buffer/PooledNonRetained", BBF_LOST_UNKNOWN},
+        {"buffer/Pooled", BBF_LOST_FOR_GOOD}, /* its slices and duplicates, too */
+        {"buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledDirect", BBF_LOST_COUNTER},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeDirect", BBF_LOST_COUNTER},
+        {"buffer/UnpooledDirect", BBF_LOST_NOTHING},
+        {"buffer/UnpooledUnsafeDirect", BBF_LOST_NOTHING},
+        {"buffer/UnpooledByteBufAllocator$Instrumented", BBF_LOST_NOTHING}, /* heap */
+        {"buffer/UnpooledHeap", BBF_LOST_NOTHING},
+        {"buffer/UnpooledUnsafeHeap", BBF_LOST_NOTHING},
+    };
+    size_t len = strlen(class_name), prefix = bbf_netty_buffer_prefix(class_name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof classes / sizeof *classes; i++)
+        if (starts_with(class_name + prefix, len - prefix, classes[i].begins))
+            return classes[i].lost;
+    return BBF_LOST_UNKNOWN;
+}
+
 bool bbf_netty_pool(const char *class_name, enum bbf_pool *pool)
 {
     static const struct {

@@ -92,6 +92,10 @@ size_t bbf_netty_fields(const struct bbf_netty_field **fields);
 /* direct, heap or composite by a concrete class's simple name. */
 enum bbf_memory bbf_netty_memory(const char *simple_name);
 
+/* What a buffer of that class (internal name) takes with it when it is never released; UNKNOWN: it
+ * is not in the table. */
+enum bbf_lost bbf_netty_lost(const char *class_name);
+
 /* Whose counters a buffer of that class (internal name) is part of; false: of nobody's. */
 bool bbf_netty_pool(const char *class_name, enum bbf_pool *pool);
 

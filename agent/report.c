@@ -13,6 +13,7 @@
 #include "agent/oom.h"
 #include "agent/reconcile.h"
 #include "agent/state.h"
+#include "agent/threads.h"
 #include "core/err.h"
 #include "render/render.h"
 
@@ -184,6 +185,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_reconcile_fill(env, s);
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = bbf_threads_fill(env, s);
     if (err == BBF_OK)
         err = fill_notes(env, s);
     return err;

@@ -15,6 +15,8 @@ __attribute__((unused)) static const char *const bbf_json_refs[] = {"0", "1-2", 
 __attribute__((unused)) static const char *const bbf_json_memories[] = {"direct", "heap",
                                                                         "composite", "unknown"};
 __attribute__((unused)) static const char *const bbf_json_verdicts[] = {"leaked", "aged"};
+__attribute__((unused)) static const char *const bbf_json_lost[] = {"unknown", "for_good",
+                                                                    "counter_only", "nothing"};
 
 __attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
                                                                      "adaptive"};

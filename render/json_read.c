@@ -117,6 +117,54 @@ static int read_node(struct bbf_json_reader *r, struct json_object *row)
     return err;
 }
 
+/* In the order of their ids, as bbf_snapshot_check() has it. */
+static int read_thread(struct bbf_json_reader *r, struct json_object *row)
+{
+    struct bbf_snapshot *s = r->snapshot;
+    const struct bbf_json_place place = {"threads", s->n_threads};
+    struct json_object *member;
+    int err = 0;
+
+    struct bbf_snap_thread *threads =
+        grow(s->threads, s->n_threads, &r->threads_cap, sizeof *threads);
+    if (threads == NULL)
+        return BBF_ENOMEM;
+    s->threads = threads;
+    struct bbf_snap_thread *thread = &threads[s->n_threads++];
+    member = bbf__json_member_of(r, &place, row, "id", &err);
+    if (err == 0)
+        err = bbf__json_take_count(r, &place, "id", member, &thread->id);
+    member = bbf__json_member_of(r, &place, row, "name", &err);
+    if (err == 0)
+        err = bbf__json_take_string(r, &place, "name", member, &thread->name);
+    if (err == 0 && s->n_threads > 1 && thread->id <= thread[-1].id)
+        err = bbf__json_fail_member(r, &place, "id", "not above the one before it");
+    return err;
+}
+
+/* What a row may lack: a snapshot of an older bbflow. */
+static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                             struct json_object *row, struct bbf_snap_leak *leak)
+{
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } counts[] = {{"p50_seconds", &leak->p50_seconds},
+                  {"thread", &leak->thread},
+                  {"thread_count", &leak->thread_count}};
+    struct json_object *member;
+    unsigned lost = BBF_LOST_UNKNOWN;
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && err == 0; i++)
+        if (json_object_object_get_ex(row, counts[i].name, &member))
+            err = bbf__json_take_count(r, place, counts[i].name, member, counts[i].to);
+    if (err == 0 && json_object_object_get_ex(row, "lost", &member))
+        err = BBF_JSON_TAKE_WORD(r, place, "lost", member, bbf_json_lost, &lost);
+    leak->lost = (enum bbf_lost)lost;
+    return err;
+}
+
 /* leak->node likewise. `path` is not read: it is made from the nodes whenever it is written. */
 static int read_leak(struct bbf_json_reader *r, struct json_object *row)
 {
@@ -149,6 +197,8 @@ static int read_leak(struct bbf_json_reader *r, struct json_object *row)
     member = bbf__json_member_of(r, &place, row, "oldest_seconds", &err);
     if (err == 0)
         err = bbf__json_take_count(r, &place, "oldest_seconds", member, &leak->oldest_seconds);
+    if (err == 0)
+        err = read_leak_details(r, &place, row, leak);
     leak->verdict = (enum bbf_verdict)verdict;
     leak->memory = (enum bbf_memory)memory;
     return err;
@@ -232,6 +282,7 @@ static const struct {
     {"reconciled", bbf__json_read_reconciled, false, true},
     {"sites", read_site, true, false},
     {"nodes", read_node, true, false},
+    {"threads", read_thread, true, true},
     {"leaks", read_leak, true, false},
 };
 

@@ -225,6 +225,18 @@ static void add_path(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
     }
 }
 
+static void add_threads(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_str(out, "\"threads\":[");
+    for (size_t i = 0; i < snapshot->n_threads && !out->failed; i++) {
+        bbf_buf_printf(out, "%s\n{\"id\":%" PRIu64 ",\"name\":", i > 0 ? "," : "",
+                       snapshot->threads[i].id);
+        add_string(out, snapshot->threads[i].name);
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                       const uint32_t *parents, const struct bbf_name *names, uint32_t *steps)
 {
@@ -234,10 +246,12 @@ static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
         bbf_buf_printf(out,
                        "%s\n{\"node\":%" PRIu32 ",\"verdict\":\"%s\",\"memory\":\"%s\""
                        ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"oldest_seconds\":%" PRIu64
-                       ",\"path\":[",
+                       ",\"p50_seconds\":%" PRIu64 ",\"lost\":\"%s\",\"thread\":%" PRIu64
+                       ",\"thread_count\":%" PRIu64 ",\"path\":[",
                        i > 0 ? "," : "", snapshot->nodes[leak->node].id,
                        bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
-                       leak->count, leak->bytes, leak->oldest_seconds);
+                       leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
+                       bbf_json_lost[leak->lost], leak->thread, leak->thread_count);
         add_path(out, snapshot, parents, names, steps, leak->node);
         bbf_buf_str(out, "]}");
     }
@@ -283,6 +297,7 @@ int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         add_reconciled(out, &snapshot->reconciled);
         add_sites(out, snapshot);
         add_nodes(out, snapshot);
+        add_threads(out, snapshot);
         add_leaks(out, snapshot, parents, names, steps);
     }
     bbf_buf_free(&texts);

@@ -70,7 +70,8 @@ static size_t first_row(const struct bbf_leak_index *index, uint32_t node)
     return low;
 }
 
-static void add_leak(struct bbf_buf *out, const char **glue, const struct bbf_snap_leak *leak)
+static void add_leak(struct bbf_buf *out, const struct bbf_snapshot *snapshot, const char **glue,
+                     const struct bbf_snap_leak *leak)
 {
     const char *word = "⚠️ LEAK";
 
@@ -81,6 +82,12 @@ static void add_leak(struct bbf_buf *out, const char **glue, const struct bbf_sn
     bbf_buf_printf(out, "%s%s %" PRIu64 " (", *glue, word, leak->count);
     bbf_text_bytes(out, leak->bytes);
     bbf_buf_printf(out, " %s)", bbf_memory_name(leak->memory));
+    if (leak->oldest_seconds != 0)
+        bbf_buf_printf(out, " oldest %" PRIu64 " s", leak->oldest_seconds);
+    if (leak->thread != 0) {
+        bbf_buf_str(out, " by ");
+        bbf_text_opener(out, snapshot, leak, '\0');
+    }
     *glue = ", ";
 }
 
@@ -103,7 +110,7 @@ void bbf_leak_marker(struct bbf_buf *out, const struct bbf_leak_index *index, ui
             const struct bbf_snap_leak *leak = &snapshot->leaks[index->order[i]];
             if (leak->node != node)
                 break;
-            add_leak(out, &glue, leak);
+            add_leak(out, snapshot, &glue, leak);
         }
     /* At a limit there was no room for the release's own line (ref=0, which needs no word). */
     if (row->ref != BBF_REF_0)

@@ -19,7 +19,8 @@ int bbf_leak_index_init(struct bbf_leak_index *index, const struct bbf_snapshot 
 void bbf_leak_index_free(struct bbf_leak_index *index);
 
 /*
- * What a node's line says behind its counts: " 🚨 LEAK 41 (10.2 KiB direct), held 1", or nothing.
+ * What a node's line says behind its counts: " 🚨 LEAK 41 (10.2 KiB direct) oldest 90 s by worker-3,
+ * held 1", or nothing.
  */
 void bbf_leak_marker(struct bbf_buf *out, const struct bbf_leak_index *index, uint32_t node);
 

@@ -6,6 +6,7 @@
 
 #include "core/err.h"
 #include "render/diverge.h"
+#include "render/json_names.h"
 #include "render/names.h"
 #include "render/reconciled.h"
 #include "render/text.h"
@@ -140,7 +141,12 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_text_percent(out, leak->count, llm->snapshot->nodes[leak->node].passed_);
         bbf_buf_char(out, '|');
     }
-    bbf_buf_printf(out, "oldest_s=%" PRIu64, leak->oldest_seconds);
+    bbf_buf_printf(out, "lost=%s|oldest_s=%" PRIu64 "|p50_s=%" PRIu64, bbf_json_lost[leak->lost],
+                   leak->oldest_seconds, leak->p50_seconds);
+    if (leak->thread != 0) {
+        bbf_buf_str(out, "|opened_by=");
+        bbf_text_opener(out, llm->snapshot, leak, '|');
+    }
     add_path(llm, leak->node);
 }
 

@@ -128,6 +128,19 @@ static void add_path(const struct summary *s, uint32_t node)
     bbf_buf_char(s->out, '\n');
 }
 
+static void add_details(const struct summary *s, const struct bbf_snap_leak *leak)
+{
+    const char *lost = leak->verdict == BBF_VERDICT_LEAKED ? bbf_lost_text(leak->lost) : "";
+
+    if (lost[0] == '\0' && leak->thread == 0)
+        return;
+    bbf_buf_printf(s->out, "  %s%s", lost, lost[0] != '\0' && leak->thread != 0 ? ", " : "");
+    if (leak->thread != 0)
+        bbf_buf_str(s->out, "opened by ");
+    bbf_text_opener(s->out, s->snapshot, leak, '\0');
+    bbf_buf_char(s->out, '\n');
+}
+
 static void add_leaks(const struct summary *s)
 {
     struct bbf_buf *out = s->out;
@@ -144,14 +157,15 @@ static void add_leaks(const struct summary *s)
         bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
                        leak->count);
         bbf_text_bytes(out, leak->bytes);
-        bbf_buf_printf(out, " %s, oldest %" PRIu64 " s)", bbf_memory_name(leak->memory),
-                       leak->oldest_seconds);
+        bbf_buf_printf(out, " %s, oldest %" PRIu64 " s, half within %" PRIu64 " s)",
+                       bbf_memory_name(leak->memory), leak->oldest_seconds, leak->p50_seconds);
         if (leak->verdict == BBF_VERDICT_LEAKED) {
             bbf_buf_str(out, ", ");
             bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
             bbf_buf_str(out, " of what came here");
         }
         bbf_buf_char(out, '\n');
+        add_details(s, leak);
         add_path(s, leak->node);
     }
     if (n > LEAKS_SHOWN)

@@ -113,6 +113,36 @@ const char *bbf_ref_name(uint8_t bucket)
     return names[bucket];
 }
 
+const char *bbf_lost_text(enum bbf_lost lost)
+{
+    switch (lost) {
+    case BBF_LOST_FOR_GOOD:
+        return "lost for good";
+    case BBF_LOST_COUNTER:
+        return "lost in Netty's counter only";
+    case BBF_LOST_NOTHING:
+        return "freed by the garbage collector";
+    case BBF_LOST_UNKNOWN:
+        break;
+    }
+    return "";
+}
+
+void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                     const struct bbf_snap_leak *leak, char also)
+{
+    const char *name = bbf_snapshot_thread(snapshot, leak->thread);
+
+    if (leak->thread == 0)
+        return;
+    if (name != NULL)
+        bbf_text_safe(out, name, also);
+    else
+        bbf_buf_printf(out, "thread %" PRIu64 " (ended)", leak->thread);
+    if (leak->thread_count < leak->count)
+        bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 ")", leak->thread_count, leak->count);
+}
+
 const char *bbf_memory_name(enum bbf_memory memory)
 {
     switch (memory) {

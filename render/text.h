@@ -33,6 +33,16 @@ void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 /* "direct", "heap", "composite", "unknown". */
 const char *bbf_memory_name(enum bbf_memory memory);
 
+/* What is lost with a leak: "lost for good", …; "" if that is not known. */
+const char *bbf_lost_text(enum bbf_lost lost);
+
+/*
+ * Who opened the lives of a leak row: "worker-3", "worker-3 (38 of 41)", "thread 17 (ended)";
+ * nothing if that is not known. `also` as for bbf_text_safe().
+ */
+void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                     const struct bbf_snap_leak *leak, char also);
+
 /* "0", "1", "3", "6": the least count of an enum bbf_bucket, as the text renders show it. */
 const char *bbf_ref_name(uint8_t bucket);
 

@@ -363,7 +363,11 @@ static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struc
             .count = tomb->count,
             .bytes = tomb->bytes,
             .oldest_seconds = tomb->oldest,
+            .p50_seconds = bbf_tomb_p50(tomb),
+            .lost = (enum bbf_lost)tomb->lost,
         };
+        struct bbf_snap_leak *leak = &s->leaks[s->n_leaks - 1];
+        leak->thread = bbf_tomb_opener(tomb, &leak->thread_count);
     }
     return BBF_OK;
 }

@@ -15,7 +15,8 @@
  *                   size   generation:32 | bytes:32
  *                   parent handle of the life it was derived from, 0
  *                   next   free list link while free; seconds since start at open while open
- *                   batch  link of the global stack of batches
+ *                   batch  link of the global stack of batches; while open low half of the tid
+ *                          that opened it, or with MAPPED its place in the map
  *   node, 64 B      four children key:32 | node:32, site, parent, depth, flags, children, unknown
  *   key             site, or (bucket + 1) << 24 | site where the bucket differs from the parent's
  */

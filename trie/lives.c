@@ -87,14 +87,16 @@ static void charge_run(struct bbf_tracker *t, uint64_t run)
         bbf_node_released(t, (uint32_t)(run >> 32), (uint32_t)(run >> 16) & 0xffff, run & 0xffff);
 }
 
-void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid)
+bool bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid)
 {
+    bool had = false;
     /* A thread claims one of two places (java-shim, claim()). */
     uint64_t places[2] = {tid & (BBF_L_STRIPES - 1), (tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54};
     for (int p = 0; p < 2; p++) {
         struct bbf_stripe *s = &t->stripes[places[p]];
         if (tid == 0 || atomic_load_explicit(&s->owner, memory_order_relaxed) != tid)
             continue;
+        had = true;
         for (int i = 0; i < BBF_L_RUN_SLOTS; i++) {
             charge_run(t, atomic_load_explicit(&s->run[i], memory_order_relaxed));
             atomic_store_explicit(&s->run[i], 0, memory_order_relaxed);
@@ -107,6 +109,7 @@ void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid)
         /* Release: the next owner sees empty lists. */
         atomic_store_explicit(&s->owner, 0, memory_order_release);
     }
+    return had;
 }
 
 uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
@@ -238,56 +241,6 @@ static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
 
 /* ---- verdicts (D8) ---- */
 
-/* The tomb of lives that ended so; NULL: none. */
-static struct bbf_tomb *find_tomb(const struct bbf_tracker *t, uint32_t node, enum bbf_end end,
-                                  uint8_t memory)
-{
-    for (uint32_t i = bbf_node_at(t, node)->tomb; i != 0; i = bbf_tomb_at(t, i)->next)
-        if (bbf_tomb_at(t, i)->end == end && bbf_tomb_at(t, i)->memory == memory)
-            return bbf_tomb_at(t, i);
-    return NULL;
-}
-
-/* A new one; NULL without memory. */
-static struct bbf_tomb *add_tomb(struct bbf_tracker *t, uint32_t node, enum bbf_end end,
-                                 uint8_t memory)
-{
-    uint32_t *first = &bbf_node_at(t, node)->tomb;
-    size_t upto = (t->n_tombs + 2) * sizeof(struct bbf_tomb);
-    if (upto > atomic_load(&t->tombs.writable)) {
-        size_t leaks = t->tombs.step / sizeof(struct bbf_tomb) * BBF_LEAK_BYTES;
-        if (!bbf_budget_charge(&t->budget, leaks))
-            return NULL;
-        if (!bbf_space_reach(&t->tombs, upto)) {
-            bbf_budget_uncharge(&t->budget, leaks);
-            return NULL;
-        }
-    }
-    struct bbf_tomb *tomb = bbf_tomb_at(t, ++t->n_tombs);
-    *tomb = (struct bbf_tomb){.node = node, .next = *first, .end = (uint8_t)end, .memory = memory};
-    *first = t->n_tombs;
-    return tomb;
-}
-
-static void charge(struct bbf_tracker *t, uint32_t node, enum bbf_end end, uint8_t memory,
-                   uint64_t bytes, uint32_t seconds)
-{
-    struct bbf_tomb *tomb = find_tomb(t, node, end, memory);
-    if (tomb == NULL)
-        tomb = add_tomb(t, node, end, memory);
-    if (tomb == NULL) { /* counted where it was, if not with its bytes */
-        if (end == BBF_END_LEAKED)
-            bbf_node_at(t, node)->leaked++;
-        else
-            bbf_node_unknown(t, node);
-        return;
-    }
-    tomb->count++;
-    tomb->bytes += bytes;
-    if (seconds > tomb->oldest)
-        tomb->oldest = seconds;
-}
-
 /* Where a collected life stood, and what its memory is (MEM_ bits). */
 static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
@@ -303,6 +256,13 @@ static uint8_t memory_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
     /* Open when the hooks went: its release may not have been seen, as a foreign count's. */
     bool stopped = t->paused || (life & BBF_L_STOPPED) != 0;
     return stopped ? mem | BBF_L_MEM_FOREIGN : mem;
+}
+
+/* What is lost with it, by the class that its words name. */
+static uint8_t lost_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
+{
+    uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
+    return BBF_GENERATION(refs) == g ? bbf_refs_lost(t, refs) : BBF_LOST_UNKNOWN;
 }
 
 static uint32_t generation_of(const struct bbf_tracker *t, uint32_t r)
@@ -341,6 +301,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, uint32_t node)
         if (node != BBF_L_NODE_NONE && !after->leaked) {
             after->node = node;
             after->memory = memory_of(t, dead, generation_of(t, dead)) & BBF_L_MEM_KIND;
+            after->lost = lost_of(t, dead, generation_of(t, dead));
             after->leaked = true;
         }
         parent = above;
@@ -351,8 +312,9 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, uint32_t node)
  * forgotten that leak since, they are forgotten with it. */
 static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t bytes)
 {
-    struct bbf_tomb *tomb =
-        after->leaked ? find_tomb(t, after->node, BBF_END_LEAKED, after->memory) : NULL;
+    const struct bbf_loss first = {
+        .node = after->node, .end = BBF_END_LEAKED, .memory = after->memory, .lost = after->lost};
+    struct bbf_tomb *tomb = after->leaked ? bbf_tomb_find(t, &first) : NULL;
     if (tomb != NULL)
         tomb->bytes += bytes;
 }
@@ -365,21 +327,27 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
     uint32_t bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0;
     uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
-    uint32_t seconds = now - atomic_load_explicit(&record->next, memory_order_relaxed);
-    uint8_t mem = memory_of(t, r, g), memory = mem & BBF_L_MEM_KIND;
+    uint8_t mem = memory_of(t, r, g);
     uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
+    struct bbf_loss loss = {.node = node,
+                            .memory = mem & BBF_L_MEM_KIND,
+                            .lost = lost_of(t, r, g),
+                            .seconds = bbf_record_age(record, now),
+                            .tid = bbf_record_opener(record)};
     if (BBF_GENERATION(refs) == g)
         bbf_owned_lost(t, refs, bytes);
     if ((mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
-        charge(t, node, BBF_END_HARMLESS, memory, 0, seconds);
+        loss.end = BBF_END_HARMLESS;
     } else if ((mem & BBF_L_MEM_FOREIGN) != 0) {
-        charge(t, node, BBF_END_UNKNOWN, memory, 0, seconds);
+        loss.end = BBF_END_UNKNOWN;
     } else if (after->held == g) {
-        charge(t, node, BBF_END_HELD, memory, 0, seconds);
+        loss.end = BBF_END_HELD;
         charge_held_bytes(t, after, bytes);
     } else {
-        charge(t, node, BBF_END_LEAKED, memory, bytes, seconds);
+        loss.end = BBF_END_LEAKED;
+        loss.bytes = bytes;
     }
+    bbf_tomb_charge(t, &loss);
     atomic_store_explicit(&record->path, BBF_WORD(g, 0), memory_order_relaxed);
     free_record(t, heap, r, g);
 }

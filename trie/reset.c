@@ -36,7 +36,7 @@ static void clear_tombs(struct bbf_tracker *t)
         t->forgotten[bbf_tomb_at(t, i)->end] += bbf_tomb_at(t, i)->count;
     }
     t->n_tombs = 0;
-    bbf_budget_uncharge(&t->budget, writable / sizeof(struct bbf_tomb) * BBF_LEAK_BYTES);
+    bbf_budget_uncharge(&t->budget, bbf_leak_bytes(t, writable));
     bbf_space_drop(&t->tombs, 0, writable, writable);
     atomic_store(&t->tombs.writable, 0);
     forget_bare(t, BBF_L_NODE_RACED);

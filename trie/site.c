@@ -101,6 +101,12 @@ const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id)
     return atomic_load_explicit(&t->sites[id], memory_order_acquire);
 }
 
+void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost)
+{
+    if (class_id != 0 && class_id < BBF_MAX_CLASSES)
+        atomic_store_explicit(&t->lost_of[class_id], (uint8_t)lost, memory_order_relaxed);
+}
+
 uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name)
 {
     uint32_t number = 0;

@@ -43,6 +43,9 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
     }
     free(snapshot->sites);
     free(snapshot->nodes);
+    for (size_t i = 0; i < snapshot->n_threads; i++)
+        free(snapshot->threads[i].name);
+    free(snapshot->threads);
     free(snapshot->leaks);
     if (snapshot->charged.used != NULL)
         atomic_fetch_sub(snapshot->charged.used, snapshot->charged.bytes);
@@ -200,7 +203,9 @@ static int compare_leaks(const void *a, const void *b)
         return x->node < y->node ? -1 : 1;
     if (x->verdict != y->verdict)
         return x->verdict < y->verdict ? -1 : 1;
-    return (x->memory > y->memory) - (x->memory < y->memory);
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->lost > y->lost) - (x->lost < y->lost);
 }
 
 static bool strings_are_valid(char *const *strings, size_t count)
@@ -230,9 +235,18 @@ static bool head_is_valid(const struct bbf_snapshot *snapshot)
            strings_are_valid(snapshot->notes, snapshot->n_notes);
 }
 
+static bool threads_are_valid(const struct bbf_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_threads; i++)
+        if (snapshot->threads[i].name == NULL ||
+            (i > 0 && snapshot->threads[i].id <= snapshot->threads[i - 1].id))
+            return false;
+    return true;
+}
+
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
 {
-    if (!head_is_valid(snapshot))
+    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot))
         return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
@@ -246,7 +260,7 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_leaks; i++) {
         const struct bbf_snap_leak *leak = &snapshot->leaks[i];
         if (leak->node >= snapshot->n_nodes || (unsigned)leak->verdict > BBF_VERDICT_AGED ||
-            (unsigned)leak->memory > BBF_MEM_UNKNOWN)
+            (unsigned)leak->memory > BBF_MEM_UNKNOWN || (unsigned)leak->lost > BBF_LOST_NOTHING)
             return BBF_EFORMAT;
     }
     return 0;
@@ -259,10 +273,69 @@ static int compare_leak_keys(const void *a, const void *b)
         return x->node < y->node ? -1 : 1;
     if (x->verdict != y->verdict)
         return x->verdict < y->verdict ? -1 : 1;
-    return (x->memory > y->memory) - (x->memory < y->memory);
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->lost > y->lost) - (x->lost < y->lost);
 }
 
-/* Rows of no lives go; rows of one node, verdict and memory become one. */
+/* Where the thread is, or would be. */
+static size_t thread_place(const struct bbf_snapshot *snapshot, uint64_t id)
+{
+    size_t low = 0, high = snapshot->n_threads;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (snapshot->threads[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *bbf_snapshot_thread(const struct bbf_snapshot *snapshot, uint64_t id)
+{
+    size_t at = thread_place(snapshot, id);
+
+    return at < snapshot->n_threads && snapshot->threads[at].id == id ? snapshot->threads[at].name
+                                                                      : NULL;
+}
+
+int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const char *name)
+{
+    size_t at = thread_place(snapshot, id);
+
+    if (bbf_snapshot_thread(snapshot, id) != NULL)
+        return 0;
+    char *copy = strdup(name);
+    struct bbf_snap_thread *threads =
+        reallocarray(snapshot->threads, snapshot->n_threads + 1, sizeof *threads);
+    if (threads != NULL)
+        snapshot->threads = threads;
+    if (threads == NULL || copy == NULL) {
+        free(copy);
+        return BBF_ENOMEM;
+    }
+    memmove(&threads[at + 1], &threads[at], (snapshot->n_threads - at) * sizeof *threads);
+    threads[at] = (struct bbf_snap_thread){id, copy};
+    snapshot->n_threads++;
+    return 0;
+}
+
+static void merge_leak(struct bbf_snap_leak *to, const struct bbf_snap_leak *from)
+{
+    if (from->count > to->count) { /* two medians do not make one: that of the larger part */
+        to->p50_seconds = from->p50_seconds;
+        to->thread = from->thread;
+        to->thread_count = from->thread_count;
+    }
+    to->count += from->count;
+    to->bytes += from->bytes;
+    if (from->oldest_seconds > to->oldest_seconds)
+        to->oldest_seconds = from->oldest_seconds;
+}
+
+/* Rows of no lives go; rows of one node, verdict, memory and loss become one. */
 static void merge_leaks(struct bbf_snapshot *snapshot)
 {
     struct bbf_snap_leak *leaks = snapshot->leaks;
@@ -274,11 +347,7 @@ static void merge_leaks(struct bbf_snapshot *snapshot)
         if (leaks[i].count == 0)
             continue;
         if (kept > 0 && compare_leak_keys(&leaks[kept - 1], &leaks[i]) == 0) {
-            struct bbf_snap_leak *to = &leaks[kept - 1];
-            to->count += leaks[i].count;
-            to->bytes += leaks[i].bytes;
-            if (leaks[i].oldest_seconds > to->oldest_seconds)
-                to->oldest_seconds = leaks[i].oldest_seconds;
+            merge_leak(&leaks[kept - 1], &leaks[i]);
         } else {
             leaks[kept++] = leaks[i];
         }
@@ -312,11 +381,16 @@ static size_t unlisted(const struct bbf_snapshot *snapshot, size_t count, size_t
         }
     }
     if (leaked != 0)
-        out[n++] = (struct bbf_snap_leak){
-            (uint32_t)i, BBF_VERDICT_LEAKED, BBF_MEM_UNKNOWN, leaked, bytes, 0};
+        out[n++] = (struct bbf_snap_leak){.node = (uint32_t)i,
+                                          .verdict = BBF_VERDICT_LEAKED,
+                                          .memory = BBF_MEM_UNKNOWN,
+                                          .count = leaked,
+                                          .bytes = bytes};
     if (aged != 0)
-        out[n++] =
-            (struct bbf_snap_leak){(uint32_t)i, BBF_VERDICT_AGED, BBF_MEM_UNKNOWN, aged, 0, 0};
+        out[n++] = (struct bbf_snap_leak){.node = (uint32_t)i,
+                                          .verdict = BBF_VERDICT_AGED,
+                                          .memory = BBF_MEM_UNKNOWN,
+                                          .count = aged};
     return n;
 }
 

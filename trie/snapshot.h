@@ -27,6 +27,14 @@ enum bbf_bucket { BBF_REF_0, BBF_REF_1_2, BBF_REF_3_5, BBF_REF_6 };
 
 enum bbf_memory { BBF_MEM_DIRECT, BBF_MEM_HEAP, BBF_MEM_COMPOSITE, BBF_MEM_UNKNOWN };
 
+/* What a buffer that is never released takes with it. */
+enum bbf_lost {
+    BBF_LOST_UNKNOWN,  /* a class that is not Netty's, or a composite: its components say it */
+    BBF_LOST_FOR_GOOD, /* memory of a pool or without a cleaner: nothing gives it back */
+    BBF_LOST_COUNTER,  /* the garbage collector frees the memory; Netty goes on counting it */
+    BBF_LOST_NOTHING   /* the garbage collector takes it, and nobody counts it */
+};
+
 enum bbf_verdict { BBF_VERDICT_LEAKED, BBF_VERDICT_AGED };
 
 struct bbf_snap_site {
@@ -63,6 +71,16 @@ struct bbf_snap_leak {
     uint64_t count;
     uint64_t bytes;
     uint64_t oldest_seconds; /* age of the oldest when it was found, or now for aged */
+    uint64_t p50_seconds;    /* the age that half of them did not exceed, about */
+    enum bbf_lost lost;
+    uint64_t thread;       /* id of the one that opened most of them, 0 = not known */
+    uint64_t thread_count; /* how many it opened, at least */
+};
+
+/* A thread that a leak row names. */
+struct bbf_snap_thread {
+    uint64_t id; /* Thread.getId(), its low 32 bits */
+    char *name;
 };
 
 /* Totals of the JSON document, in its order. lives = released + live + leaked + held + harmless +
@@ -175,6 +193,8 @@ struct bbf_snapshot {
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */
     size_t n_nodes;
+    struct bbf_snap_thread *threads; /* by id */
+    size_t n_threads;
     struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
     size_t n_leaks;
     uint64_t folded_rows; /* nodes that had no room and are part of their parents' rows */
@@ -189,9 +209,18 @@ struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without
 void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees all it points to */
 
 /*
+ * The name of a leak row's thread; NULL: not known.
+ */
+const char *bbf_snapshot_thread(const struct bbf_snapshot *snapshot, uint64_t id);
+
+/* Give the snapshot a thread's name, unless it has one for that id. BBF_ENOMEM. */
+int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const char *name);
+
+/*
  * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
  * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
- * leaks. Leak rows of one node, verdict and memory become one, rows of no lives go; leaked or aged
+ * leaks. Leak rows of one node, verdict, memory and loss become one (its p50
+ * and thread those of the larger part), rows of no lives go; leaked or aged
  * lives of a node that no row names get one, memory unknown: `leaks` then lists every node that
  * lost a life. Called once by whoever filled the rows. Requires parents before children.
  * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not

@@ -15,7 +15,7 @@ static void *map_writable(size_t size)
     return base == MAP_FAILED ? NULL : base;
 }
 
-enum { RECORDS = 1 << 24, TOMBS = 1 << 22 };
+enum { RECORDS = 1 << 24, TOMBS = 1 << 20 };
 
 /* Address space that we may take. Under RLIMIT_AS it is a quarter: we come before the Java heap,
  * which must find room. */

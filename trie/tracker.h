@@ -25,10 +25,12 @@
 #include "trie/layout.h"
 #include "trie/snapshot.h"
 #include "trie/space.h"
+#include "trie/tomb.h"
 
 /* One life, 64 B, one cache line; words as in trie/layout.h. */
 struct bbf_record {
     _Atomic uint64_t path, life, run, jweak, refs, size, parent;
+    /* While the life is open: seconds at its opening; who opened it (REC_BATCH). */
     _Atomic uint32_t next, batch;
 };
 
@@ -79,23 +81,14 @@ struct bbf_limits {
     uint64_t max_nodes, max_depth, max_children, max_lives, max_sites, memory;
 };
 
-/* Lives the agent thread ended, by node, verdict and memory. Agent. */
-enum bbf_end { BBF_END_LEAKED, BBF_END_HELD, BBF_END_HARMLESS, BBF_END_UNKNOWN };
-enum { BBF_ENDS = BBF_END_UNKNOWN + 1 };
-struct bbf_tomb {
-    uint64_t count, bytes;
-    uint32_t node, next; /* the node's other tombs, 0 = none */
-    uint32_t oldest;     /* longest time open, seconds */
-    uint8_t end, memory;
-};
-
 /* Beside each record, made writable together with it. Agent. */
 struct bbf_after {
     uint32_t held;  /* generation of the life if one derived from it ended unreleased, else 0 */
     uint32_t node;  /* where the first of those that leaked is charged */
     uint32_t next;  /* the next life that this scan found collected, 0 = last */
     uint8_t memory; /* of that first one */
-    bool leaked;    /* one of them did: node and memory are known */
+    uint8_t lost;   /* likewise */
+    bool leaked;    /* one of them did: node, memory and lost are known */
 };
 
 /* Lives of one pool and memory that Netty still counts: open, or collected unreleased. */
@@ -123,7 +116,7 @@ enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 enum {
     BBF_REPORT_BYTES = 144,
     BBF_RESERVED_BYTES = 64,
-    BBF_LEAK_BYTES = 64,
+    BBF_LEAK_BYTES = 96,
     BBF_NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT
 };
 static inline size_t bbf_reserved_bytes(uint32_t steps) /* 1 MiB steps of nodes */
@@ -155,6 +148,7 @@ struct bbf_tracker {
     char *classes[BBF_MAX_CLASSES];
     _Atomic uint32_t release_site[BBF_MAX_CLASSES];
     _Atomic uint8_t pool_of[BBF_MAX_CLASSES]; /* 0 = none, else enum bbf_pool + 1 */
+    _Atomic uint8_t lost_of[BBF_MAX_CLASSES]; /* enum bbf_lost */
     uint32_t n_classes;
 
     /* agent */
@@ -193,6 +187,30 @@ static inline struct bbf_after *bbf_after_at(const struct bbf_tracker *t, uint32
 static inline struct bbf_tomb *bbf_tomb_at(const struct bbf_tracker *t, uint32_t number)
 {
     return (struct bbf_tomb *)(void *)t->tombs.base + number;
+}
+/* How long a life was open at second `now`, of its record's words while it is open or ours. */
+static inline uint32_t bbf_record_age(const struct bbf_record *record, uint32_t now)
+{
+    uint32_t opened = atomic_load_explicit(&record->next, memory_order_relaxed);
+    return now > opened ? now - opened : 0;
+}
+/* Low half of the tid of the thread that opened it; 0 = not known: the map has its place there. */
+static inline uint32_t bbf_record_opener(const struct bbf_record *record)
+{
+    uint64_t life = atomic_load_explicit(&record->life, memory_order_relaxed);
+    uint32_t tid = atomic_load_explicit(&record->batch, memory_order_relaxed);
+    return (life & BBF_L_MAPPED) != 0 ? 0 : tid;
+}
+/* What is lost with a buffer whose word `refs` is this. */
+static inline uint8_t bbf_refs_lost(const struct bbf_tracker *t, uint64_t refs)
+{
+    return atomic_load_explicit(&t->lost_of[refs >> BBF_L_CLASS_SHIFT & BBF_L_CLASS_MASK],
+                                memory_order_relaxed);
+}
+/* What the tombs that lie in so much of their space have reserved for reports; by whole steps. */
+static inline size_t bbf_leak_bytes(const struct bbf_tracker *t, size_t writable)
+{
+    return writable / t->tombs.step * (t->tombs.step / sizeof(struct bbf_tomb)) * BBF_LEAK_BYTES;
 }
 static inline _Atomic uint32_t *bbf_shared_int(const struct bbf_tracker *t, int offset)
 {
@@ -236,6 +254,9 @@ const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
 /* The number under which buffers of a concrete class are charged when released; 0 = limit. */
 uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name);
 
+/* What is lost when a buffer of class number `class_id` is never released. Any thread. */
+void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost);
+
 /* ---- nodes (trie/node.c); any thread, lock-free, each call one epoch section ---- */
 
 /* Where `key` leads from `node`, added if absent. At a limit `node` itself, counted; ?before-reset
@@ -265,8 +286,9 @@ uint32_t bbf_record_bump(struct bbf_tracker *t);
 uint32_t bbf_record_pop(struct bbf_tracker *t);
 /* Give a chain of records (linked by next) to the shared stack. Any thread, lock-free. */
 void bbf_record_push(struct bbf_tracker *t, uint32_t head);
-/* A carrier thread ended: charge what its stripe holds, give its records back, free the stripe. */
-void bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
+/* A carrier thread ended: charge what its stripe holds, give its records back, free the stripe.
+ * False: it had none, so it opened and released nothing. */
+bool bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
 
 /* In a record's jweak: none could be had; the life is followed without garbage detection. */
 enum { BBF_NO_WEAK = 1 };

@@ -6,6 +6,7 @@ import re
 import time
 import typing
 
+import ages
 import attach
 import guests
 import notice
@@ -673,4 +674,4 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases(), *seed.cases(), *oom.cases(), *wire.cases()]
+         *reconcile.cases(), *ages.cases(), *seed.cases(), *oom.cases(), *wire.cases()]

@@ -85,6 +85,7 @@ static enum mutant mutant;
     XX(TAKE_HEAD, "open: head = next")                                                             \
     XX(POP_REST, "pop: next = 0")                                                                  \
     XX(OPEN_LIFE, "open: life of before")                                                          \
+    XX(OPEN_THREAD, "open: batch = who opens")                                                     \
     XX(OPEN_STORE, "open: life = OPEN")                                                            \
     XX(CLOSE_LIFE, "close: CAS life")                                                              \
     XX(GIVE_HEAD, "give back: head")                                                               \
@@ -386,6 +387,10 @@ static void move_open(struct state *s, unsigned t)
         break;
     case OPEN_LIFE:
         x->value = load(s, t, LIFE(r));
+        x->pc = OPEN_THREAD;
+        break;
+    case OPEN_THREAD: /* no link: whoever takes it for one must not get by with it */
+        store(s, t, LINK(r), r);
         x->pc = OPEN_STORE;
         break;
     default: /* OPEN_STORE */
@@ -556,7 +561,7 @@ static int hook(struct state *s, unsigned t)
     if (pc <= CLAIM_OTHER)
         move_stripe(s, t);
     else if (pc == OPEN_HEAD || pc == TAKE_NEXT || pc == TAKE_HEAD || pc == OPEN_LIFE ||
-             pc == OPEN_STORE)
+             pc == OPEN_THREAD || pc == OPEN_STORE)
         move_open(s, t);
     else if (pc <= POP_REST)
         move_pop(s, t);

@@ -220,6 +220,7 @@ static inline void twin_begin(struct twin_thread *me, struct bbf_record *at, uin
     twin_put(&at->size, g | size);
     twin_put(&at->parent, parent);
     twin_put_int(&at->next, twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_NOW)));
+    twin_put_int(&at->batch, (uint32_t)me->tid);
     TWIN_POINT(me);
     twin_put_release(&at->life, g | state);
     me->opened++;

@@ -114,8 +114,12 @@ static inline void sample_leak(struct bbf_snapshot *s, int64_t node, enum bbf_ve
                                uint64_t seconds)
 {
     s->leaks = sample_grow(s->leaks, s->n_leaks, sizeof *s->leaks);
-    s->leaks[s->n_leaks++] =
-        (struct bbf_snap_leak){(uint32_t)node, verdict, memory, count, bytes, seconds};
+    s->leaks[s->n_leaks++] = (struct bbf_snap_leak){.node = (uint32_t)node,
+                                                    .verdict = verdict,
+                                                    .memory = memory,
+                                                    .count = count,
+                                                    .bytes = bytes,
+                                                    .oldest_seconds = seconds};
     if (verdict == BBF_VERDICT_AGED) {
         s->nodes[node].aged_ += count;
         s->nodes[node].live_ += count;
@@ -124,6 +128,17 @@ static inline void sample_leak(struct bbf_snapshot *s, int64_t node, enum bbf_ve
         s->nodes[node].leaked_ += count;
         s->nodes[node].leaked_bytes_ += bytes;
     }
+}
+
+/* Who opened the last leak row's lives, and the rest that a row says. */
+static inline void sample_opened(struct bbf_snapshot *s, uint64_t thread, uint64_t count,
+                                 uint64_t p50, enum bbf_lost lost)
+{
+    struct bbf_snap_leak *leak = &s->leaks[s->n_leaks - 1];
+    leak->thread = thread;
+    leak->thread_count = count;
+    leak->p50_seconds = p50;
+    leak->lost = lost;
 }
 
 /* The seed's example: two roots, a clean path, a direct and a heap leak. */
@@ -274,10 +289,17 @@ static inline struct bbf_snapshot *sample_verdicts(void)
     struct bbf_snapshot *s = sample_new();
     int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
     int64_t all = sample_step(s, root, "com.app.Pipeline", "handle");
+    (void)bbf_snapshot_add_thread(s, 31, "nioEventLoopGroup-2-1");
+    (void)bbf_snapshot_add_thread(s, 17, "a | b\n");
     sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 100, 10);
+    sample_opened(s, 31, 1, 9, BBF_LOST_FOR_GOOD);
+    sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 150, 10);
+    sample_opened(s, 31, 1, 9, BBF_LOST_COUNTER);
     sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 200, 20);
+    sample_opened(s, 17, 2, 0, BBF_LOST_NOTHING);
     sample_leak(s, all, BBF_VERDICT_LEAKED, BBF_MEM_COMPOSITE, 3, 300, 30);
     sample_leak(s, all, BBF_VERDICT_AGED, BBF_MEM_DIRECT, 4, 400, 4000);
+    sample_opened(s, 99, 3, 3000, BBF_LOST_FOR_GOOD);
     struct bbf_snap_node *node = &s->nodes[all];
     node->leaked_ += 5; /* no row: finish() makes one */
     node->leaked_bytes_ += 500;

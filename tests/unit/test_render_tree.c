@@ -83,16 +83,18 @@ static void a_path_of_ten_thousand_steps_is_shown_whole(void **state)
     assert_line(&text, "step61 ", expected);
     snprintf(expected, sizeof expected, "(+1) %s└── Deep.step62 [ref=1, count=0]", indent);
     assert_line(&text, "step62 ", expected);
-    snprintf(expected, sizeof expected,
-             "(+4939) %s└── Deep.step5000 [ref=1, count=1] ⚠️ LEAK 1 (10 B heap)",
-             indent);
+    snprintf(
+        expected, sizeof expected,
+        "(+4939) %s└── Deep.step5000 [ref=1, count=1] ⚠️ LEAK 1 (10 B heap) oldest 1 s",
+        indent);
     assert_line(&text, "step5000 ", expected);
     /* The last levels of the indentation still tell which line hangs on which. */
     snprintf(expected, sizeof expected, "(+9937) %s├── Deep.step9998 [ref=1, count=0]", indent);
     assert_line(&text, "step9998 ", expected);
     indent[59 * 4] = '\0';
     snprintf(expected, sizeof expected,
-             "(+9938) %s│   └── Deep.step9999 [ref=1, count=5] 🚨 LEAK 5 (50 B direct)", indent);
+             "(+9938) %s│   └── Deep.step9999 [ref=1, count=5] 🚨 LEAK 5 (50 B direct) oldest 1 s",
+             indent);
     assert_line(&text, "step9999 ", expected);
     assert_true(text.len < (size_t)SAMPLE_DEPTH * 400);
     bbf_buf_free(&text);
@@ -129,8 +131,9 @@ static void a_cut_tree_shows_every_leak_and_says_what_is_missing(void **state)
     assert_line(&text, "path094 ", "├── Wide.path094 [ref=1, count=0]");
     assert_int_equal(count_of(&text, "path095 "), 0);
     /* path251 lost a life itself; its release is one of those left out, as its line says. */
-    assert_line(&text, "path251 ",
-                "├── Wide.path251 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) (+1 not shown)");
+    assert_line(
+        &text, "path251 ",
+        "├── Wide.path251 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) oldest 1 s (+1 not shown)");
     assert_line(&text, "ROOT: ",
                 "ROOT: PooledByteBufAllocator.directBuffer [count=252002] "
                 "(+200 not shown)");

@@ -77,15 +77,15 @@ static void leaks_that_no_row_names_get_one(void **state)
 {
     (void)state;
     struct bbf_snapshot *s = sample_verdicts();
-    assert_int_equal(s->n_leaks, 4);
+    assert_int_equal(s->n_leaks, 5);
     assert_int_equal(bbf_snapshot_finish(s), 0);
-    assert_int_equal(s->n_leaks, 6);
+    assert_int_equal(s->n_leaks, 7);
     assert_int_equal(s->leaks[0].memory, BBF_MEM_UNKNOWN);
     assert_int_equal(s->leaks[0].verdict, BBF_VERDICT_LEAKED);
     assert_int_equal(s->leaks[0].count, 5);
     assert_int_equal(s->leaks[0].bytes, 500);
-    assert_int_equal(s->leaks[5].verdict, BBF_VERDICT_AGED);
-    assert_int_equal(s->leaks[5].count, 6);
+    assert_int_equal(s->leaks[6].verdict, BBF_VERDICT_AGED);
+    assert_int_equal(s->leaks[6].count, 6);
     bbf_snapshot_free(s);
 }
 
@@ -95,14 +95,19 @@ static void leak_rows_of_one_kind_become_one(void **state)
     struct bbf_snapshot *s = sample_new();
     int64_t node = sample_step(s, -1, "a.B", "c");
     sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 10, 5);
+    sample_opened(s, 1, 1, 5, BBF_LOST_UNKNOWN);
     sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 10, 5);
     sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 30, 9);
+    sample_opened(s, 2, 2, 8, BBF_LOST_UNKNOWN);
     sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_COMPOSITE, 0, 0, 0);
     assert_int_equal(bbf_snapshot_finish(s), 0);
     assert_int_equal(s->n_leaks, 2);
     assert_int_equal(s->leaks[0].count, 3);
     assert_int_equal(s->leaks[0].bytes, 40);
     assert_int_equal(s->leaks[0].oldest_seconds, 9);
+    assert_int_equal(s->leaks[0].p50_seconds, 8);
+    assert_int_equal(s->leaks[0].thread, 2);
+    assert_int_equal(s->leaks[0].thread_count, 2);
     assert_int_equal(s->leaks[1].memory, BBF_MEM_DIRECT);
     bbf_snapshot_free(s);
 }

@@ -183,9 +183,15 @@ public final class BBFlowShim {
 
     @ForceInline
     @Hidden
-    private static long stripe() {
+    private static long tid() {
         // The agent renames this call to currentCarrierThread on JDK 21+.
-        long tid = U.getLong(Thread.currentThread(), TID);
+        return U.getLong(Thread.currentThread(), TID);
+    }
+
+    @ForceInline
+    @Hidden
+    private static long stripe() {
+        long tid = tid();
         long stripe = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
         return U.getLong(stripe + STRIPE_OWNER) == tid ? stripe : claim(tid);
     }
@@ -296,6 +302,8 @@ public final class BBFlowShim {
         U.putLong(at + REC_SIZE, g | size & LOW);
         U.putLong(at + REC_PARENT, parent);
         U.putInt(at + REC_NEXT, U.getInt(SHARED + SHARED_NOW));
+        // In map mode the entry's place follows.
+        U.putInt(at + REC_BATCH, (state & MAPPED) != 0 ? 0 : (int) tid());
         U.putLongRelease(null, at + REC_LIFE, g | state);
     }
 

@@ -46,6 +46,7 @@ public final class W {
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("older", Older::run);
         COMMANDS.put("exhausted", Exhausted::run);
+        COMMANDS.put("opened", Opened::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
             throw new IllegalStateException("on purpose");
