@@ -52,7 +52,10 @@ const char *bbf_nearest(const char *text, size_t len, size_t count, const char *
     if (len <= 3)
         best_edits = 1; /* short words are near to everything */
     for (size_t i = 0; i < count; i++) {
-        size_t edits = bbf_edit_distance(text, len, word(i), strlen(word(i)));
+        size_t n = strlen(word(i));
+        if ((n > len ? n - len : len - n) > best_edits)
+            continue; /* each letter too many is an edit */
+        size_t edits = bbf_edit_distance(text, len, word(i), n);
         if (edits < best_edits || (edits == best_edits && best == NULL)) {
             best = word(i);
             best_edits = edits;
