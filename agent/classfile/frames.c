@@ -277,6 +277,69 @@ bool bbf__frames_keep(const struct bbf_cf_code *code, uint32_t slot, char kind)
     return true;
 }
 
+/* ---- depths ---- */
+
+/* Slots of `count` types; *dangling: one has an index past the constant pool. */
+static uint32_t types_slots(struct reader *in, const struct bbf_cf_code *code, uint32_t count,
+                            bool *dangling)
+{
+    uint32_t slots = 0;
+
+    for (; count > 0 && !in->bad; count--) {
+        uint32_t tag = read_u1(in), value = tag >= T_OBJECT ? read_u2(in) : 0;
+
+        if (tag > T_UNINITIALIZED)
+            in->bad = true;
+        if (tag == T_OBJECT && value >= code->owner->pool_count)
+            *dangling = true;
+        slots += tag == T_LONG || tag == T_DOUBLE ? 2 : 1;
+    }
+    return slots;
+}
+
+/* What follows the delta: the slots on the stack. */
+static uint32_t frame_slots(struct reader *in, const struct bbf_cf_code *code, uint32_t type,
+                            bool *dangling)
+{
+    if (type == FULL) {
+        (void)types_slots(in, code, read_u2(in), dangling);
+        return types_slots(in, code, read_u2(in), dangling);
+    }
+    if (type > SAME_EXTENDED)
+        (void)types_slots(in, code, type - SAME_EXTENDED, dangling);
+    else if ((type >= 64 && type < 128) || type == SAME_LOCALS_1_EXTENDED)
+        return types_slots(in, code, 1, dangling);
+    return 0;
+}
+
+bool bbf__frames_depths(const struct bbf_cf_code *code, uint16_t *depth, uint32_t *deepest,
+                        bool *dangling)
+{
+    const uint8_t *p = code->attributes;
+    struct bbf_cf_str name;
+
+    for (uint32_t i = 0; i < code->n_attributes; i++, p += 6 + bbf__u4(p + 2)) {
+        struct reader in = {p + 6, p + 6 + bbf__u4(p + 2), false};
+        uint32_t pc = UINT32_MAX; /* "-1": the first frame adds no 1 */
+
+        if (!bbf__pool_utf8(code->owner, bbf__u2(p), &name) || !bbf__str_is(name, "StackMapTable"))
+            continue;
+        for (uint32_t count = read_u2(&in); count > 0; count--) {
+            uint32_t delta, type = read_frame(&in, &delta), slots;
+
+            pc += delta + 1;
+            slots = in.bad ? 0 : frame_slots(&in, code, type, dangling);
+            if (in.bad || pc >= code->len)
+                break;
+            depth[pc] = (uint16_t)(slots < UINT16_MAX ? slots + 1 : UINT16_MAX);
+            if (slots > *deepest)
+                *deepest = slots;
+        }
+        return true;
+    }
+    return false;
+}
+
 /* ---- CLDC ---- */
 
 /* One absolute offset at p, in place. */

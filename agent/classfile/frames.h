@@ -30,6 +30,15 @@ bool bbf__frames_move(const struct bbf__map *map, const uint8_t *p, uint32_t len
 bool bbf__frames_keep(const struct bbf_cf_code *code, uint32_t slot, char kind);
 
 /*
+ * What the StackMapTable says of the stack: depth[pc] = 1 + its depth in slots at each frame;
+ * others stay as they are. *deepest is the deepest; *dangling is set if a type's index lies past
+ * the constant pool. False: there is no table. Of a malformed one the frames before the fault are
+ * told.
+ */
+bool bbf__frames_depths(const struct bbf_cf_code *code, uint16_t *depth, uint32_t *deepest,
+                        bool *dangling);
+
+/*
  * Move the contents of a CLDC StackMap (absolute offsets; HotSpot ignores it, old libraries ship
  * it) in place. False: malformed.
  */

@@ -30,6 +30,7 @@ enum {
     BBF__LONG = 5,
     BBF__DOUBLE = 6,
     BBF__CLASS = 7,
+    BBF__FIELDREF = 9,
     BBF__METHODREF = 10,
     BBF__INTERFACE_METHODREF = 11,
     BBF__NAME_AND_TYPE = 12,

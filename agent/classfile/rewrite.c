@@ -6,6 +6,7 @@
 #include "agent/classfile/debug.h"
 #include "agent/classfile/frames.h"
 #include "agent/classfile/reader.h"
+#include "agent/classfile/stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct work {
     struct bbf__out entry, after; /* of the method at hand */
     struct bbf__out marks, to;    /* likewise */
     struct bbf_cf_call *entry_calls;
+    bool dangling; /* an index past the constant pool, which would be valid in a longer one */
 };
 
 /* The method at hand. */
@@ -435,6 +437,7 @@ static enum bbf_cf_method_result build_ladder(struct work *w, struct method *m)
 static enum bbf_cf_method_result method_build(struct work *w, struct method *m)
 {
     enum bbf_cf_method_result result;
+    enum bbf__stack_result stack = BBF__STACK_FITS;
 
     if (!m->code.ok)
         return BBF_CF_METHOD_LEFT_TABLES;
@@ -448,8 +451,11 @@ static enum bbf_cf_method_result method_build(struct work *w, struct method *m)
         (result = find_sites(w, m)) != BBF_CF_METHOD_FULL)
         return result;
     if (!m->has_sites && m->inserts.entry.len == 0)
-        return BBF_CF_METHOD_FULL; /* no site: nothing is appended */
-    return build_ladder(w, m);
+        return BBF_CF_METHOD_FULL;                               /* no site: nothing is appended */
+    if (m->site_stack > 0 || m->entry_stack > m->code.max_stack) /* it would grow */
+        stack = bbf__stack_check(&m->code, (uint16_t *)(void *)w->to.data);
+    w->dangling = stack == BBF__STACK_DANGLING;
+    return stack == BBF__STACK_FITS ? build_ladder(w, m) : BBF_CF_METHOD_LEFT_CODE;
 }
 
 static bool any_failed(const struct work *w)
@@ -491,7 +497,8 @@ static void methods_rewrite(struct work *w)
     uint32_t at = w->c.methods_at + 2;
     struct method m;
 
-    for (unsigned i = 0; i < w->c.n_methods && !any_failed(w); i++, at = m.member.end) {
+    for (unsigned i = 0; i < w->c.n_methods && !any_failed(w) && !w->dangling;
+         i++, at = m.member.end) {
         (void)bbf__member_read(&w->c, at, true, &m.member); /* checked at open */
         if (m.member.code == 0 || (m.member.access & (BBF__ACC_NATIVE | BBF__ACC_ABSTRACT)))
             continue;
@@ -603,6 +610,8 @@ static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, siz
         methods_rewrite(w);
     if (any_failed(w))
         return BBF_CF_NOMEM;
+    if (w->dangling)
+        return BBF_CF_POOL;
     if (w->edits.len == 0)
         return w->stats->methods[BBF_CF_METHOD_LEFT_POOL] > 0 ? BBF_CF_POOL_FULL : BBF_CF_NOTHING;
     return class_finish(w, out, out_len);

@@ -6,6 +6,7 @@
  *   - an output parses again, with the same members;
  *   - a method whose code could be walked before can be walked afterwards, jumps and exception
  *     handlers included, and its frames lie at instructions;
+ *   - max_stack is enough afterwards exactly if it was before;
  *   - what is not instrumented is the same, byte for byte;
  *   - the same input gives the same output again;
  *   - the output can be rewritten once more;
@@ -15,6 +16,7 @@
 #include "agent/classfile/code.h"
 #include "agent/classfile/frames.h"
 #include "agent/classfile/reader.h"
+#include "agent/classfile/stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +130,14 @@ static bool named_stackmaptable(const struct bbf__class *c, const uint8_t *attri
     return bbf__pool_utf8(c, bbf__u2(attribute), &name) && bbf__str_is(name, "StackMapTable");
 }
 
-/* Can the method be walked: 0 no, 1 its code, 2 also its frames. */
-static int walk(const struct bbf__class *c, const struct bbf__member *member)
+/* Can the method be walked: 0 no, 1 its code, 2 also its frames. Then *stack says what of its
+ * stack.
+ */
+static int walk(const struct bbf__class *c, const struct bbf__member *member,
+                enum bbf__stack_result *stack)
 {
     static uint8_t marks[BBF__CODE_MAX + 1];
+    static uint16_t depth[BBF__CODE_MAX + 1];
     struct bbf_cf_code code;
     struct bbf__map map = {.code = &code, .marks = marks};
     struct bbf__out frames = {0};
@@ -141,6 +147,7 @@ static int walk(const struct bbf__class *c, const struct bbf__member *member)
     bbf__code_open(&code, c, member);
     if (!code.ok || !bbf__code_scan(&code, marks, &has_switch))
         return 0;
+    *stack = bbf__stack_check(&code, depth);
     map.new_len = code.len;
     p = code.attributes;
     for (unsigned i = 0; i < code.n_attributes && ok; i++, p += 6 + bbf__u4(p + 2))
@@ -175,6 +182,7 @@ static void compare_method(const struct bbf__class *old, const struct bbf__membe
                            const struct bbf__class *new, const struct bbf__member *b)
 {
     uint32_t old_code, new_code, rest;
+    enum bbf__stack_result before = BBF__STACK_FITS, after = BBF__STACK_FITS;
 
     if (a->code == 0) {
         CHECK(a->end - a->at == b->end - b->at && equal(old, a->at, new, b->at, a->end - a->at));
@@ -185,7 +193,9 @@ static void compare_method(const struct bbf__class *old, const struct bbf__membe
     new_code = b->code + 6 + bbf__u4(new->in + b->code + 2);
     rest = a->end - old_code;
     CHECK(b->end - new_code == rest && equal(old, old_code, new, new_code, rest));
-    CHECK(walk(new, b) >= walk(old, a));
+    CHECK(walk(new, b, &after) >= walk(old, a, &before));
+    /* An index past the pool is valid afterwards where max_stack did not grow. */
+    CHECK(after == before || before == BBF__STACK_DANGLING);
 }
 
 /* Both files side by side. */

@@ -43,8 +43,8 @@ struct made_attribute {
 
 struct made_method {
     uint16_t access;
-    const char *name, *descriptor; /* default: static m(Object)Object */
-    uint16_t max_stack, max_locals;
+    const char *name, *descriptor;  /* default: static m(Object)Object */
+    uint16_t max_stack, max_locals; /* 0: 4, 1 */
     const uint8_t *code;
     size_t code_len;
     const uint8_t *exceptions; /* entries of 8 bytes */
@@ -113,7 +113,7 @@ static inline void made_code(struct bbf__out *body, struct bbf__out *pool, uint1
 
     bbf__out_u2(body, P_CODE);
     bbf__out_u4(body, 0);
-    bbf__out_u2(body, m->max_stack);
+    bbf__out_u2(body, m->max_stack != 0 ? m->max_stack : 4u);
     bbf__out_u2(body, m->max_locals != 0 ? m->max_locals : 1);
     bbf__out_u4(body, (uint32_t)m->code_len);
     bbf__out_put(body, m->code, m->code_len);

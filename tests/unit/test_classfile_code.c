@@ -65,7 +65,7 @@ static void max_stack_covers_the_entry_call(void **state)
     static const uint8_t code[] = {ALOAD_0, ARETURN};
 
     (void)state;
-    for (uint16_t stack = 0; stack < 4; stack++) {
+    for (uint16_t stack = 1; stack < 4; stack++) {
         struct made_class spec = {
             .methods = {{.max_stack = stack, .code = code, .code_len = sizeof code}}};
         struct orders orders = enter_orders();
@@ -412,7 +412,7 @@ static void malformed_exception_tables_leave_the_method(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        struct made_class spec = {.methods = {{.max_stack = 1,
+        struct made_class spec = {.methods = {{.max_stack = 2,
                                                .code = code,
                                                .code_len = sizeof code,
                                                .exceptions = tables[i],
@@ -493,8 +493,10 @@ static void all_instruction_lengths_are_known(void **state)
         1,   1, 169, 1, 178, 0,   1,   185, 0, 1,   1,   0, 186, 0,   1,  0,  0,           187,
         0,   1, 188, 4, 189, 0,   1,   192, 0, 1,   193, 0, 1,   196, 21, 0,  1,           196,
         132, 0, 1,   0, 1,   196, 169, 0,   1, 197, 0,   1, 2,   199, 0,  3,  ACONST_NULL, ARETURN};
+    struct made_class spec = {
+        .methods = {{.max_stack = 20, .max_locals = 4, .code = code, .code_len = sizeof code}}};
     struct orders orders = exit_orders();
-    struct result r = rewrite_code(code, sizeof code, &orders);
+    struct result r = rewrite_class(&spec, &orders);
 
     (void)state;
     assert_int_equal(r.status, BBF_CF_CHANGED);

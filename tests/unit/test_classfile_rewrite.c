@@ -82,6 +82,7 @@ static void arguments_of_every_kind(void **state)
                                            .name = "m",
                                            .descriptor = "(" OBJECT "JJJI[I)" OBJECT,
                                            .max_locals = 9,
+                                           .max_stack = 1,
                                            .code = return_0,
                                            .code_len = sizeof return_0}}};
     struct orders orders = {.plan = {.n_entry = 1, .n_areturn = 1},
