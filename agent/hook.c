@@ -11,6 +11,7 @@
 
 #include "agent/netty.h"
 #include "agent/state.h"
+#include "agent/tracked.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -214,7 +215,8 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     struct bbf_plan_class plan;
     /* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
     if (name == NULL || rules == NULL || (loader == NULL && strcmp(name, BBF_PLAN_JDK_BITS) != 0) ||
-        !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker))
+        !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker) ||
+        (plan.tracks != NULL && !bbf_plan_declares(&plan, bytes, (size_t)len)))
         return;
     uint64_t begin = now_ns();
     struct bbf_cf_config config;
@@ -258,21 +260,38 @@ static void retransform(JNIEnv *env, jclass *classes, jint n, struct bbf_retrans
         }
 }
 
+/* Has a loaded class anything that we hook? The same answer as bbf_plan_declares() gives. */
+static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass class)
+{
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool found = plan->named || plan->buffer_prefix > 0 || plan->exhausted || plan->steps ||
+                 plan->constructors;
+    if (found || (*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != 0)
+        return found;
+    for (jint i = 0; i < n && !found; i++)
+        found = bbf_tracked_closes(jvmti, plan->tracks, methods[i]) != 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return found;
+}
+
 /* Does the class need another look, and which way does it go? */
-static bool concerns(const char *name, const struct bbf_rules *before, const struct bbf_rules *now,
-                     struct bbf_retransformed *result)
+static bool concerns(jclass class, const char *name, const struct bbf_rules *before,
+                     const struct bbf_rules *now, struct bbf_retransformed *result)
 {
     struct bbf_plan_class plan;
     size_t len = strlen(name);
     if (now == NULL) {
-        bool ours = bbf_plan_class(&plan, name, len, before, bbf_agent.tracker);
+        bool ours = bbf_plan_class(&plan, name, len, before, bbf_agent.tracker) &&
+                    has_hooks(&plan, bbf_agent.code, class);
         result->put_back += ours;
         return ours;
     }
     bool was = before != NULL && bbf_plan_follows(name, len, before);
     bool is = bbf_plan_follows(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */
-        return bbf_plan_class(&plan, name, len, now, bbf_agent.tracker);
+        return bbf_plan_class(&plan, name, len, now, bbf_agent.tracker) &&
+               has_hooks(&plan, bbf_agent.code, class);
     if (was && is && before != NULL &&
         before->options.objects_everywhere == now->options.objects_everywhere &&
         (bbf_patterns_match(before->options.constructors, name, len) > 0) ==
@@ -349,7 +368,7 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
             candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 &&
                         loader != NULL &&
                         (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&
-                        modifiable && concerns(signature + 1, before, now, &result);
+                        modifiable && concerns(loaded[i], signature + 1, before, now, &result);
         }
         if (loader != NULL)
             (*env)->DeleteLocalRef(env, loader);

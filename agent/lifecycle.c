@@ -16,6 +16,7 @@
 #include "agent/worker.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "trie/map.h"
 
 enum { EXIT_WAIT_MS = 10000 };
 
@@ -120,6 +121,10 @@ static bool activate(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || left_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
+    /* In map mode, whatever Netty's buffers are in. */
+    if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
+        !bbf_shim_track(env, rules->options.track != NULL))
+        bbf_log(BBF_LOG_ERROR, "track: no memory for its table; its objects are not followed");
     forget_counts();
     /* Never freed: a hook may read them as long as it runs. */
     atomic_store(&bbf_agent.rules, rules);

@@ -9,6 +9,7 @@
 #include "agent/kinds.h"
 #include "agent/lifecycle.h"
 #include "agent/state.h"
+#include "agent/tracked.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
 #define KIND(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowKind_##name
@@ -25,6 +26,7 @@ SHIM(void, wake)(JNIEnv *env, jclass class);
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
 KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
+JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type);
 JNIEXPORT void JNICALL Java_java_lang_BBFlowPing_ping(JNIEnv *env, jclass class);
 JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class);
 
@@ -109,6 +111,12 @@ JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass cla
     (void)env;
     (void)class;
     bbf_lifecycle_exit_gc();
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type)
+{
+    (void)class;
+    return (jlong)bbf_tracked_classify(env, type);
 }
 
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)

@@ -20,7 +20,8 @@ enum bbf_type {
     BBF_TYPE_NONE,
     BBF_TYPE_BYTEBUF, /* …netty/buffer/ByteBuf itself: its parameters need no class test */
     BBF_TYPE_BUFFER,  /* …netty/buffer/XxxByteBuf: a class test decides */
-    BBF_TYPE_HOLDER   /* ReferenceCounted, ByteBufHolder and the known holders */
+    BBF_TYPE_HOLDER,  /* ReferenceCounted, ByteBufHolder and the known holders */
+    BBF_TYPE_TRACKED  /* not Netty's: named by track= (agent/plan.c) */
 };
 
 /* What a type name (internal) stands for. */

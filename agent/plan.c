@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "agent/netty.h"
+#include "core/err.h"
+#include "core/track.h"
 
 enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
 
@@ -29,7 +31,9 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(NEVER, "never", "(" O ")V")                                                                 \
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
     XX(MISUSE, "misuse", "(" O ")V")                                                               \
-    XX(EXHAUSTED, "exhausted", "()V")
+    XX(EXHAUSTED, "exhausted", "()V")                                                              \
+    XX(MADE, "made", "(" O ")V")                                                                   \
+    XX(CLOSED, "closed", "(" O "I)V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
@@ -222,7 +226,64 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
     }
 }
 
+/* ---- objects of track= ---- */
+
+static void plan_tracked(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                         struct bbf_cf_plan *plan)
+{
+    unsigned closing = bbf_track_methods(c->tracks, m->name.s, m->name.len);
+    struct bbf_cf_call call;
+    if (same(m->name, "<init>") && (c->named || c->closes) && !bbf_cf_stores_to(m, 0)) {
+        call = call_of(TARGET_MADE);
+        push(&call, BBF_CF_ALOAD, 0);
+        plan->vreturn[plan->n_return++] = call;
+    } else if (closing != 0 && (m->access & ACC_STATIC) == 0) {
+        call = call_of(TARGET_CLOSED);
+        push(&call, BBF_CF_ALOAD, 0);
+        push(&call, BBF_CF_INT, closing);
+        plan_entry(plan, call);
+    }
+}
+
+static void note_closing(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    struct bbf_plan_class *c = ctx;
+    (void)plan;
+    if ((m->access & ACC_STATIC) == 0)
+        c->closes = c->closes || bbf_track_methods(c->tracks, m->name.s, m->name.len) != 0;
+}
+
+static bool names_closing(void *ctx, const char *utf8, size_t len)
+{
+    const struct bbf_plan_class *c = ctx;
+    return bbf_track_methods(c->tracks, utf8, len) != 0;
+}
+
+bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
+{
+    struct bbf_cf_config look = {.targets = targets,
+                                 .n_targets = N_TARGETS,
+                                 .ctx = c,
+                                 .interesting = names_closing,
+                                 .plan = note_closing};
+    struct bbf_cf_stats stats;
+    uint8_t *out = NULL;
+    size_t out_len;
+    if (c->tracks != NULL) /* nothing is planned, so nothing comes out */
+        (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
+    return c->named || c->closes || c->buffer_prefix > 0 || c->exhausted || c->steps ||
+           c->constructors;
+}
+
 /* ---- steps ---- */
+
+/* What a type's name stands for: Netty's, or an entry of track=. */
+static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
+{
+    enum bbf_type type = bbf_netty_type(name, len);
+    return type == BBF_TYPE_NONE && bbf_track_classes(c->tracks, name, len) != 0 ? BBF_TYPE_TRACKED
+                                                                                 : type;
+}
 
 struct parameter {
     uint16_t slot;
@@ -250,7 +311,7 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
             break;
         struct bbf_cf_str type = {d.s + start + 1, i - start >= 2 ? i - start - 2 : 0};
         if (d.s[start] == 'L' && n < MAX_PARAMETERS) {
-            enum bbf_type kind = bbf_netty_type(type.s, type.len);
+            enum bbf_type kind = type_of(c, type.s, type.len);
             if (kind != BBF_TYPE_NONE || (objects && same(type, "java/lang/Object")))
                 out[n++] = (struct parameter){slot, kind == BBF_TYPE_BYTEBUF};
         }
@@ -262,11 +323,12 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
 
 /* ByteBuf or one of its classes; not a holder: a holder that is returned is seen where it is taken.
  */
-static enum bbf_type buffer_type(struct bbf_cf_str descriptor, size_t at)
+static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_str descriptor,
+                                 size_t at)
 {
     if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
         return BBF_TYPE_NONE;
-    enum bbf_type type = bbf_netty_type(descriptor.s + at + 1, descriptor.len - at - 2);
+    enum bbf_type type = type_of(c, descriptor.s + at + 1, descriptor.len - at - 2);
     return type == BBF_TYPE_HOLDER ? BBF_TYPE_NONE : type;
 }
 
@@ -339,7 +401,7 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     if (forwards(m) || (constructor ? !c->constructors : !c->steps))
         return;
     size_t result, n = read_parameters(c, m, p, &result);
-    enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(m->descriptor, result);
+    enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
     if (n > 0) {
         uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                 BBF_MEM_UNKNOWN, false);
@@ -404,6 +466,8 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
         if (hook != NULL && (m->access & ACC_BRIDGE) == 0) /* a bridge calls the method itself */
             plan_netty(c, m, hook, plan);
     }
+    if (c->tracks != NULL)
+        plan_tracked(c, m, plan);
     if (c->steps || c->constructors)
         plan_steps(c, m, plan);
 }
@@ -438,7 +502,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     const char *close = memchr(descriptor.s, ')', descriptor.len);
     if (close == NULL)
         return false;
-    enum bbf_type type = buffer_type(descriptor, (size_t)(close - descriptor.s) + 1);
+    enum bbf_type type = buffer_type(c, descriptor, (size_t)(close - descriptor.s) + 1);
     enum bbf_type of = bbf_netty_type(owner.s, owner.len);
     if (type == BBF_TYPE_NONE ||
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)))
@@ -452,13 +516,15 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
                        struct bbf_cf_call *call)
 {
     const struct bbf_plan_class *c = ctx;
-    enum bbf_type kind = bbf_netty_type(type.s, type.len);
+    enum bbf_type kind = type_of(c, type.s, type.len);
     return kind != BBF_TYPE_NONE && step_again(c, m, kind, call);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)
 {
-    (void)ctx;
+    const struct bbf_plan_class *c = ctx;
+    if (c->tracks != NULL && (c->named || c->closes || bbf_track_mentioned(c->tracks, utf8, len)))
+        return true;
     return bbf_netty_interesting(utf8, len);
 }
 
@@ -544,7 +610,10 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     c->steps = included(name, len, o);
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
                       bbf_patterns_match(o->exclude, name, len) == 0;
-    return c->buffer_prefix > 0 || c->exhausted || c->steps || c->constructors;
+    c->tracks =
+        starts(name, len, "java/lang/") || starts(name, len, "jdk/internal/") ? NULL : o->track;
+    c->named = bbf_track_classes(c->tracks, name, len) != 0;
+    return c->buffer_prefix > 0 || c->exhausted || c->steps || c->constructors || c->tracks != NULL;
 }
 
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)

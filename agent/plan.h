@@ -30,6 +30,11 @@ struct bbf_plan_class {
     bool constructors;    /* trackConstructors */
     bool exhausted;       /* says that direct memory ran out */
     bool jdk;             /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
+    /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a
+     * class does not know here what it inherits. */
+    const char *tracks;
+    bool named;  /* an entry of track= names the class itself */
+    bool closes; /* it declares a method named as a closing one: bbf_plan_declares() */
 };
 
 /* The JDK's class that counts direct memory against -XX:MaxDirectMemorySize. Of the boot loader's
@@ -39,6 +44,8 @@ struct bbf_plan_class {
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, struct bbf_tracker *tracker);
+/* With track=: look for closing methods. False: nothing is to be done with the class after all. */
+bool bbf_plan_declares(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
 /* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
 bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
 

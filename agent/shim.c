@@ -10,9 +10,9 @@
 
 /* Made by agent/embed.c from the compiled classes. */
 extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_ping_class[], bbf_exit_class[],
-    bbf_map_class[];
+    bbf_map_class[], bbf_track_class[];
 extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_ping_class_len, bbf_exit_class_len,
-    bbf_map_class_len;
+    bbf_map_class_len, bbf_track_class_len;
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
  * first in changed in JDK 25, so it is asked for by either. */
@@ -179,7 +179,10 @@ int bbf_shim_define(JNIEnv *env)
                       : define(env, "java/lang/BBFlowShim", bbf_shim_class, bbf_shim_class_len);
     jclass map =
         shim == NULL ? NULL : define(env, "java/lang/BBFlowMap", bbf_map_class, bbf_map_class_len);
-    jclass ping = map == NULL
+    jclass track = map == NULL
+                       ? NULL
+                       : define(env, "java/lang/BBFlowTrack", bbf_track_class, bbf_track_class_len);
+    jclass ping = track == NULL
                       ? NULL
                       : define(env, "java/lang/BBFlowPing", bbf_ping_class, bbf_ping_class_len);
     if (ping == NULL)
@@ -196,12 +199,14 @@ int bbf_shim_define(JNIEnv *env)
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
     bbf_agent.ping = (*env)->NewGlobalRef(env, ping);
+    bbf_agent.track = (*env)->NewGlobalRef(env, track);
     bbf_agent.shim = (*env)->NewGlobalRef(env, shim);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     find_group(env);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
-    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL &&
+                   bbf_agent.track != NULL
                ? BBF_OK
                : failed(env, "kept");
 }
@@ -219,6 +224,14 @@ bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms)
             return false;
         nanosleep(&(struct timespec){.tv_nsec = pause * 1000000L}, NULL);
     }
+}
+
+bool bbf_shim_track(JNIEnv *env, bool on)
+{
+    jmethodID method = (*env)->GetStaticMethodID(env, bbf_agent.track, "begin", "(Z)V");
+    if (!thrown(env) && method != NULL)
+        (*env)->CallStaticVoidMethod(env, bbf_agent.track, method, on ? JNI_TRUE : JNI_FALSE);
+    return !thrown(env) && method != NULL;
 }
 
 /* Call a static ()V of BBFlowExit. */

@@ -19,6 +19,10 @@ int bbf_shim_define(JNIEnv *env);
  * has returned. False after `timeout_ms`. */
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
 
+/* A track= list is in force (on), or none: java.lang.BBFlowTrack asks anew which classes it means.
+ * False: the JVM has no memory for it. Before the rules are published. */
+bool bbf_shim_track(JNIEnv *env, bool on);
+
 /* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
 void bbf_shim_hook_exit(JNIEnv *env);
 /* Take it back, if it was registered. */

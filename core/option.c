@@ -2,6 +2,7 @@
 
 #include "core/err.h"
 #include "core/nearest.h"
+#include "core/track.h"
 #include "core/units.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum type { PATTERNS, BOOLEAN, COUNT, SIZE, PORT, TEXT, CHOICE, FLAG };
+enum type { PATTERNS, BOOLEAN, COUNT, SIZE, PORT, TEXT, CHOICE, FLAG, TRACKS };
 
 struct choice {
     const char *word;
@@ -53,6 +54,9 @@ static const struct option table[] = {
       .argument = "PATTERNS", .help = "but not through these; beats include and trackConstructors" },
     { "trackConstructors", PATTERNS, FIELD(constructors), LIVE(BBF_EFFECT_CLASSES), .initial = "",
       .argument = "PATTERNS", .help = "follow buffers into the constructors of these classes" },
+    { "track", TRACKS, FIELD(track), .initial = "", .argument = "CLASS:METHOD",
+      .help = "follow objects of this class (or interface) too, from its constructor to the method "
+              "that closes them, as com.app.Connection:close; several join with '+'" },
     { "trackDirectOnly", BOOLEAN, FIELD(direct_only), LIVE(BBF_EFFECT_ROOTS), .initial = "false",
       .argument = "true|false", .help = "track direct buffers only, leave heap buffers alone" },
     { "objects", BOOLEAN, .on_off = true, FIELD(objects_everywhere), LIVE(BBF_EFFECT_CLASSES),
@@ -314,6 +318,16 @@ static int assign(struct bbf_options *options, const struct option *option, cons
         store_text(options, option, text);
         return BBF_OK;
     }
+    case TRACKS: {
+        struct bbf_parse_error at;
+        char *list;
+        rc = bbf_track_parse(&list, grow ? load_text(options, option) : NULL, value, &at);
+        if (rc == BBF_OK)
+            store_text(options, option, list);
+        return rc == BBF_EINVAL ? complain(error, column + at.column - 1, "option '%s': %.200s",
+                                           option->name, at.text)
+                                : rc;
+    }
     case BOOLEAN:
         rc = parse_boolean(option, value, &number, error, column);
         break;
@@ -404,6 +418,11 @@ static const char *list_end(const char *from)
     return end;
 }
 
+static bool is_list(const struct option *option)
+{
+    return option->type == PATTERNS || option->type == TRACKS;
+}
+
 static int parse_value(struct bbf_options *options, const struct option *option, struct span value,
                        struct bbf_option_error *error, size_t column)
 {
@@ -411,7 +430,7 @@ static int parse_value(struct bbf_options *options, const struct option *option,
     if (text == NULL)
         return BBF_ENOMEM;
     /* "include=com.a," - a comma left over at the end of a list is no empty pattern. */
-    if (option->type == PATTERNS) {
+    if (is_list(option)) {
         while (value.len > 1 && strchr(", \t", text[value.len - 1]) != NULL)
             text[--value.len] = '\0';
     }
@@ -444,7 +463,7 @@ static int parse_part(struct bbf_options *options, const char *start, const char
             return complain(error, column, "option '%s' takes no value", option->name);
         return assign(options, option, "", false, error, column);
     }
-    if (equals != NULL && option->type == PATTERNS)
+    if (equals != NULL && is_list(option))
         *cursor = end = list_end(equals + 1);
     struct span value = equals != NULL ? trim(equals + 1, end) : (struct span){end, 0};
     if (value.len == 0)
@@ -506,7 +525,7 @@ void bbf_options_free(struct bbf_options *options)
     for (size_t i = 0; i < OPTIONS; i++) {
         if (table[i].type == PATTERNS)
             store_patterns(options, &table[i], NULL);
-        else if (table[i].type == TEXT)
+        else if (table[i].type == TEXT || table[i].type == TRACKS)
             store_text(options, &table[i], NULL);
     }
 }
@@ -523,7 +542,7 @@ int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)
             if (rc == BBF_OK)
                 rc = bbf_patterns_join(&list, load_patterns(from, option), NULL);
             memcpy(field(to, option), &list, sizeof list);
-        } else if (option->type == TEXT) {
+        } else if (option->type == TEXT || option->type == TRACKS) {
             const char *old = load_text(from, option);
             char *text = old == NULL || rc != BBF_OK ? NULL : strdup(old);
             if (old != NULL && text == NULL)
@@ -621,6 +640,7 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
             bbf_buf_printf(out, "%s%s", k > 0 ? "+" : "", bbf_patterns_get(list, k));
         break;
     }
+    case TRACKS:
     case TEXT: {
         const char *value = load_text(options, option);
         bbf_buf_str(out, value != NULL ? value : "");

@@ -26,6 +26,7 @@ struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design 4) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
+    char *track;                       /* Class:method+…: objects of its own (core/track.h) */
     bool direct_only;                  /* trackDirectOnly; live */
     bool objects_everywhere;           /* objects=on: test every Object parameter */
     uint64_t max_nodes;                /* 1..1048576, default 1000000; live */

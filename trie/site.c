@@ -109,6 +109,11 @@ void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost
 
 uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name)
 {
+    return bbf_class_intern_as(t, name, "release");
+}
+
+uint32_t bbf_class_intern_as(struct bbf_tracker *t, const char *name, const char *end)
+{
     uint32_t number = 0;
     pthread_mutex_lock(&t->site_lock);
     for (uint32_t i = 1; i < t->n_classes && number == 0; i++)
@@ -116,7 +121,7 @@ uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name)
             number = i;
     if (number == 0 && t->n_classes < BBF_MAX_CLASSES) {
         struct bbf_site like = {.class_name = (char *)(uintptr_t)name,
-                                .method = (char *)"release",
+                                .method = (char *)(uintptr_t)end,
                                 .descriptor = (char *)"",
                                 .kind = BBF_SITE_RELEASE,
                                 .memory = BBF_MEM_UNKNOWN};

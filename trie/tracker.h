@@ -253,6 +253,8 @@ uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like);
 const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
 /* The number under which buffers of a concrete class are charged when released; 0 = limit. */
 uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name);
+/* The same for objects that another method than release() ends; the first name given stays. */
+uint32_t bbf_class_intern_as(struct bbf_tracker *t, const char *name, const char *end);
 
 /* What is lost when a buffer of class number `class_id` is never released. Any thread. */
 void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost);

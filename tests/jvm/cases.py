@@ -15,6 +15,7 @@ import reconcile
 import seed
 import special
 import tcp
+import track
 import wire
 from harness import ROOT, Case
 from snapshot import same
@@ -674,4 +675,5 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases(), *ages.cases(), *seed.cases(), *oom.cases(), *wire.cases()]
+         *reconcile.cases(), *ages.cases(), *seed.cases(), *track.cases(), *oom.cases(),
+         *wire.cases()]

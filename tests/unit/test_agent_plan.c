@@ -19,6 +19,21 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
     return slot == overwritten;
 }
 
+/* A class of one method, which bbf_plan_declares() is shown. */
+static struct bbf_cf_method only_method;
+
+enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
+                                        const struct bbf_cf_config *config, uint8_t **out,
+                                        size_t *out_len, struct bbf_cf_stats *stats)
+{
+    struct bbf_cf_plan plan = {.n_entry = 0};
+    (void)in, (void)len, (void)out_len, (void)stats;
+    *out = NULL;
+    if (config->interesting(config->ctx, only_method.name.s, only_method.name.len))
+        config->plan(config->ctx, &only_method, &plan);
+    return BBF_CF_NOTHING;
+}
+
 /* ---- a class to plan, and what came out as text ---- */
 
 struct planned {
@@ -682,6 +697,33 @@ static void a_buffer_that_a_call_returned_is_a_step(void **state)
     planned_free(p);
 }
 
+/* track=: constructors and closing methods of classes that may be meant; types that are named. */
+static void tracked_objects_are_followed_from_constructor_to_closing_method(void **state)
+{
+    struct planned *p =
+        planned_new("include=com.app,track=com.x.Conn:close+com.x.Lease:end+com.x.Pool:close");
+    (void)state;
+    assert_plan(p, "com/x/Conn", PLAIN, "<init>", "(I)V", "V:made(a0)");
+    assert_plan(p, "com/x/Conn", PLAIN, "close", "()V", "closed(a0,5)");
+    assert_plan(p, "com/x/Conn", PLAIN, "close", "(I)Z", "closed(a0,5)");
+    assert_plan(p, "com/x/Conn", STATIC, "close", "(Lcom/x/Conn;)V", "");
+    assert_plan(p, "com/y/Any", PLAIN, "end", "()V", "closed(a0,2)");
+    assert_plan(p, "com/y/Any", PLAIN, "<init>", "()V", ""); /* it declares none that we know of */
+    assert_plan(p, "com/app/A", PLAIN, "f", "(Lcom/x/Conn;ILcom/x/Other;)Lcom/x/Lease;",
+                "stepObject(a1,#A.f) r:exit(dup,a1,#A.f_return) +C");
+    only_method = (struct bbf_cf_method){.name = {"end", 3}, .access = PLAIN};
+    assert_true(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, p->t));
+    assert_true(bbf_plan_declares(&p->c, NULL, 0));
+    assert_true(p->c.closes);
+    only_method = (struct bbf_cf_method){.name = {"end", 3}, .access = STATIC};
+    assert_true(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, p->t));
+    assert_false(bbf_plan_declares(&p->c, NULL, 0));
+    only_method = (struct bbf_cf_method){.name = {"ends", 4}, .access = PLAIN};
+    assert_false(bbf_plan_declares(&p->c, NULL, 0));
+    assert_false(bbf_plan_class(&p->c, "java/lang/Thread", 16, &p->rules, p->t));
+    planned_free(p);
+}
+
 /* Whatever a plan could act on, the cheap question must let through. */
 static void the_cheap_question_lets_every_tracked_type_through(void **state)
 {
@@ -725,6 +767,7 @@ int main(void)
         cmocka_unit_test(constructors_are_stepped_when_they_are_listed),
         cmocka_unit_test(methods_that_only_forward_are_left_out),
         cmocka_unit_test(a_buffer_that_a_call_returned_is_a_step),
+        cmocka_unit_test(tracked_objects_are_followed_from_constructor_to_closing_method),
         cmocka_unit_test(the_cheap_question_lets_every_tracked_type_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

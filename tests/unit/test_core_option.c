@@ -59,6 +59,10 @@ static const struct {
     {"trackDirectOnly=on", "trackDirectOnly=true"},
     {"trackDirectOnly=yes", "trackDirectOnly=true"},
     {"trackDirectOnly=1", "trackDirectOnly=true"},
+    {"track=com.a.C:close", "track=com.a.C:close"},
+    {"track=com.a.C:close + com.a.D$E:end,x.Y:z;maxDepth=7",
+     "track=com.a.C:close+com.a.D$E:end+x.Y:z,maxDepth=7"},
+    {"track=a.B:c,maxDepth=7,track=a.B:d,", "track=a.B:c+a.B:d,maxDepth=7"},
     {"trackDirectOnly=TRUE", "trackDirectOnly=true"},
     {"trackDirectOnly=True,trackDirectOnly=Off", ""},
     {"trackDirectOnly=true,trackDirectOnly=false", ""},
@@ -134,6 +138,23 @@ static const struct {
      "unknown option 'com.bcd'; if it is a pattern, join it to its list with '+'"},
     {"=5", "", 1, "'=' without an option's name before it"},
     {"help=yes", "help", 1, "option 'help' takes no value"},
+    /* track= */
+    {"track=com.a.C", "track", 7,
+     "option 'track': 'com.a.C' names no closing method; write Class:method, as "
+     "com.app.Connection:close"},
+    {"track=com.a.C:", "track", 7,
+     "option 'track': 'com.a.C:' names no closing method; write Class:method, as "
+     "com.app.Connection:close"},
+    {"track=a.B:c+a..B:c", "track", 14,
+     "option 'track': pattern 'a..B' has an empty name between two dots; write one dot"},
+    {"track=a.*:c", "track", 7, "option 'track': 'a.*:c' is no class; name each, joined with '+'"},
+    {"track=:c", "track", 7,
+     "option 'track': empty pattern; name a package or a class, as 'com.app' or 'com.app.Main'"},
+    {"track=a.B:c()", "track", 12,
+     "option 'track': 'a.B:c()' names no closing method; write the name alone, as close"},
+    {"track=a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B"
+     ":c+a.B:c+a.B:d",
+     "track", 103, "option 'track': 'a.B:d' is one too many; there may be 16"},
     /* values that are not there */
     {"include", "include", 1, JCMD("include", "PATTERNS")},
     {"include=", "include", 1, JCMD("include", "PATTERNS")},

@@ -32,7 +32,8 @@ final class BBFlowMap {
     private static final long KEY = (1L << MAP_TAG_SHIFT) - 1;
     private static final int BUCKETS = 1 << MAP_BUCKET_BITS;
     private static final int TRIES = 16;
-    private static final long NOT_IN = 0, FULL = -1, IGN = HIGH | RECORD_IGN;
+    static final long NOT_IN = 0;
+    private static final long FULL = -1, IGN = HIGH | RECORD_IGN;
 
     private BBFlowMap() {
     }
@@ -71,7 +72,7 @@ final class BBFlowMap {
 
     /** The handle of an object's open life, 0 if there is none. */
     @Hidden
-    private static long find(Object o) {
+    static long find(Object o) {
         int hash = System.identityHashCode(o);
         long tag = tagOf(hash);
         for (int i = 0; i < BUCKETS; i++, hash++) {
@@ -313,7 +314,7 @@ final class BBFlowMap {
 
     /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
     @Hidden
-    private static long openIn(Object o, int node, int refs, int size, long parent) {
+    static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowShim.open(o, node, refs, size, parent, MAPPED);
         if (h == IGN) {
             BBFlowShim.tally(TALLY_DROPPED_LIVES);

@@ -1142,6 +1142,34 @@ public final class BBFlowShim {
         return U.getLongVolatile(o, OFF);
     }
 
+    // ---- objects of track= ----
+
+    /** At the end of a constructor whose class track= may mean. */
+    @DontInline
+    @Hidden
+    public static void made(Object o) {
+        room();
+        slowRoom();
+        try {
+            BBFlowTrack.made(o);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** At the entry of a method that is named as the closing one of these entries. */
+    @DontInline
+    @Hidden
+    public static void closed(Object o, int entries) {
+        room();
+        slowRoom();
+        try {
+            BBFlowTrack.closed(o, entries);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
     // ---- anything that may be or hold a buffer ----
 
     /** o may be anything: a ByteBuf of unknown ancestry, a holder (read by field), or neither. */
@@ -1150,7 +1178,10 @@ public final class BBFlowShim {
     public static void stepObject(Object o, int site) {
         room();
         try {
-            for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
+            if (h != -1 && h != 0)
+                stepTo(h, site);
+            for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
                 long kind = kindOf(o);
                 if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
                     step(o, site);
@@ -1200,6 +1231,9 @@ public final class BBFlowShim {
 
     @Hidden
     private static long handleOf(Object o) {
+        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
+        if (h != -1)
+            return h;
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = kindOf(o);
             if ((kind & KIND_FIELD) != 0)

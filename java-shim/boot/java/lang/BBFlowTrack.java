@@ -1,0 +1,79 @@
+/*
+ * java.lang.BBFlowTrack - objects of track=: lives of the application's own classes, from the end
+ * of a constructor to the entry of the method that closes them. They are found as in map mode
+ * (BBFlowMap): by identity hash, proved by the record's slot.
+ *
+ * A life is opened by a constructor's hook only: what was made before us, cloned or deserialised
+ * is not followed, and an object that is not in the table was closed or is none of ours. Both
+ * hooks stand in every class that may be meant; the class of the object decides (agent/tracked.c).
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowTrack extends ClassValue<Long> {
+    private static final int TRIES = 16;
+
+    /** The answers for the track= in force, null without one. Written by the agent's thread. */
+    static BBFlowTrack now;
+
+    private BBFlowTrack() {
+    }
+
+    /** Class number | entries << 16 | root site << 32; 0: none of them. */
+    @Hidden
+    private static native long classify(Class<?> type);
+
+    /** A list is in force from here on, or none: what classes were for another is forgotten. */
+    @Hidden
+    private static void begin(boolean on) {
+        now = on ? new BBFlowTrack() : null;
+    }
+
+    @Override
+    @Hidden
+    protected Long computeValue(Class<?> type) {
+        try {
+            return classify(type);
+        } catch (Throwable t) {
+            return 0L;
+        }
+    }
+
+    @Hidden
+    private static long of(Object o) {
+        BBFlowTrack answers = now;
+        return answers != null ? answers.get(o.getClass()) : 0;
+    }
+
+    /** Constructors nest: the first to end opens the life. */
+    @Hidden
+    static void made(Object o) {
+        long kind = of(o);
+        if (kind == 0 || BBFlowShim.paused() || BBFlowMap.find(o) != 0)
+            return;
+        int node = BBFlowShim.rootNode((int) (kind >>> 32), MEM_KIND);
+        if (node == NODE_IGNORE)
+            return;
+        for (int i = 0; node > NODE_BEFORE_RESET && i < TRIES; i++)
+            if (BBFlowMap.openIn(o, node, BBFlowShim.refsOf(kind, MEM_KIND), 0, 0)
+                    != BBFlowMap.NOT_IN)
+                return;
+        BBFlowShim.tally(TALLY_DROPPED_LIVES);
+    }
+
+    @Hidden
+    static void closed(Object o, int entries) {
+        long h = (of(o) >>> 16 & entries) != 0 ? BBFlowMap.find(o) : 0;
+        if (h != 0)
+            BBFlowShim.releaseSlow(o, h);
+    }
+
+    /** The handle of an object's life; 0: none, or it is over; -1: the object is none of these. */
+    @Hidden
+    static long handleOf(Object o) {
+        return of(o) != 0 ? BBFlowMap.find(o) : -1;
+    }
+}
