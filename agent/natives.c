@@ -10,6 +10,7 @@
 #include "agent/lifecycle.h"
 #include "agent/state.h"
 #include "agent/tracked.h"
+#include "trie/aged.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
 #define KIND(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowKind_##name
@@ -19,6 +20,7 @@ SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site);
 SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
 SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count);
 SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node);
+SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds);
 SHIM(jint, bump)(JNIEnv *env, jclass class);
 SHIM(jint, pop)(JNIEnv *env, jclass class);
 SHIM(void, push)(JNIEnv *env, jclass class, jint record);
@@ -63,6 +65,13 @@ SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
     (void)env;
     (void)class;
     bbf_node_unknown(bbf_agent.tracker, (uint32_t)node);
+}
+
+SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
+{
+    (void)env;
+    (void)class;
+    bbf_aged_lasted(bbf_agent.tracker, (uint32_t)node, (uint32_t)seconds);
 }
 
 SHIM(jint, bump)(JNIEnv *env, jclass class)

@@ -82,7 +82,8 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .max_children = o->max_children,
                                .max_lives = o->max_lives,
                                .max_sites = o->max_sites,
-                               .memory = o->memory};
+                               .memory = o->memory,
+                               .age = o->age};
 }
 
 /* Turn tracking off for good after an internal fault: said once, the server keeps answering why.

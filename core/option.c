@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum type { PATTERNS, BOOLEAN, COUNT, SIZE, PORT, TEXT, CHOICE, FLAG, TRACKS };
+enum type { PATTERNS, BOOLEAN, COUNT, SIZE, DURATION, PORT, TEXT, CHOICE, FLAG, TRACKS };
 
 struct choice {
     const char *word;
@@ -76,6 +76,10 @@ static const struct option table[] = {
     { "memory", SIZE, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
       .help = "native memory that bbflow may use in all" },
+    { "age", DURATION, FIELD(age), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 365 * 86400,
+      .initial = "10m", .argument = "TIME",
+      .help = "how long a buffer may be open until it counts as aged (90s, 10m, 2h); less where "
+              "its root never needs so long; 0: none is ever aged" },
     { "socket", TEXT, FIELD(socket), .initial = "", .argument = "DIR",
       .help = "folder for the socket that the bbflow command talks to (else $XDG_RUNTIME_DIR, "
               "/tmp or /dev/shm)" },
@@ -272,6 +276,45 @@ static int parse_number(const struct option *option, const char *value, uint64_t
     return BBF_OK;
 }
 
+/* In seconds; 0 or off is none. */
+static int parse_time(const struct option *option, const char *value, uint64_t *number,
+                      struct bbf_option_error *error, size_t column)
+{
+    uint64_t ns = 0;
+    int rc = BBF_OK;
+
+    *number = 0;
+    if (strcmp(value, "0") == 0 || strcmp(value, "off") == 0)
+        return BBF_OK;
+    rc = bbf_parse_duration(value, &ns);
+    *number = ns / 1000000000;
+    if (rc == BBF_EINVAL)
+        return complain(error, column,
+                        "option '%s': '%.*s' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off",
+                        option->name, shown(strlen(value)), value);
+    if (rc != BBF_OK || *number < option->min || *number > option->max)
+        return complain(error, column,
+                        "option '%s': %.*s is out of range; it takes 1s to 365d, or 0 for off",
+                        option->name, shown(strlen(value)), value);
+    return BBF_OK;
+}
+
+/* In the largest unit that it is a multiple of. */
+static void show_time(uint64_t seconds, struct bbf_buf *out)
+{
+    static const struct {
+        unsigned seconds;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && seconds != 0; i++)
+        if (seconds % units[i].seconds == 0) {
+            bbf_buf_printf(out, "%" PRIu64 "%c", seconds / units[i].seconds, units[i].unit);
+            return;
+        }
+    bbf_buf_char(out, '0');
+}
+
 static int parse_list(const struct option *option, const char *value, struct bbf_patterns **list,
                       struct bbf_option_error *error, size_t column)
 {
@@ -340,6 +383,9 @@ static int assign(struct bbf_options *options, const struct option *option, cons
             break;
         }
         rc = parse_number(option, value, &number, error, column);
+        break;
+    case DURATION:
+        rc = parse_time(option, value, &number, error, column);
         break;
     case COUNT:
     case SIZE:
@@ -666,6 +712,9 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
         break;
     case SIZE:
         bbf_buf_str(out, bbf_size_text(load_number(options, option), text, sizeof text));
+        break;
+    case DURATION:
+        show_time(load_number(options, option), out);
         break;
     case FLAG:
         break;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "trie/aged.h"
 #include "trie/snapshot.h"
 #include "trie/sums.h"
 #include "trie/tracker.h"
@@ -23,6 +24,8 @@ struct columns {
                        * UINT32_MAX; then its row's number + 1, or that of the nearest ancestor */
     struct bbf_snap_node *rows;
     uint32_t kept;
+    uint32_t now;
+    struct bbf_aged aged;
 };
 
 enum { NO_PLACE = UINT32_MAX };
@@ -70,9 +73,16 @@ static void weigh_run(void *columns, uint32_t index, uint64_t count)
     weigh(columns, RESERVED + index, count);
 }
 
-/* Where an open life stands: its node and words, false if it is none, or ended while we read. */
-static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t *node, uint64_t *refs,
-                      uint64_t *size)
+/* An open life. */
+struct life {
+    uint32_t node;
+    uint8_t mem; /* MEM_ */
+    bool stopped;
+    struct bbf_loss loss; /* but for its node: a row's index there */
+};
+
+/* False if it is none, or ended while we read. */
+static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, struct life *to)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
@@ -80,16 +90,23 @@ static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t *node, u
         return false;
     uint32_t g = BBF_GENERATION(life);
     uint64_t path = atomic_load_explicit(&record->path, memory_order_acquire);
-    *refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
-    *size = atomic_load_explicit(&record->size, memory_order_relaxed);
+    uint64_t refs = atomic_load_explicit(&record->refs, memory_order_acquire);
+    uint64_t size = atomic_load_explicit(&record->size, memory_order_acquire);
+    uint32_t seconds = bbf_record_age(record, now), tid = bbf_record_opener(record);
     uint64_t again = atomic_load_explicit(&record->life, memory_order_acquire);
     if (BBF_GENERATION(again) != g || (again & BBF_L_STATE) != BBF_L_OPEN)
         return false; /* its end is counted elsewhere */
-    if (BBF_GENERATION(*refs) != g)
-        *refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
-    if (BBF_GENERATION(*size) != g)
-        *size = 0;
-    *node = bbf_node_charged(t, path, g);
+    if (BBF_GENERATION(refs) != g)
+        refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
+    *to = (struct life){
+        .node = bbf_node_charged(t, path, g),
+        .mem = (uint8_t)(refs >> BBF_L_MEM_SHIFT),
+        .stopped = (again & BBF_L_STOPPED) != 0,
+        .loss = {.memory = (uint8_t)(refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND),
+                 .lost = BBF_GENERATION(refs) == g ? bbf_refs_lost(t, refs) : BBF_LOST_UNKNOWN,
+                 .bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0,
+                 .seconds = seconds,
+                 .tid = tid}};
     return true;
 }
 
@@ -126,8 +143,9 @@ static void before(const struct bbf_tracker *t, const struct columns *c, uint32_
 static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct bbf_sums *totals)
 {
     struct bbf_sums sums = *totals;
-    uint32_t places = RESERVED + c->nodes, node;
-    uint64_t released, unknown, was, was_unknown, refs, size;
+    uint32_t places = RESERVED + c->nodes;
+    uint64_t released, unknown, was, was_unknown;
+    struct life life;
     bbf_sums_runs(t, &sums, weigh_run, c);
     if (t->baseline != NULL)
         bbf_sums_subtract(&sums, t->baseline);
@@ -141,8 +159,8 @@ static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct 
     }
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
-        if (read_life(t, r, &node, &refs, &size) && place_of(t, c, node) != NO_PLACE)
-            weigh(c, place_of(t, c, node), 1);
+        if (read_life(t, r, c->now, &life) && place_of(t, c, life.node) != NO_PLACE)
+            weigh(c, place_of(t, c, life.node), 1);
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
         const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
         /* Never NO_PLACE: only the agent makes tombs, of nodes that were there before. */
@@ -225,22 +243,51 @@ static void count_run(void *ctx, uint32_t index, uint64_t count)
         row->released_ += count;
 }
 
-static void count_live(struct bbf_tracker *t, const struct columns *c, uint32_t r)
+/*
+ * From which age on a life of each row is aged, for now in its column `passed`, which is computed
+ * when all rows are there: releases of the subtree up to each root, then the root's limit down.
+ */
+static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c)
 {
-    uint32_t node;
-    uint64_t refs, size;
-    if (!read_life(t, r, &node, &refs, &size))
+    uint32_t places = RESERVED + c->nodes;
+    for (uint32_t i = places; i-- > 0;) {
+        struct bbf_snap_node *row = row_at(c, i), *parent = row_at(c, parent_of(t, c, i));
+        if (row == NULL || row == parent)
+            continue; /* part of its parent's */
+        row->passed_ += row->released_;
+        if (parent != NULL)
+            parent->passed_ += row->passed_;
+    }
+    for (uint32_t i = 0; i < places; i++) {
+        struct bbf_snap_node *row = row_at(c, i), *parent = row_at(c, parent_of(t, c, i));
+        if (row == NULL || row == parent)
+            continue;
+        row->passed_ = parent != NULL
+                           ? parent->passed_
+                           : bbf_aged_limit(t, bbf_node_at(t, id_at(c, i))->site, row->passed_);
+    }
+}
+
+static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
+{
+    const uint8_t never = BBF_L_MEM_STATIC | BBF_L_MEM_HARMLESS | BBF_L_MEM_FOREIGN;
+    struct life life;
+    if (!read_life(t, r, c->now, &life))
         return;
-    struct bbf_snap_node *row = row_at(c, place_of(t, c, node));
-    uint64_t mem = (refs & UINT32_MAX) >> BBF_L_MEM_SHIFT;
+    struct bbf_snap_node *row = row_at(c, place_of(t, c, life.node));
     if (row == NULL)
         return; /* opened since we looked */
     row->live_++;
-    row->live_bytes_ += BBF_LOW(size);
-    if ((mem & BBF_L_MEM_STATIC) != 0)
+    row->live_bytes_ += life.loss.bytes;
+    if ((life.mem & BBF_L_MEM_STATIC) != 0)
         row->static_++;
-    if ((mem & BBF_L_MEM_KIND) == BBF_MEM_HEAP)
+    if (life.loss.memory == BBF_MEM_HEAP)
         t->live_heap++;
+    if (life.loss.seconds < row->passed_ || (life.mem & never) != 0 || life.stopped)
+        return;
+    row->aged_++;
+    life.loss.node = (uint32_t)(row - c->rows);
+    (void)bbf_aged_add(&c->aged, t, c->kept, &life.loss); /* else the row has no details */
 }
 
 static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
@@ -296,6 +343,7 @@ static void fill_columns(struct bbf_tracker *t, struct columns *c, struct bbf_su
             take(&row->unknown_, unknown);
         }
     }
+    fill_age_limits(t, c);
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     t->live_heap = 0;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
@@ -346,9 +394,26 @@ static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_
     return err;
 }
 
+static void add_leak(struct bbf_snapshot *s, uint32_t row, enum bbf_verdict verdict,
+                     const struct bbf_tomb *tomb)
+{
+    struct bbf_snap_leak *leak = &s->leaks[s->n_leaks++];
+    *leak = (struct bbf_snap_leak){
+        .node = row,
+        .verdict = verdict,
+        .memory = (enum bbf_memory)tomb->memory,
+        .count = tomb->count,
+        .bytes = tomb->bytes,
+        .oldest_seconds = tomb->oldest,
+        .p50_seconds = bbf_tomb_p50(tomb),
+        .lost = (enum bbf_lost)tomb->lost,
+    };
+    leak->thread = bbf_tomb_opener(tomb, &leak->thread_count);
+}
+
 static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
-    s->leaks = calloc((size_t)t->n_tombs + 1, sizeof *s->leaks);
+    s->leaks = calloc((size_t)t->n_tombs + c->aged.n + 1, sizeof *s->leaks);
     if (s->leaks == NULL)
         return BBF_ENOMEM;
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
@@ -356,19 +421,10 @@ static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struc
         if (tomb->end != BBF_END_LEAKED || tomb->count == 0)
             continue;
         uint32_t place = place_of(t, c, bbf_node_charged(t, tomb->node, 0));
-        s->leaks[s->n_leaks++] = (struct bbf_snap_leak){
-            .node = c->row_of[place] - 1,
-            .verdict = BBF_VERDICT_LEAKED,
-            .memory = (enum bbf_memory)tomb->memory,
-            .count = tomb->count,
-            .bytes = tomb->bytes,
-            .oldest_seconds = tomb->oldest,
-            .p50_seconds = bbf_tomb_p50(tomb),
-            .lost = (enum bbf_lost)tomb->lost,
-        };
-        struct bbf_snap_leak *leak = &s->leaks[s->n_leaks - 1];
-        leak->thread = bbf_tomb_opener(tomb, &leak->thread_count);
+        add_leak(s, c->row_of[place] - 1, BBF_VERDICT_LEAKED, tomb);
     }
+    for (uint32_t i = 0; i < c->aged.n; i++)
+        add_leak(s, c->aged.tombs[i].node, BBF_VERDICT_AGED, &c->aged.tombs[i]);
     return BBF_OK;
 }
 
@@ -506,8 +562,10 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
     struct bbf_sums sums;
     bbf_sums_total(t, &sums);
     struct columns c = {.arena = sums.arena, .nodes = sums.nodes};
+    c.now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
     c.row_of = calloc(RESERVED + (size_t)c.nodes, sizeof *c.row_of);
     int err = c.row_of == NULL ? BBF_ENOMEM : make_rows(t, &c, &sums, s);
+    bbf_aged_free(&c.aged, t);
     free(c.row_of);
     return err == BBF_OK ? bbf_snapshot_finish(s) : err;
 }

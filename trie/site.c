@@ -58,6 +58,7 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
     site->class_name = copy_text(t, like->class_name, true);
     site->method = copy_text(t, like->method, false);
     site->descriptor = copy_text(t, like->descriptor, false);
+    site->lifetimes = NULL;
     if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL) {
         free(site->class_name);
         free(site->method);
@@ -67,6 +68,10 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
         return 0;
     }
     atomic_fetch_add_explicit(&t->budget.used, sizeof *site, memory_order_relaxed);
+    if (site->kind == BBF_SITE_ROOT) {
+        const size_t bytes = BBF_LIFETIMES * sizeof *site->lifetimes;
+        site->lifetimes = bbf_budget_charge(&t->budget, bytes) ? calloc(1, bytes) : NULL;
+    }
     site->id = t->n_sites++;
     site->chain = t->site_table[bucket];
     t->site_table[bucket] = site;

@@ -65,6 +65,8 @@ _Static_assert(offsetof(struct bbf_node, unknown) == BBF_L_NODE_UNKNOWN, "layout
 _Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
 _Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
 
+enum { BBF_LIFETIMES = 32 };
+
 /* A place in code. Never changes once interned. */
 struct bbf_site {
     char *class_name; /* dotted */
@@ -73,12 +75,15 @@ struct bbf_site {
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
     bool harmless;          /* roots: an unreleased buffer costs nothing (D8) */
+    /* roots: lives released by how long they were open, 1, 2-3, 4-7 … s; NULL without memory */
+    _Atomic uint32_t *lifetimes;
     struct bbf_site *chain;
     uint32_t id;
 };
 
 struct bbf_limits {
     uint64_t max_nodes, max_depth, max_children, max_lives, max_sites, memory;
+    uint64_t age; /* seconds after which an open life is aged, at most; 0 = none ever is */
 };
 
 /* Beside each record, made writable together with it. Agent. */
@@ -138,6 +143,7 @@ struct bbf_tracker {
     _Atomic uint32_t spare_node;     /* one node that lost the race to be published */
     _Atomic uint32_t next_record;
     _Atomic uint64_t max_nodes, max_depth, max_children, max_lives;
+    _Atomic uint64_t max_age;
     _Atomic uint64_t hit_nodes, hit_depth, hit_children, hit_lives, hit_sites;
     _Atomic uint64_t folded;
 

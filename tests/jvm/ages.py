@@ -1,4 +1,4 @@
-"""Cases of a leak row's details: how old, who opened it, what is lost with it."""
+"""Cases of a leak row's details (how old, who opened it, what is lost with it), and of ageing."""
 
 from harness import Case
 from snapshot import same
@@ -64,6 +64,24 @@ def carriers(run):
     assert names and all(n.startswith("ForkJoinPool-") for n in names), names
 
 
+def aged(*roots):
+    """`roots`: allocator and method of those whose held buffer is aged."""
+    def check(run):
+        for name in ("lives", "released", "leaked", "live"):
+            same(name, run.json.totals[name], run.oracle[name])
+        of = rows(run)
+        same("aged", sorted(of), sorted(roots))
+        same("totals.aged", run.json.totals["aged"], len(roots))
+        same("static", run.json.totals["static"], 1)
+        for leak in of.values():
+            same("row", (leak["verdict"], leak["count"], leak["bytes"], leak["path"][-1]),
+                 ("aged", 1, 100, "com.app.Steps.step"))
+            assert leak["oldest_seconds"] >= 2, leak
+        text, _ = run.client("tree", run.json_path)
+        same("AGED in the tree", sum("AGED 1" in line for line in text.splitlines()), len(roots))
+    return check
+
+
 def cases():
     def case(name, *args, **more):
         return Case("age/" + name, "com.app.W", *args, **more)
@@ -75,3 +93,9 @@ def cases():
                check=carriers)
     yield case("opened in map mode", "opened", jvm=["-javaagent:@OUT@/other-agent.jar=load"],
                check=mapped)
+    direct, heap, unpooled = ("Pooled.directBuffer", "Pooled.heapBuffer", "Unpooled.directBuffer")
+    yield case("aged by age=", "aged", "3", "10", agent="include=com.app,age=2s",
+               check=aged(direct, heap, unpooled), quick=True)
+    yield case("aged: off", "aged", "3", "10", agent="include=com.app,age=0", check=aged())
+    yield case("aged by the habit of its root", "aged", "11", "1001", check=aged(direct))
+    yield case("aged: too few to speak of a habit", "aged", "11", "900", check=aged(), jdk=(17,))

@@ -16,6 +16,7 @@
 #include <sched.h>
 
 #include "tests/stress/heap_twin.h"
+#include "trie/aged.h"
 
 #ifndef MUTANT
 #define MUTANT 0
@@ -481,6 +482,14 @@ static inline void twin_new_run(struct twin_thread *me, _Atomic uint64_t *word, 
                           run & BBF_L_RUN_FULL);
 }
 
+/* Rare: the second is another than the one of the open. */
+static inline void twin_tell_age(struct twin_thread *me, uint32_t node, uint32_t opened)
+{
+    uint32_t now = twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_NOW));
+    if ((int32_t)(now - opened) > 0)
+        bbf_aged_lasted(me->w->t, node, now - opened);
+}
+
 static inline void twin_count_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
 {
     uint64_t run = twin_get(word);
@@ -515,6 +524,7 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
         return;
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path), refs = twin_get(&at->refs);
+    uint32_t opened = twin_get_int(&at->next);
     TWIN_POINT(me);
     uint64_t life = twin_get_volatile(&at->life);
     if ((MUTANT != MUTANT_CLOSE_GENERATION && (life ^ f) >> 32 != 0) ||
@@ -537,6 +547,7 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     if ((life & kept) == 0)
         twin_give_back(me, (uint32_t)f, stripe);
     uint64_t key = twin_run_key(twin_charged_at(path, f), refs);
+    twin_tell_age(me, (uint32_t)(key >> 32), opened);
     if (stripe == NULL)
         bbf_node_released(me->w->t, (uint32_t)(key >> 32), (uint32_t)(key >> 16) & 0xffff, 1);
     else
@@ -557,6 +568,7 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
     TWIN_POINT(me);
     if (twin_get(&at->life) == ((f & TWIN_HIGH) | BBF_L_OPEN | BBF_L_STICKY)) {
         uint64_t path = twin_get(&at->path);
+        twin_tell_age(me, twin_charged_at(path, f), twin_get_int(&at->next));
         TWIN_POINT(me);
         twin_put(&at->path, f & TWIN_HIGH);
         TWIN_POINT(me);

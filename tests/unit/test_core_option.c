@@ -79,6 +79,13 @@ static const struct {
      "maxNodes=1048576,maxDepth=10000,maxChildren=1000000,maxLives=16777216,memory=64G,"
      "maxClients=1000"},
     {"memory=5000000", "memory=5000000"},
+    {"age=1s", "age=1s"},
+    {"age=365d", "age=365d"},
+    {"age=600s", ""}, /* the default */
+    {"age=3600s", "age=1h"},
+    {"age=3661s", "age=3661s"},
+    {"age=off", "age=0"},
+    {"age=1d,age=0", "age=0"},
     {"port=0,auth=off,queue=1", "port=0,auth=off,queue=1"},
     {"port=65535,auth=/run/token,queue=1000000", "port=65535,auth=/run/token,queue=1000000"},
     {"port=2020,port=off,auth=on,queue=5000", ""},
@@ -131,7 +138,11 @@ static const struct {
     {"exclud=com.a", "exclud", 1, "unknown option 'exclud'; did you mean 'exclude'?"},
     {"inculde=com.a", "inculde", 1, "unknown option 'inculde'; did you mean 'include'?"},
     {"maxDepth=5;zzz=1", "zzz", 12, "unknown option 'zzz'; option 'help' lists all of them"},
-    {"age=10m", "age", 1, "unknown option 'age'; option 'help' lists all of them"},
+    {"refs=on", "refs", 1, "unknown option 'refs'; option 'help' lists all of them"},
+    {"age=10", "age", 5, "option 'age': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
+    {"age=500ms", "age", 5,
+     "option 'age': 500ms is out of range; it takes 1s to 365d, or 0 for off"},
+    {"age=366d", "age", 5, "option 'age': 366d is out of range; it takes 1s to 365d, or 0 for off"},
     {"maxDepth=5,com.app", "com.app", 12,
      "unknown option 'com.app'; if it is a pattern, join it to its list with '+'"},
     {"include=com.a;com.bcd", "com.bcd", 15,
@@ -291,6 +302,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"maxDepth", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxChildren", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxLives", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
+        {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
          "option 'memory': 1T is out of range; it takes 4M to 64G"},
@@ -393,7 +405,7 @@ static void what_is_shown_can_be_read_again(void **state)
     assert_int_equal(bbf_options_parse(&a,
                                        "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,"
                                        "trackDirectOnly=1,maxNodes=7,maxDepth=8,maxChildren=9,"
-                                       "maxLives=64,maxSites=65,memory=4097k,socket=/s,"
+                                       "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
                                        "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"
                                        "onerror=stop,dump=d",
                                        &error),

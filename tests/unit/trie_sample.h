@@ -29,7 +29,8 @@ static inline struct bbf_limits sample_limits(void)
                                .max_children = 1000,
                                .max_lives = 1000000,
                                .max_sites = 65535,
-                               .memory = 256u << 20};
+                               .memory = 256u << 20,
+                               .age = 600};
 }
 
 static inline struct bbf_tracker *sample_tracker(struct bbf_limits limits)
@@ -53,6 +54,7 @@ static inline void sample_free(struct bbf_tracker *t)
         free(site->class_name);
         free(site->method);
         free(site->descriptor);
+        free(site->lifetimes);
         free(site);
     }
     for (uint32_t i = 0; i < t->n_classes; i++)

@@ -67,6 +67,10 @@ public final class BBFlowShim {
     @Hidden
     private static native void unknownAt(int node);
 
+    /** A life that stood at node was released so many seconds after it was opened. */
+    @Hidden
+    private static native void lasted(int node, int seconds);
+
     /** 64 fresh records, linked; 0 at the limit. */
     @Hidden
     private static native int bump();
@@ -829,8 +833,11 @@ public final class BBFlowShim {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
             long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
-            if (!same)
-                slowRoom(); // for newRun, which must not fail any more
+            boolean aged = U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW);
+            if (!same || aged)
+                slowRoom(); // for newRun and tellAge, which must not fail any more
+            if (aged)
+                tellAge((int) (key >>> 32), U.getInt(at + REC_NEXT));
             U.putLong(at + REC_PATH, f & HIGH);
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             if (same)
@@ -846,6 +853,19 @@ public final class BBFlowShim {
     @Hidden
     private static long runKey(int node, long refs) {
         return (long) node << 32 | (refs >>> CLASS_SHIFT & CLASS_MASK) << 16;
+    }
+
+    /** Rare: the second is another than the one of the open. */
+    @DontInline
+    @Hidden
+    private static void tellAge(int node, int opened) {
+        try {
+            int seconds = U.getInt(SHARED + SHARED_NOW) - opened;
+            if (seconds > 0)
+                lasted(node, seconds);
+        } catch (Throwable t) {
+            failed(t);
+        }
     }
 
     /** Charge what the word held and begin it anew with one life. */
@@ -873,7 +893,7 @@ public final class BBFlowShim {
             long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
             if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
                 return;
-            int place = U.getInt(at + REC_BATCH);
+            int place = U.getInt(at + REC_BATCH), opened = U.getInt(at + REC_NEXT);
             // Before the CAS: a CONV record may be freed by the agent right after it.
             U.putLong(at + REC_PATH, f & HIGH);
             while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life))) {
@@ -887,6 +907,8 @@ public final class BBFlowShim {
             if ((life & (CONV | STICKY)) == 0)
                 giveBack((int) f, stripe);
             long key = runKey(chargedAt(path, f), refs);
+            if (opened != U.getInt(SHARED + SHARED_NOW))
+                tellAge((int) (key >>> 32), opened);
             if ((life & STOPPED) != 0) { // it may have been released and taken again unseen
                 unknownAt((int) (key >>> 32));
                 return;
