@@ -8,6 +8,7 @@
 
 #include "agent/kinds.h"
 #include "agent/lifecycle.h"
+#include "agent/misuse.h"
 #include "agent/state.h"
 #include "agent/tracked.h"
 #include "trie/aged.h"
@@ -24,6 +25,7 @@ SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds);
 SHIM(jint, bump)(JNIEnv *env, jclass class);
 SHIM(jint, pop)(JNIEnv *env, jclass class);
 SHIM(void, push)(JNIEnv *env, jclass class, jint record);
+SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
 SHIM(void, wake)(JNIEnv *env, jclass class);
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
@@ -93,6 +95,12 @@ SHIM(void, push)(JNIEnv *env, jclass class, jint record)
     (void)env;
     (void)class;
     bbf_record_push(bbf_agent.tracker, (uint32_t)record);
+}
+
+SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
+{
+    (void)class;
+    return bbf_misuse_seen(env, (uint64_t)handle, (uint32_t)use, (uint32_t)number, (uint64_t)tid);
 }
 
 SHIM(void, wake)(JNIEnv *env, jclass class)

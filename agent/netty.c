@@ -56,11 +56,20 @@ bool bbf_netty_internal(const char *name, size_t len)
     return false;
 }
 
-bool bbf_netty_exhausted(const char *name, size_t len)
+static bool is_netty(const char *name, size_t len, const char *rest)
 {
     size_t prefix = bbf_netty_prefix(name, len);
-    return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix},
-                                "util/internal/OutOfDirectMemoryError");
+    return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
+}
+
+bool bbf_netty_exhausted(const char *name, size_t len)
+{
+    return is_netty(name, len, "util/internal/OutOfDirectMemoryError");
+}
+
+bool bbf_netty_refused(const char *name, size_t len)
+{
+    return is_netty(name, len, "util/IllegalReferenceCountException");
 }
 
 /* ---- types ---- */
@@ -193,6 +202,7 @@ static const struct bbf_netty_hook hooks[] = {
      false, BBF_NO_SIZE},
     PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "()", BBF_HOOK_RELEASE_ONE),
     PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
     {"AbstractPooledDerivedByteBuf", "init", "(L", BBF_HOOK_DERIVE, "retained", BBF_MEM_UNKNOWN,
      false, BBF_NO_SIZE},

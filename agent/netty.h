@@ -45,20 +45,23 @@ bool bbf_netty_internal(const char *name, size_t len);
 
 /* The error that Netty throws when its direct memory has run out. */
 bool bbf_netty_exhausted(const char *name, size_t len);
+/* The exception that it throws when a buffer is used after its release. */
+bool bbf_netty_refused(const char *name, size_t len);
 
 /* What a hook of Netty's own methods does. */
 enum bbf_hook_kind {
-    BBF_HOOK_ROOT,       /* exit: opens a life; size = int parameter `slot` (or none) */
-    BBF_HOOK_ROOT_KEEP,  /* exit of terminals that nest */
-    BBF_HOOK_FRESH,      /* entry: opens before a wrapper copies */
-    BBF_HOOK_RELEASE,    /* entry of handleRelease */
-    BBF_HOOK_RELEASES,   /* entry of release(int) */
-    BBF_HOOK_RETAIN,     /* exit of retain() / retain(int) */
-    BBF_HOOK_DERIVE,     /* entry of init */
-    BBF_HOOK_RESIZED,    /* exit of capacity(int) */
-    BBF_HOOK_ALIAS,      /* exit of a view's constructor */
-    BBF_HOOK_ALIAS_TEST, /* the same, the parameter's type says nothing */
-    BBF_HOOK_NEVER,      /* exit of a constant's constructor */
+    BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
+    BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
+    BBF_HOOK_FRESH,       /* entry: opens before a wrapper copies */
+    BBF_HOOK_RELEASE,     /* entry of handleRelease */
+    BBF_HOOK_RELEASES,    /* entry of release(int) */
+    BBF_HOOK_RELEASE_ONE, /* entry of release() */
+    BBF_HOOK_RETAIN,      /* entry and exit of retain() / retain(int) */
+    BBF_HOOK_DERIVE,      /* entry of init */
+    BBF_HOOK_RESIZED,     /* exit of capacity(int) */
+    BBF_HOOK_ALIAS,       /* exit of a view's constructor */
+    BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
+    BBF_HOOK_NEVER,       /* exit of a constant's constructor */
     BBF_HOOK_UNRELEASABLE,
     BBF_HOOK_MISUSE /* before athrow */
 };

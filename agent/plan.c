@@ -33,7 +33,9 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(MISUSE, "misuse", "(" O ")V")                                                               \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
     XX(MADE, "made", "(" O ")V")                                                                   \
-    XX(CLOSED, "closed", "(" O "I)V")
+    XX(CLOSED, "closed", "(" O "I)V")                                                              \
+    XX(USING, "using", "(" O "I)V")                                                                \
+    XX(REFUSED, "refused", "()V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
@@ -156,6 +158,14 @@ static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
     plan->areturn[plan->n_areturn++] = call;
 }
 
+static void plan_using(uint32_t use, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(TARGET_USING);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, BBF_CF_INT, use);
+    plan_entry(plan, call);
+}
+
 static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
                         struct bbf_cf_plan *plan)
 {
@@ -198,7 +208,11 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
         push(&call, BBF_CF_ILOAD, 1);
         plan_entry(plan, call);
         break;
+    case BBF_HOOK_RELEASE_ONE:
+        plan_using(BBF_L_USE_RELEASE, plan);
+        break;
     case BBF_HOOK_RETAIN:
+        plan_using(BBF_L_USE_RETAIN, plan);
         plan_exit_count(m, TARGET_REFS, plan);
         break;
     case BBF_HOOK_RESIZED:
@@ -459,6 +473,8 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
         plan->after_call = true;
     else if (says_exhausted(c, m))
         plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
+    if (c->refused && same(m->name, "<init>"))
+        plan->vreturn[plan->n_return++] = call_of(TARGET_REFUSED);
     if (c->buffer_prefix > 0) {
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
                                     m->class_name.len - c->buffer_prefix - 7};
@@ -602,6 +618,7 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     size_t prefix = bbf_netty_buffer_prefix(name, len);
     c->jdk = same(c->name, BBF_PLAN_JDK_BITS);
     c->exhausted = c->jdk ? o->file != NULL : bbf_netty_exhausted(name, len);
+    c->refused = bbf_netty_refused(name, len);
     if (c->jdk)
         return c->exhausted;
     if (prefix > 0 &&
@@ -613,7 +630,8 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     c->tracks =
         starts(name, len, "java/lang/") || starts(name, len, "jdk/internal/") ? NULL : o->track;
     c->named = bbf_track_classes(c->tracks, name, len) != 0;
-    return c->buffer_prefix > 0 || c->exhausted || c->steps || c->constructors || c->tracks != NULL;
+    return c->buffer_prefix > 0 || c->exhausted || c->refused || c->steps || c->constructors ||
+           c->tracks != NULL;
 }
 
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)

@@ -28,6 +28,7 @@ struct bbf_plan_class {
     size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
     bool steps;           /* included */
     bool constructors;    /* trackConstructors */
+    bool refused;         /* says that a buffer was used after its release */
     bool exhausted;       /* says that direct memory ran out */
     bool jdk;             /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
     /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a

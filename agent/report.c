@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/misuse.h"
 #include "agent/nearby.h"
 #include "agent/oom.h"
 #include "agent/reconcile.h"
@@ -185,6 +186,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_reconcile_fill(env, s);
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = bbf_misuse_fill(env, s);
     if (err == BBF_OK)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)

@@ -44,7 +44,7 @@ void bbf_threads_ended(jthread thread, uint64_t tid)
     pthread_mutex_unlock(&lock);
 }
 
-/* Those that leak rows name, ascending. */
+/* Those that rows name, ascending. */
 struct wanted {
     uint32_t *tids;
     size_t n;
@@ -89,12 +89,16 @@ static int add_living(JNIEnv *env, struct bbf_snapshot *s, const struct wanted *
 
 int bbf_threads_fill(JNIEnv *env, struct bbf_snapshot *s)
 {
-    struct wanted wanted = {calloc(s->n_leaks + 1, sizeof *wanted.tids), 0};
+    struct wanted wanted = {calloc(s->n_leaks + 2 * s->n_misuses + 1, sizeof *wanted.tids), 0};
     struct ended *copy = malloc(sizeof ended);
     int err = wanted.tids == NULL || copy == NULL ? BBF_ENOMEM : BBF_OK;
     for (size_t i = 0; i < s->n_leaks && err == BBF_OK; i++)
         if (s->leaks[i].thread != 0)
             wanted.tids[wanted.n++] = (uint32_t)s->leaks[i].thread;
+    for (size_t i = 0; i < s->n_misuses && err == BBF_OK; i++) {
+        wanted.tids[wanted.n++] = (uint32_t)s->misuses[i].released_thread;
+        wanted.tids[wanted.n++] = (uint32_t)s->misuses[i].used_thread;
+    }
     if (wanted.n > 0) {
         qsort(wanted.tids, wanted.n, sizeof *wanted.tids, compare_tids);
         err = add_living(env, s, &wanted);

@@ -7,6 +7,7 @@
 #include "agent/heap.h"
 #include "agent/hook.h"
 #include "agent/lifecycle.h"
+#include "agent/misuse.h"
 #include "agent/oom.h"
 #include "agent/reconcile.h"
 #include "agent/report.h"
@@ -105,9 +106,11 @@ static int serve(JNIEnv *env, struct bbf_request *request)
     switch (request->kind) {
     case BBF_REQUEST_RESET:
         bbf_watch_reset();
+        bbf_misuse_reset();
         return bbf_tracker_baseline(bbf_agent.tracker);
     case BBF_REQUEST_RESET_NODES:
         bbf_watch_reset();
+        bbf_misuse_reset();
         return bbf_tracker_reset_nodes(bbf_agent.tracker);
     default:
         return bbf_report_fill(env, request->snapshot);
@@ -223,6 +226,7 @@ static void work(JNIEnv *env, bool *drained)
         tick();
         scan_after_gc(&next_scan_ms);
         bbf_watch_look();
+        bbf_misuse_look(env);
         bbf_oom_look(env);
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));

@@ -142,6 +142,43 @@ static int read_thread(struct bbf_json_reader *r, struct json_object *row)
     return err;
 }
 
+static int read_misuse(struct bbf_json_reader *r, struct json_object *row)
+{
+    struct bbf_snapshot *s = r->snapshot;
+    const struct bbf_json_place place = {"misuse", s->n_misuses};
+    struct json_object *member;
+    unsigned use = 0;
+    int err = 0;
+
+    struct bbf_snap_misuse *rows = grow(s->misuses, s->n_misuses, &r->misuses_cap, sizeof *rows);
+    if (rows == NULL)
+        return BBF_ENOMEM;
+    s->misuses = rows;
+    struct bbf_snap_misuse *to = &rows[s->n_misuses++];
+    member = bbf__json_member_of(r, &place, row, "use", &err);
+    if (err == 0)
+        err = BBF_JSON_TAKE_WORD(r, &place, "use", member, bbf_json_uses, &use);
+    to->use = (enum bbf_use)use;
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } counts[] = {{"count", &to->count},
+                  {"released_thread", &to->released_thread},
+                  {"used_thread", &to->used_thread}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        member = bbf__json_member_of(r, &place, row, counts[i].name, &err);
+        if (err == 0)
+            err = bbf__json_take_count(r, &place, counts[i].name, member, counts[i].to);
+    }
+    member = bbf__json_member_of(r, &place, row, "path", &err);
+    if (err == 0)
+        err = bbf__json_take_strings(r, &place, "path", member, &to->path, &to->n_path);
+    member = bbf__json_member_of(r, &place, row, "used_by", &err);
+    if (err == 0)
+        err = bbf__json_take_strings(r, &place, "used_by", member, &to->used_by, &to->n_used_by);
+    return err;
+}
+
 /* What a row may lack: a snapshot of an older bbflow. */
 static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_place *place,
                              struct json_object *row, struct bbf_snap_leak *leak)
@@ -283,6 +320,7 @@ static const struct {
     {"sites", read_site, true, false},
     {"nodes", read_node, true, false},
     {"threads", read_thread, true, true},
+    {"misuse", read_misuse, true, true},
     {"leaks", read_leak, true, false},
 };
 

@@ -237,6 +237,24 @@ static void add_threads(struct bbf_buf *out, const struct bbf_snapshot *snapshot
     bbf_buf_str(out, "],\n");
 }
 
+static void add_misuses(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_str(out, "\"misuse\":[");
+    for (size_t i = 0; i < snapshot->n_misuses && !out->failed; i++) {
+        const struct bbf_snap_misuse *row = &snapshot->misuses[i];
+        bbf_buf_printf(out,
+                       "%s\n{\"use\":\"%s\",\"count\":%" PRIu64 ",\"released_thread\":%" PRIu64
+                       ",\"used_thread\":%" PRIu64 ",",
+                       i > 0 ? "," : "", bbf_json_uses[row->use], row->count, row->released_thread,
+                       row->used_thread);
+        add_strings(out, "path", row->path, row->n_path);
+        bbf_buf_char(out, ',');
+        add_strings(out, "used_by", row->used_by, row->n_used_by);
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                       const uint32_t *parents, const struct bbf_name *names, uint32_t *steps)
 {
@@ -298,6 +316,7 @@ int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         add_sites(out, snapshot);
         add_nodes(out, snapshot);
         add_threads(out, snapshot);
+        add_misuses(out, snapshot);
         add_leaks(out, snapshot, parents, names, steps);
     }
     bbf_buf_free(&texts);

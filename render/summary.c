@@ -6,6 +6,7 @@
 #include "core/err.h"
 #include "render/diverge.h"
 #include "render/names.h"
+#include "render/misuse.h"
 #include "render/reconciled.h"
 #include "render/text.h"
 
@@ -188,6 +189,7 @@ int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     if (err == 0) {
         bbf_text_head(out, snapshot, "note: ");
         bbf_divergences_text(out, &s.divergences, snapshot, s.parents, &s.names, LEAKS_SHOWN);
+        bbf_misuse_text(out, snapshot, LEAKS_SHOWN);
         add_numbers(out, snapshot);
         bbf_reconciled_section(out, &snapshot->reconciled);
         add_leaks(&s);

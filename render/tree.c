@@ -8,6 +8,7 @@
 #include "render/diverge.h"
 #include "render/forest.h"
 #include "render/leaks.h"
+#include "render/misuse.h"
 #include "render/reconciled.h"
 #include "render/text.h"
 
@@ -20,7 +21,7 @@
 enum { WINDOW = 60 };
 
 /* Divergence points in front of the tree: the tree itself has every leak. */
-enum { DIVERGENCES_SHOWN = 10 };
+enum { DIVERGENCES_SHOWN = 10, MISUSES_SHOWN = 10 };
 
 struct tree {
     struct bbf_buf *out;
@@ -191,6 +192,7 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, si
         bbf_text_head(out, snapshot, "note: ");
         bbf_divergences_text(out, &tree.divergences, snapshot, tree.forest.parents, &tree.names,
                              DIVERGENCES_SHOWN);
+        bbf_misuse_text(out, snapshot, MISUSES_SHOWN);
         add_totals(out, &snapshot->totals);
         bbf_reconciled_line(out, &snapshot->reconciled);
         add_nodes(&tree);

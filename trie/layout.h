@@ -16,7 +16,8 @@
  *                   parent handle of the life it was derived from, 0
  *                   next   free list link while free; seconds since start at open while open
  *                   batch  link of the global stack of batches; while open low half of the tid
- *                          that opened it, or with MAPPED its place in the map
+ *                          that opened it, or with MAPPED its place in the map;
+ *                          CLOSED and STICKY: that released it by a plain close, 0 = another end
  *   node, 64 B      four children key:32 | node:32, site, parent, depth, flags, children, unknown
  *   key             site, or (bucket + 1) << 24 | site where the bucket differs from the parent's
  */
@@ -95,7 +96,7 @@
     XX(CHUNK_SHIFT, 16)                                                                            \
     XX(CHUNKS, 256)                                                                                \
     /* stripes: one carrier thread each */                                                         \
-    XX(STRIPE_SHIFT, 10)                                                                           \
+    XX(STRIPE_SHIFT, 11)                                                                           \
     XX(STRIPES, 1024)                                                                              \
     XX(STRIPE_OWNER, 0)                                                                            \
     XX(STRIPE_HEAD, 8)                                                                             \
@@ -103,6 +104,14 @@
     XX(STRIPE_TALLY, 16) /* six 8-byte counters, see TALLY_ */                                     \
     XX(STRIPE_RUN, 64)   /* 64 words node | class | count */                                       \
     XX(RUN_SLOTS, 64)                                                                              \
+    XX(STRIPE_NEXT_ENDED, 576)                                                                     \
+    XX(STRIPE_USE, 580)     /* class | USE_ << CLASS_SHIFT */                                      \
+    XX(STRIPE_SUSPECT, 584) /* long: handle whose use Netty may refuse, 0 = none */                \
+    XX(STRIPE_ENDED, 1024)  /* the last ends: handle, node:32 | tid:32 */                          \
+    XX(ENDED_SLOTS, 64)                                                                            \
+    XX(USE_RELEASE, 0)                                                                             \
+    XX(USE_RETAIN, 1)                                                                              \
+    XX(USE_ACCESS, 2)                                                                              \
     XX(RUN_FULL, 0xffff)                                                                           \
     XX(SPILL_ABOVE, 192)                                                                           \
     XX(TALLY_DROPPED_STEPS, 0)                                                                     \

@@ -47,6 +47,11 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->threads[i].name);
     free(snapshot->threads);
     free(snapshot->leaks);
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
+        free_strings(snapshot->misuses[i].used_by, snapshot->misuses[i].n_used_by);
+    }
+    free(snapshot->misuses);
     if (snapshot->charged.used != NULL)
         atomic_fetch_sub(snapshot->charged.used, snapshot->charged.bytes);
     if (snapshot->charged.lent != NULL)
@@ -261,6 +266,11 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
         const struct bbf_snap_leak *leak = &snapshot->leaks[i];
         if (leak->node >= snapshot->n_nodes || (unsigned)leak->verdict > BBF_VERDICT_AGED ||
             (unsigned)leak->memory > BBF_MEM_UNKNOWN || (unsigned)leak->lost > BBF_LOST_NOTHING)
+            return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        const struct bbf_snap_misuse *row = &snapshot->misuses[i];
+        if ((unsigned)row->use > BBF_USE_ACCESS)
             return BBF_EFORMAT;
     }
     return 0;

@@ -169,6 +169,21 @@ struct bbf_snap_reconciled {
     size_t n_causes;
 };
 
+/* How a buffer was used after its release. */
+enum bbf_use { BBF_USE_RELEASE, BBF_USE_RETAIN, BBF_USE_ACCESS };
+
+/* Uses after release of one kind, of lives that ended at one place, by one place in the code. */
+struct bbf_snap_misuse {
+    enum bbf_use use;
+    uint64_t count;
+    char **path; /* full names, root to release; none: where the life ended is not known */
+    size_t n_path;
+    uint64_t released_thread; /* the first one's, as leak rows have them; 0 = not known */
+    uint64_t used_thread;
+    char **used_by; /* the methods that were in it, innermost first */
+    size_t n_used_by;
+};
+
 struct bbf_snapshot {
     int64_t captured_at_ms; /* since 1970 */
     struct {
@@ -197,6 +212,8 @@ struct bbf_snapshot {
     size_t n_threads;
     struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
     size_t n_leaks;
+    struct bbf_snap_misuse *misuses; /* in the order in which they were seen first */
+    size_t n_misuses;
     uint64_t folded_rows; /* nodes that had no room and are part of their parents' rows */
     struct {              /* what was charged for the rows, given back with them; a tracker's */
         _Atomic uint64_t *used;

@@ -46,13 +46,18 @@ struct bbf_node {
     uint32_t tomb;            /* agent: the first of its tombs, 0 = none */
 };
 
-/* 1 KiB, written by its owning carrier thread only; others read (D7, D12.15). */
+/* 2 KiB, written by its owning carrier thread only; others read (D7, D12.15). */
 struct bbf_stripe {
     _Atomic uint64_t owner; /* Thread.tid, 0 = nobody */
     _Atomic uint32_t head, count;
     _Atomic uint64_t tally[BBF_L_TALLIES];
     _Atomic uint64_t run[BBF_L_RUN_SLOTS];
-    char pad[(1 << BBF_L_STRIPE_SHIFT) - BBF_L_STRIPE_RUN - 8 * BBF_L_RUN_SLOTS];
+    _Atomic uint32_t next_ended, use;
+    _Atomic uint64_t suspect;
+    char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_SUSPECT - 8];
+    struct {
+        _Atomic uint64_t handle, where; /* node:32 | tid:32 */
+    } ended[BBF_L_ENDED_SLOTS];
 };
 
 _Static_assert(sizeof(void *) == 8, "64-bit only (D12)");
@@ -63,6 +68,8 @@ _Static_assert(offsetof(struct bbf_node, site) == BBF_L_NODE_SITE, "layout");
 _Static_assert(offsetof(struct bbf_node, flags) == BBF_L_NODE_FLAGS, "layout");
 _Static_assert(offsetof(struct bbf_node, unknown) == BBF_L_NODE_UNKNOWN, "layout");
 _Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
+_Static_assert(offsetof(struct bbf_stripe, suspect) == BBF_L_STRIPE_SUSPECT, "layout");
+_Static_assert(offsetof(struct bbf_stripe, ended) == BBF_L_STRIPE_ENDED, "layout");
 _Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
 
 enum { BBF_LIFETIMES = 32 };
@@ -322,6 +329,10 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
 /* Mark every open life: it ends only as `unknown` from now on (D12.11). Agent. */
 void bbf_lives_mark_stopped(struct bbf_tracker *t);
+/* A life that was released: where it stood and the low half of the tid that released it. False: it
+ * ended otherwise, or so long ago that nothing is known of it. `*tid` 0: not known. Any thread,
+ * lock-free: a look at the last ENDED_SLOTS ends of every thread. */
+bool bbf_life_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid);
 /* Lives not followed to an end yet: what tests at rest compare with. Any thread, no snapshot. */
 uint64_t bbf_lives_open(const struct bbf_tracker *t);
 

@@ -9,6 +9,7 @@ import typing
 import ages
 import attach
 import guests
+import misuse
 import notice
 import oom
 import reconcile
@@ -676,4 +677,5 @@ def live_cases():
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
          *reconcile.cases(), *ages.cases(), *seed.cases(), *track.cases(), *oom.cases(),
+         *misuse.cases(),
          *wire.cases()]

@@ -297,6 +297,8 @@ static inline bool twin_end_by(struct twin_thread *me, uint64_t handle, bool unk
         bbf_node_unknown(me->w->t, twin_charged_at(path, handle));
         me->unknown++;
     }
+    if ((life & BBF_L_STICKY) != 0)
+        twin_put_int(&at->batch, 0);
     if ((life & (BBF_L_CONV | BBF_L_STICKY)) == 0) {
         twin_set_slot(me->w->heap, (uint32_t)handle, NULL);
         twin_put_int(&at->next, 0);
@@ -518,6 +520,17 @@ static inline bool twin_close(struct twin_thread *me, struct bbf_record *at, uin
     return true;
 }
 
+/* Where the life ended and who released it (trie/ended.c). */
+static inline void twin_remember(struct twin_thread *me, struct bbf_stripe *stripe, uint64_t f,
+                                 uint32_t node)
+{
+    uint32_t next = twin_get_int(&stripe->next_ended), at = next & (BBF_L_ENDED_SLOTS - 1);
+    twin_put_int(&stripe->next_ended, next + 1);
+    twin_put(&stripe->ended[at].handle, 0);
+    twin_put_release(&stripe->ended[at].where, (uint64_t)node << 32 | (uint32_t)me->tid);
+    twin_put_release(&stripe->ended[at].handle, f);
+}
+
 static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
 {
     if (f == 0 || f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER)
@@ -544,6 +557,10 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     struct bbf_stripe *stripe = twin_stripe(me);
     uint32_t kept = MUTANT == MUTANT_IGNORE_CONV ? BBF_L_STICKY : BBF_L_CONV | BBF_L_STICKY;
     TWIN_POINT(me);
+    if ((life & BBF_L_STICKY) != 0)
+        twin_put_int(&at->batch, 0);
+    if (stripe != NULL)
+        twin_remember(me, stripe, f, twin_charged_at(path, f));
     if ((life & kept) == 0)
         twin_give_back(me, (uint32_t)f, stripe);
     uint64_t key = twin_run_key(twin_charged_at(path, f), refs);
@@ -572,6 +589,7 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
         TWIN_POINT(me);
         twin_put(&at->path, f & TWIN_HIGH);
         TWIN_POINT(me);
+        twin_put_int(&at->batch, (uint32_t)me->tid);
         twin_put_release(&at->life, (f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY);
         me->closed++;
         twin_count_run(me, &at->run, twin_run_key(twin_charged_at(path, f), twin_get(&at->refs)));

@@ -283,6 +283,36 @@ static inline struct bbf_snapshot *sample_loops(void)
     return s;
 }
 
+static inline char **sample_strings(size_t n, const char *const *texts)
+{
+    char **copy = calloc(n + 1, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = strdup(texts[i]);
+    return copy;
+}
+
+/* One that was looked at in full, one of which nothing is known. */
+static inline void sample_misuse(struct bbf_snapshot *s)
+{
+    static const char *const path[] = {"io.netty.buffer.PooledByteBufAllocator.directBuffer",
+                                       "com.app.Pipeline.done",
+                                       "io.netty.buffer.PooledUnsafeDirectByteBuf.release"},
+                             *const by[] = {
+                                 "io.netty.buffer.AbstractReferenceCountedByteBuf.release",
+                                 "com.app.Pipeline.close|\n", "com.app.Main.main"};
+    s->misuses = calloc(2, sizeof *s->misuses);
+    s->n_misuses = 2;
+    s->misuses[0] = (struct bbf_snap_misuse){.use = BBF_USE_RELEASE,
+                                             .count = 9,
+                                             .path = sample_strings(3, path),
+                                             .n_path = 3,
+                                             .released_thread = 31,
+                                             .used_thread = 17,
+                                             .used_by = sample_strings(3, by),
+                                             .n_used_by = 3};
+    s->misuses[1] = (struct bbf_snap_misuse){.use = BBF_USE_ACCESS, .count = 1, .used_thread = 99};
+}
+
 /* Every verdict on one node, every kind of memory, and lives that no leak row names. */
 static inline struct bbf_snapshot *sample_verdicts(void)
 {
@@ -313,6 +343,7 @@ static inline struct bbf_snapshot *sample_verdicts(void)
     node->released_ = 12;
     s->totals.undone_ = 13;
     s->totals.misuse_ = 14;
+    sample_misuse(s);
     return s;
 }
 

@@ -319,9 +319,9 @@ static const struct hooked every_version[] = {
     {"AbstractByteBufAllocator", 12, "toLeakAwareBuffer", "(" BUF ")" BUF, "fresh(a0)"},
     {"AbstractByteBufAllocator", 12, "toLeakAwareBuffer",
      "(Lio/netty/buffer/CompositeByteBuf;)Lio/netty/buffer/CompositeByteBuf;", "fresh(a0)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "R:refs(a0,1)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "R:refs(a0,i1)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", ""},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "using(a0,1) R:refs(a0,1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "using(a0,1) R:refs(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", "using(a0,0)"},
     {"AbstractReferenceCountedByteBuf", PLAIN, "release", "(I)Z", "releases(a0,i1)"},
     {"AbstractReferenceCountedByteBuf", 2, "handleRelease", "(Z)Z", "release(a0,i1)"},
     {"AbstractPooledDerivedByteBuf", 16, "init",
@@ -426,6 +426,8 @@ static void the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_ma
                 "(Ljava/lang/String;)V", "V:exhausted()");
     assert_plan(p, "a/b/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
                 "(Ljava/lang/String;)V", "V:exhausted()");
+    assert_plan(p, "io/netty/util/IllegalReferenceCountException", PLAIN, "<init>", "(II)V",
+                "V:refused()");
     assert_plan(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V", "+C");
     assert_true(p->config.after_call(p->config.ctx, &m, oome, init, text, 183, &call));
     assert_string_equal(p->config.targets[call.target].method, "exhausted");

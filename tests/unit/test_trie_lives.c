@@ -428,6 +428,53 @@ static void a_thread_whose_places_are_taken_works_without_a_stripe(void **state)
 
 /* ---- misuse and views ---- */
 
+static void assert_ended(struct walk *w, uint64_t handle, uint32_t node, uint32_t tid)
+{
+    uint32_t at = 0, by = 0;
+    assert_true(bbf_life_ended(w->t, handle, &at, &by));
+    assert_int_equal(at, node);
+    assert_int_equal(by, tid);
+}
+
+static void a_released_life_is_known_by_its_handle_for_a_while(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    uint64_t handles[BBF_L_ENDED_SLOTS + 2], first = o->bbf;
+    uint32_t node, tid;
+    (void)state;
+    assert_false(bbf_life_ended(w->t, first, &node, &tid)); /* open */
+    twin_step(w->me, o, w->a);
+    node = walk_node(w, o);
+    twin_release(w->me, o, true);
+    assert_ended(w, first, node, 77);
+    /* Its record is another's, its object's next life is sticky: plain closes. */
+    twin_root(w->me, o, 1, w->root);
+    twin_release(w->me, o, true);
+    twin_root(w->me, o, 1, w->root);
+    uint32_t root = walk_node(w, o);
+    twin_release(w->me, o, true);
+    assert_ended(w, o->bbf, root, 77);
+    /* An end that is no release, of a sticky record: not taken for the one before it. */
+    twin_root(w->me, o, 1, w->root);
+    assert_true(twin_end_by(w->me, o->bbf, true));
+    assert_false(bbf_life_ended(w->t, o->bbf, &node, &tid));
+    /* The last ENDED_SLOTS of a thread, and no more. */
+    for (int i = 0; i < BBF_L_ENDED_SLOTS + 2; i++) {
+        struct twin_object *p = walk_buffer(w, BBF_MEM_DIRECT, 1);
+        handles[i] = p->bbf;
+        twin_release(w->me, p, true);
+        twin_drop(w->heap, p);
+    }
+    assert_false(bbf_life_ended(w->t, handles[1], &node, &tid));
+    assert_ended(w, handles[2], root, 77);
+    assert_ended(w, handles[BBF_L_ENDED_SLOTS + 1], root, 77);
+    assert_false(bbf_life_ended(w->t, BBF_HANDLE_IGN, &node, &tid));
+    assert_false(bbf_life_ended(w->t, BBF_WORD(1, UINT32_MAX), &node, &tid));
+    twin_drop(w->heap, o);
+    walk_free(w);
+}
+
 static void use_and_release_after_release_change_nothing(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -706,6 +753,7 @@ int main(void)
         cmocka_unit_test(without_weak_references_lives_are_followed_to_their_release),
         cmocka_unit_test(at_the_limit_of_lives_buffers_are_not_followed_and_counted),
         cmocka_unit_test(a_thread_that_ends_leaves_nothing_behind),
+        cmocka_unit_test(a_released_life_is_known_by_its_handle_for_a_while),
         cmocka_unit_test(a_thread_whose_places_are_taken_works_without_a_stripe),
         cmocka_unit_test(use_and_release_after_release_change_nothing),
         cmocka_unit_test(a_late_store_of_the_life_before_is_repaired_and_counted),

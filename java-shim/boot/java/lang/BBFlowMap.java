@@ -369,6 +369,31 @@ final class BBFlowMap {
         return true;
     }
 
+    /** The life is over and has no entry any more: which it was is not known. */
+    @Hidden
+    static boolean using(Object o, int use) {
+        try {
+            if (hasField(o))
+                return false;
+            long kind = BBFlowShim.kindOf(o);
+            if ((kind & KIND_MAPPED) != 0 && (kind & KIND_OWNER) != 0 && !isAlive(o, kind))
+                BBFlowShim.suspect(IGN, use, kind);
+        } catch (Throwable t) {
+            BBFlowShim.failed(t);
+        }
+        return true;
+    }
+
+    @Hidden
+    static boolean misuse(Object o) {
+        if (hasField(o))
+            return false;
+        Object owner = owner(o);
+        if (owner != null)
+            BBFlowShim.used(IGN, USE_ACCESS, BBFlowShim.kindOf(owner));
+        return true;
+    }
+
     @Hidden
     static boolean resized(Object o, int size) {
         try {

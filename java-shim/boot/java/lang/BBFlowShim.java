@@ -82,6 +82,10 @@ public final class BBFlowShim {
     @Hidden
     private static native void push(int record);
 
+    /** The life of a handle was used after its end; false: the stack says that it was not. */
+    @Hidden
+    private static native boolean misused(long handle, int use, int classNumber, long tid);
+
     /** The agent thread has something to do. */
     @Hidden
     private static native void wake();
@@ -368,6 +372,8 @@ public final class BBFlowShim {
             BBFlowMap.remove(place, handle);
         if (unknown)
             unknownAt(chargedAt(path, handle));
+        if ((life & STICKY) != 0)
+            U.putInt(at + REC_BATCH, 0); // nobody released it
         if ((life & (CONV | STICKY)) == 0) {
             setSlot((int) handle, null);
             U.putInt(at + REC_NEXT, 0);
@@ -755,6 +761,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void releases(Object o, int decrement) {
+        using(o, USE_RELEASE);
         if (decrement > 1)
             refs(o, 1 - decrement);
     }
@@ -788,17 +795,86 @@ public final class BBFlowShim {
             U.putLong(at + REC_SIZE, f & HIGH | size & LOW);
     }
 
+    // ---- uses after release ----
+
     /** Before the throw of AbstractByteBuf.ensureAccessible. */
     @DontInline
     @Hidden
     public static void misuse(Object o) {
         room();
+        slowRoom();
         try {
-            if (o != null)
-                tally(TALLY_MISUSE);
+            if (o == null || mixed() && BBFlowMap.misuse(o))
+                return;
+            Object owner = ownerOf(o);
+            used(current(o), USE_ACCESS, owner != null ? kindOf(owner) : 0);
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    /**
+     * At the entry of retain and release: is there a life in force? If not, Netty is about to throw;
+     * but a pool of the application may have brought the object back without a hook, so refused()
+     * decides.
+     */
+    @ForceInline
+    @Hidden
+    public static void using(Object o, int use) {
+        room();
+        if (mixed() && BBFlowMap.using(o, use))
+            return;
+        long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
+        if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
+            usingSlow(o, f, use);
+    }
+
+    @DontInline
+    @Hidden
+    private static void usingSlow(Object o, long f, int use) {
+        slowRoom();
+        try {
+            if (f != 0 && f != NEVER && !isOpen(f))
+                suspect(f, use, kindOf(o));
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Remembered until the exception is made, which follows at once, or until the next one. */
+    @Hidden
+    static void suspect(long f, int use, long kind) {
+        long stripe = stripe();
+        if (stripe == 0)
+            return;
+        U.putLong(stripe + STRIPE_SUSPECT, f);
+        U.putInt(stripe + STRIPE_USE, (int) kind & KIND_CLASS | use << CLASS_SHIFT);
+    }
+
+    /** At the end of IllegalReferenceCountException's constructors, which may call each other. */
+    @DontInline
+    @Hidden
+    public static void refused() {
+        room();
+        slowRoom();
+        try {
+            long stripe = stripe();
+            long f = stripe != 0 ? U.getLong(stripe + STRIPE_SUSPECT) : 0;
+            if (f == 0)
+                return;
+            int use = U.getInt(stripe + STRIPE_USE);
+            U.putLong(stripe + STRIPE_SUSPECT, 0);
+            used(f, use >>> CLASS_SHIFT, use);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** f: the life that is over, IGN if it is not known. */
+    @Hidden
+    static void used(long f, int use, long kind) {
+        if (misused(f, use, (int) kind & KIND_CLASS, tid()))
+            tally(TALLY_MISUSE);
     }
 
     /** Direct memory ran out: the error that says so was just made. The agent thread reports. */
@@ -839,6 +915,7 @@ public final class BBFlowShim {
             if (aged)
                 tellAge((int) (key >>> 32), U.getInt(at + REC_NEXT));
             U.putLong(at + REC_PATH, f & HIGH);
+            U.putInt(at + REC_BATCH, (int) tid());
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             if (same)
                 U.putLong(at + REC_RUN, run + 1);
@@ -904,6 +981,10 @@ public final class BBFlowShim {
             if ((life & MAPPED) != 0)
                 BBFlowMap.remove(place, f);
             long stripe = stripe();
+            if ((life & STICKY) != 0)
+                U.putInt(at + REC_BATCH, 0); // the run word is not this life's
+            if (stripe != 0)
+                remember(stripe, f, chargedAt(path, f));
             if ((life & (CONV | STICKY)) == 0)
                 giveBack((int) f, stripe);
             long key = runKey(chargedAt(path, f), refs);
@@ -928,6 +1009,20 @@ public final class BBFlowShim {
         } finally {
             java.lang.ref.Reference.reachabilityFence(o); // D12.6: until the close is done
         }
+    }
+
+    /**
+     * Where the life ended and who released it, for a use after that: its record may be another
+     * life's by then. A reader finds the handle before and after what belongs to it.
+     */
+    @Hidden
+    private static void remember(long stripe, long f, int node) {
+        int next = U.getInt(stripe + STRIPE_NEXT_ENDED);
+        long at = stripe + STRIPE_ENDED + ((next & ENDED_SLOTS - 1) << 4);
+        U.putInt(stripe + STRIPE_NEXT_ENDED, next + 1);
+        U.putLong(at, 0);
+        U.putLongRelease(null, at + 8, (long) node << 32 | tid() & LOW);
+        U.putLongRelease(null, at, f);
     }
 
     /** The winner of a close without CONV and STICKY owns the record: slot first, then the list. */

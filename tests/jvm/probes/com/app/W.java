@@ -48,6 +48,7 @@ public final class W {
         COMMANDS.put("older", Older::run);
         COMMANDS.put("exhausted", Exhausted::run);
         COMMANDS.put("opened", Opened::run);
+        COMMANDS.put("misuse", Misuse::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
             throw new IllegalStateException("on purpose");

@@ -1,0 +1,288 @@
+#include "agent/misuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/netty.h"
+#include "agent/serve.h"
+#include "agent/state.h"
+#include "core/buf.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "render/misuse.h"
+
+enum { EVENTS = 64, ROWS = 256, FRAMES = 16, STEPS = 64, NEAR = 10 /* frames, ours included */ };
+enum state { FREE, TAKEN, READY };
+
+/* One use, from the thread that did it to the agent thread. */
+struct event {
+    _Atomic uint32_t state;
+    uint32_t use, class_number, node, released_tid, used_tid;
+    jint n_frames;
+    jvmtiFrameInfo frames[FRAMES];
+};
+
+static struct event events[EVENTS];
+static _Atomic uint32_t next_event;
+
+/* A row, and what the next like it has. Agent thread. */
+struct row {
+    struct bbf_snap_misuse snap;
+    uint32_t class_number, node;
+    jint n_frames;
+    jmethodID methods[FRAMES];
+};
+
+static struct row rows[ROWS];
+static size_t n_rows;
+
+/* ---- any thread ---- */
+
+static bool ends_with(const char *text, const char *tail)
+{
+    size_t len = strlen(text), k = strlen(tail);
+    return len >= k && strcmp(text + len - k, tail) == 0;
+}
+
+/* Is it a buffer's own retain or release that makes the exception? */
+static bool is_counting(JNIEnv *env, const struct event *e)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    bool found = e->n_frames == 0; /* no stack to be had: nothing speaks against it */
+    for (jint i = 0; i < e->n_frames && i < NEAR && !found; i++) {
+        jclass class = NULL;
+        char *signature = NULL;
+        if ((*jvmti)->GetMethodDeclaringClass(jvmti, e->frames[i].method, &class) != 0)
+            continue;
+        if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0)
+            found = ends_with(signature, "netty/buffer/AbstractReferenceCountedByteBuf;");
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        (*env)->DeleteLocalRef(env, class);
+    }
+    return found;
+}
+
+bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
+                     uint64_t tid)
+{
+    struct event *e = &events[atomic_fetch_add(&next_event, 1) % EVENTS];
+    uint32_t is_free = FREE;
+    if (!atomic_compare_exchange_strong(&e->state, &is_free, TAKEN))
+        return true; /* the agent thread has not come to it yet: counted, without details */
+    e->use = use;
+    e->class_number = class_number;
+    e->used_tid = (uint32_t)tid;
+    if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
+        e->node = e->released_tid = 0;
+    /* An exception with a stack trace is being made anyway: this is less. */
+    if ((*bbf_agent.code)
+            ->GetStackTrace(bbf_agent.code, NULL, 0, FRAMES, e->frames, &e->n_frames) !=
+        JVMTI_ERROR_NONE)
+        e->n_frames = 0;
+    bool right = use == BBF_L_USE_ACCESS || is_counting(env, e);
+    atomic_store(&e->state, right ? READY : FREE);
+    return right;
+}
+
+/* ---- names ---- */
+
+static int add(char ***list, size_t *n, const char *text)
+{
+    char **grown = realloc(*list, (*n + 1) * sizeof **list);
+    if (grown == NULL)
+        return BBF_ENOMEM;
+    *list = grown;
+    grown[*n] = strdup(text);
+    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
+}
+
+static int add_site(struct bbf_snap_misuse *row, uint32_t id)
+{
+    const struct bbf_site *site = bbf_site_get(bbf_agent.tracker, id);
+    struct bbf_buf name = BBF_BUF_INIT;
+    if (site != NULL)
+        bbf_buf_printf(&name, "%s%s%s", site->class_name,
+                       site->class_name[0] != '\0' && site->method[0] != '\0' ? "." : "",
+                       site->method);
+    int err = add(&row->path, &row->n_path, site != NULL ? bbf_buf_cstr(&name) : "?");
+    bbf_buf_free(&name);
+    return err;
+}
+
+/* Root to release; of a path longer than STEPS its end. */
+static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number)
+{
+    uint32_t steps[STEPS];
+    size_t n = 0;
+    int err = BBF_OK;
+    for (; node != BBF_L_NODE_NONE && n < STEPS; n++) {
+        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
+        steps[n] = at->site;
+        node = at->parent;
+    }
+    if (node != BBF_L_NODE_NONE)
+        err = add(&row->path, &row->n_path, "…");
+    bool known = n > 0;
+    while (n-- > 0 && err == BBF_OK)
+        err = add_site(row, steps[n]);
+    uint32_t site = atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]);
+    if (err == BBF_OK && known && site != 0)
+        err = add_site(row, site);
+    return err;
+}
+
+/* "Lcom/app/Handler;" and "read" as com.app.Handler.read. */
+static int add_method(struct bbf_snap_misuse *row, const char *signature, const char *method)
+{
+    struct bbf_buf name = BBF_BUF_INIT;
+    for (const char *p = signature + 1; *p != ';' && *p != '\0'; p++)
+        bbf_buf_char(&name, *p == '/' ? '.' : *p);
+    bbf_buf_printf(&name, ".%s", method);
+    int err = name.failed ? BBF_ENOMEM : add(&row->used_by, &row->n_used_by, bbf_buf_cstr(&name));
+    bbf_buf_free(&name);
+    return err;
+}
+
+/* The hooks, and the exception that is being made: above what used the buffer. */
+static bool is_ours(const char *signature)
+{
+    const char *name = signature + (signature[0] == 'L');
+    size_t len = strcspn(name, ";");
+    return strncmp(name, "java/lang/BBFlow", 16) == 0 || bbf_netty_refused(name, len);
+}
+
+static int name_frame(JNIEnv *env, struct bbf_snap_misuse *row, jmethodID id)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jclass class = NULL;
+    char *method = NULL, *signature = NULL;
+    int err = BBF_OK;
+    /* Its class may be gone by now: JVMTI says so. */
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) == 0 &&
+        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
+        (*jvmti)->GetMethodName(jvmti, id, &method, NULL, NULL) == 0 &&
+        (row->n_used_by > 0 || !is_ours(signature)))
+        err = add_method(row, signature, method);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    if (class != NULL)
+        (*env)->DeleteLocalRef(env, class);
+    return err;
+}
+
+/* ---- rows ---- */
+
+static void free_row(struct row *row)
+{
+    for (size_t i = 0; i < row->snap.n_path; i++)
+        free(row->snap.path[i]);
+    for (size_t i = 0; i < row->snap.n_used_by; i++)
+        free(row->snap.used_by[i]);
+    free(row->snap.path);
+    free(row->snap.used_by);
+}
+
+static bool is_like(const struct row *row, const struct event *e)
+{
+    if (row->snap.use != (enum bbf_use)e->use || row->node != e->node ||
+        row->class_number != e->class_number || row->n_frames != e->n_frames)
+        return false;
+    for (jint i = 0; i < e->n_frames; i++)
+        if (row->methods[i] != e->frames[i].method)
+            return false;
+    return true;
+}
+
+static void say(const struct bbf_snap_misuse *row)
+{
+    static bool said;
+    struct bbf_buf line = BBF_BUF_INIT;
+    bbf_misuse_line(&line, row, NULL);
+    if (!said)
+        bbf_log(BBF_LOG_WARN, "%s (further ones: see a report)", bbf_buf_cstr(&line));
+    said = true;
+    bbf_buf_char(&line, '\n');
+    if (!line.failed)
+        bbf_serve_publish(line.data, line.len);
+    bbf_buf_free(&line);
+}
+
+static void count(JNIEnv *env, const struct event *e)
+{
+    for (size_t i = 0; i < n_rows; i++)
+        if (is_like(&rows[i], e)) {
+            rows[i].snap.count++;
+            return;
+        }
+    if (n_rows == ROWS)
+        return;
+    struct row *row = &rows[n_rows];
+    *row = (struct row){.snap = {.use = (enum bbf_use)e->use,
+                                 .count = 1,
+                                 .released_thread = e->released_tid,
+                                 .used_thread = e->used_tid},
+                        .class_number = e->class_number,
+                        .node = e->node,
+                        .n_frames = e->n_frames};
+    int err = name_path(&row->snap, e->node, e->class_number);
+    for (jint i = 0; i < e->n_frames; i++) {
+        row->methods[i] = e->frames[i].method;
+        if (err == BBF_OK)
+            err = name_frame(env, &row->snap, e->frames[i].method);
+    }
+    if (err != BBF_OK) {
+        free_row(row);
+        return;
+    }
+    n_rows++;
+    say(&row->snap);
+}
+
+void bbf_misuse_look(JNIEnv *env)
+{
+    for (int i = 0; i < EVENTS; i++)
+        if (atomic_load(&events[i].state) == READY) {
+            count(env, &events[i]);
+            atomic_store(&events[i].state, FREE);
+        }
+}
+
+void bbf_misuse_reset(void)
+{
+    for (int i = 0; i < EVENTS; i++)
+        if (atomic_load(&events[i].state) == READY)
+            atomic_store(&events[i].state, FREE);
+    for (size_t i = 0; i < n_rows; i++)
+        free_row(&rows[i]);
+    n_rows = 0;
+}
+
+static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
+{
+    int err = BBF_OK;
+    for (size_t i = 0; i < n && err == BBF_OK; i++)
+        err = add(to, n_to, from[i]);
+    return err;
+}
+
+int bbf_misuse_fill(JNIEnv *env, struct bbf_snapshot *s)
+{
+    int err = BBF_OK;
+    bbf_misuse_look(env);
+    s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
+    if (s->misuses == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = 0; i < n_rows && err == BBF_OK; i++) {
+        const struct bbf_snap_misuse *from = &rows[i].snap;
+        struct bbf_snap_misuse *to = &s->misuses[s->n_misuses++];
+        to->use = from->use;
+        to->count = from->count;
+        to->released_thread = from->released_thread;
+        to->used_thread = from->used_thread;
+        err = copy_strings(&to->path, &to->n_path, from->path, from->n_path);
+        if (err == BBF_OK)
+            err = copy_strings(&to->used_by, &to->n_used_by, from->used_by, from->n_used_by);
+    }
+    return err;
+}

@@ -1,0 +1,108 @@
+#include "render/misuse.h"
+
+#include "render/json_names.h"
+#include "render/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const words[] = {"released again", "retained", "read or written"};
+
+const char *bbf_misuse_user(const struct bbf_snap_misuse *row)
+{
+    for (size_t i = 0; i < row->n_used_by; i++)
+        if (strncmp(row->used_by[i], "netty.", 6) != 0 &&
+            strstr(row->used_by[i], ".netty.") == NULL)
+            return row->used_by[i];
+    return row->n_used_by > 0 ? row->used_by[0] : "";
+}
+
+static void add_thread(struct bbf_buf *out, const struct bbf_snapshot *snapshot, uint64_t id,
+                       char also)
+{
+    const char *name = snapshot != NULL ? bbf_snapshot_thread(snapshot, id) : NULL;
+
+    if (name != NULL)
+        bbf_text_safe(out, name, also);
+    else
+        bbf_buf_printf(out, "thread %" PRIu64, id);
+}
+
+static void add_path(struct bbf_buf *out, const struct bbf_snap_misuse *row, char also)
+{
+    for (size_t i = 0; i < row->n_path; i++) {
+        bbf_buf_str(out, i > 0 ? " -> " : "");
+        bbf_text_safe(out, row->path[i], also);
+    }
+}
+
+void bbf_misuse_line(struct bbf_buf *out, const struct bbf_snap_misuse *row,
+                     const struct bbf_snapshot *snapshot)
+{
+    bbf_buf_printf(out, "USED AFTER RELEASE %" PRIu64 " %s: %s", row->count,
+                   row->count == 1 ? "time" : "times", words[row->use]);
+    if (row->n_used_by > 0) {
+        bbf_buf_str(out, " by ");
+        bbf_text_safe(out, bbf_misuse_user(row), '\0');
+    }
+    bbf_buf_str(out, " in ");
+    add_thread(out, snapshot, row->used_thread, '\0');
+    bbf_buf_str(out, "; released before");
+    if (row->released_thread != 0) {
+        bbf_buf_str(out, " in ");
+        add_thread(out, snapshot, row->released_thread, '\0');
+    }
+    if (row->n_path == 0) {
+        bbf_buf_str(out, ", too long ago to say where");
+        return;
+    }
+    bbf_buf_str(out, " at ");
+    add_path(out, row, '\0');
+}
+
+void bbf_misuse_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, size_t most)
+{
+    uint64_t told = 0;
+
+    if (snapshot->n_misuses == 0)
+        return;
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        told += snapshot->misuses[i].count;
+        if (i >= most)
+            continue;
+        bbf_misuse_line(out, &snapshot->misuses[i], snapshot);
+        bbf_buf_char(out, '\n');
+    }
+    if (snapshot->n_misuses > most)
+        bbf_buf_printf(out, "(%zu more lines: llm and json show every one)\n",
+                       snapshot->n_misuses - most);
+    if (snapshot->totals.misuse_ > told)
+        bbf_buf_printf(out, "(%" PRIu64 " more uses after release than could be looked at)\n",
+                       snapshot->totals.misuse_ - told);
+    bbf_buf_char(out, '\n');
+}
+
+void bbf_misuse_rows(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    if (snapshot->n_misuses == 0)
+        return;
+    bbf_buf_str(out, "\nMISUSE:\n");
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        const struct bbf_snap_misuse *row = &snapshot->misuses[i];
+        bbf_buf_printf(out, "used_after_release|use=%s|count=%" PRIu64 "|used_in=",
+                       bbf_json_uses[row->use], row->count);
+        add_thread(out, snapshot, row->used_thread, '|');
+        bbf_buf_str(out, "|used_by=");
+        for (size_t k = 0; k < row->n_used_by; k++) {
+            bbf_buf_str(out, k > 0 ? " < " : "");
+            bbf_text_safe(out, row->used_by[k], '|');
+        }
+        if (row->released_thread != 0) {
+            bbf_buf_str(out, "|released_in=");
+            add_thread(out, snapshot, row->released_thread, '|');
+        }
+        bbf_buf_str(out, "|path=");
+        add_path(out, row, '|');
+        bbf_buf_char(out, '\n');
+    }
+}

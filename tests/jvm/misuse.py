@@ -1,0 +1,82 @@
+"""Uses after release (issue 6, point 5): who released it, where it had been, who used it then."""
+
+import harness
+from attach import Program
+from harness import Case, Special
+from snapshot import Snapshot, same
+
+POOLED = "io.netty.buffer.PooledByteBufAllocator.directBuffer"
+UNPOOLED = "io.netty.buffer.UnpooledByteBufAllocator.directBuffer"
+TAKE = "com.app.Misuse.take_return"
+# use, the application's method, its thread, who released it, where it had been, times
+EXPECTED = [
+    ("release", "com.app.Misuse.releaseAgain", "main", "releaser",
+     (POOLED, TAKE, "com.app.Misuse.run", "com.app.Steps.done"), 5),
+    ("retain", "com.app.Misuse.retainLate", "user", "main",
+     (UNPOOLED, TAKE, "com.app.Misuse.run", "com.app.Steps.done"), 1),
+    ("access", "com.app.Misuse.readLate", "main", "main", (UNPOOLED, TAKE, "com.app.Misuse.run"),
+     1),
+    ("release", "com.app.Misuse.releaseTwo", "main", "main",
+     (UNPOOLED, TAKE, "com.app.Misuse.releaseTwo"), 1),
+]
+
+
+def mine(names):
+    return [n for n in names if n.startswith("com.app.") and ".lambda$" not in n
+            and n not in ("com.app.Misuse.refused", "com.app.Misuse.run", "com.app.W.main")]
+
+
+def all_of_it(known):
+    """known: where the life ended is told; in map mode nothing is left of it."""
+    def check(run):
+        same("all", run.json.totals["misuse"], run.oracle["misuse"])
+        for name in ("leaked", "live", "raced_steps", "dropped_steps"):
+            same(name, run.json.totals[name], 0)
+        threads = {t["id"]: t["name"] for t in run.json.doc["threads"]}
+        rows = []
+        for row in run.json.doc["misuse"]:
+            path = tuple(row["path"])
+            if path:
+                assert path[-1].endswith("ByteBuf.release"), path
+            rows.append((row["use"], mine(row["used_by"])[0], threads.get(row["used_thread"]),
+                         threads.get(row["released_thread"]),
+                         tuple(n for n in path[:-1] if ".lambda$" not in n), row["count"]))
+        same("rows", rows, [e if known else e[:3] + (None, (), e[5]) for e in EXPECTED])
+        for verb in ("tree", "summary", "llm"):
+            text, _ = run.client(verb, run.json_path)
+            for what in ("releaseAgain", "retainLate", "readLate", "releaser" if known else "user"):
+                assert what in text, f"no {what} in {verb}: {text[:600]}"
+    return check
+
+
+def while_it_runs(bench):
+    """The first one is in the log, a reset forgets them."""
+    log = bench.path("log")
+    with Program(bench, "misuse", "wait", ready="ORACLE", jvm=[
+            f"-agentpath:{harness.AGENT}=include=com.app,log={log},loglevel=warn"]) as program:
+        first = Snapshot(program.ask("dump", str(program.pid)))
+        same("misuse", first.totals["misuse"], 8)
+        same("rows", len(first.doc["misuse"]), len(EXPECTED))
+        program.ask("reset", str(program.pid))
+        later = Snapshot(program.ask("dump", str(program.pid)))
+        same("after a reset", (later.totals["misuse"], later.doc["misuse"]), (0, []))
+        same("exit", program.end(), 0)
+    with open(log, encoding="utf-8") as file:
+        said = [line for line in file if "USED AFTER RELEASE" in line]
+    same("lines in the log", len(said), 1)
+    assert "released again by com.app.Misuse.releaseAgain" in said[0], said
+
+
+def cases():
+    for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
+        yield Case(f"misuse/{version.replace('.Final', '')}", "com.app.W", "misuse",
+                   netty=version, check=all_of_it(True), jdk=(11, 17, 21, 25),
+                   short={"4.1.140.Final": (17, 21), "4.2.20.Final": (25,)}.get(version, (11,)),
+                   quick=version == "4.1.140.Final")
+    yield Case("misuse/interpreter", "com.app.W", "misuse", jvm=["-Xint"], check=all_of_it(True),
+               jdk=(17,))
+    yield Case("misuse/paranoid", "com.app.W", "misuse", check=all_of_it(True), jdk=(17,),
+               jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+    yield Special("misuse/while it runs", while_it_runs, jdk=(17,))
+    yield Case("misuse/map mode", "com.app.W", "misuse", check=all_of_it(False), jdk=(17, 25),
+               jvm=["-javaagent:@OUT@/other-agent.jar=load"])

@@ -1,0 +1,129 @@
+package com.app;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
+import io.netty.util.AbstractReferenceCounted;
+import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ReferenceCounted;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** misuse: buffers that are used after their release, in each way, and what only looks so. */
+final class Misuse {
+    private static int refused;
+
+    private Misuse() {
+    }
+
+    static void run(String[] args) throws Exception {
+        ExecutorService releaser = Executors.newSingleThreadExecutor(task -> {
+            Thread thread = new Thread(task, "releaser");
+            thread.setDaemon(true);
+            return thread;
+        });
+        for (int i = 0; i < 3; i++) { // the third life of one recycled object
+            ByteBuf b = take(PooledByteBufAllocator.DEFAULT);
+            releaser.submit(() -> Steps.done(b)).get();
+            if (i == 2) {
+                for (int k = 0; k < 5; k++) {
+                    refused(() -> releaseAgain(b));
+                }
+            }
+        }
+        ByteBuf unpooled = take(UnpooledByteBufAllocator.DEFAULT);
+        Steps.done(unpooled);
+        for (int i = 0; i < 20; i++) { // its record is others' by now
+            Steps.done(take(UnpooledByteBufAllocator.DEFAULT));
+        }
+        in("user", () -> refused(() -> retainLate(unpooled)));
+        ByteBuf owner = take(UnpooledByteBufAllocator.DEFAULT);
+        ByteBuf slice = owner.slice(0, 8);
+        owner.release();
+        refused(() -> readLate(slice));
+        refused(() -> releaseTwo(take(UnpooledByteBufAllocator.DEFAULT)));
+        innocent();
+        Oracle.say("misuse", refused, "leaked", 0, "live", 0);
+        if (args.length > 0) {
+            Serve.untilStdinCloses();
+        }
+    }
+
+    private static ByteBuf take(ByteBufAllocator allocator) {
+        return allocator.directBuffer(64);
+    }
+
+    static void releaseAgain(ByteBuf b) {
+        b.release();
+    }
+
+    static void retainLate(ByteBuf b) {
+        b.retain();
+    }
+
+    static void readLate(ByteBuf b) {
+        b.readByte();
+    }
+
+    static void releaseTwo(ByteBuf b) {
+        b.release();
+        b.release(1);
+    }
+
+    /** Another counted thing, and a pool of the application's own: no use after release of ours. */
+    private static void innocent() {
+        Own own = new Own();
+        for (int i = 0; i < 3; i++) {
+            Steps.step(own);
+            own.retain();
+            own.release();
+            own.release();
+            own.again();
+        }
+        own.release();
+        ReferenceCounted other = new AbstractReferenceCounted() {
+            @Override
+            protected void deallocate() {
+            }
+
+            @Override
+            public ReferenceCounted touch(Object hint) {
+                return this;
+            }
+        };
+        other.release();
+        refused(other::release);
+        refused--;
+    }
+
+    private static final class Own extends UnpooledHeapByteBuf {
+        Own() {
+            super(UnpooledByteBufAllocator.DEFAULT, 16, 16);
+        }
+
+        @Override
+        protected void deallocate() {
+        }
+
+        void again() {
+            setRefCnt(1);
+        }
+    }
+
+    private static void refused(Runnable use) {
+        try {
+            use.run();
+        } catch (IllegalReferenceCountException e) {
+            refused++;
+        }
+    }
+
+    private static void in(String name, Runnable what) throws InterruptedException {
+        Thread thread = new Thread(what, name);
+        thread.start();
+        thread.join();
+    }
+}
