@@ -133,7 +133,7 @@ static void next_block(struct bbf_ostream *s)
     }
 }
 
-static uint64_t number(struct bbf_ostream *s, size_t n)
+uint64_t bbf_ostream_pieces(struct bbf_ostream *s, size_t n)
 {
     uint64_t value = 0;
 
@@ -146,26 +146,6 @@ static uint64_t number(struct bbf_ostream *s, size_t n)
         value = value << 8 | *p;
     }
     return value;
-}
-
-uint8_t bbf_ostream_u1(struct bbf_ostream *s)
-{
-    return (uint8_t)number(s, 1);
-}
-
-uint16_t bbf_ostream_u2(struct bbf_ostream *s)
-{
-    return (uint16_t)number(s, 2);
-}
-
-uint32_t bbf_ostream_u4(struct bbf_ostream *s)
-{
-    return (uint32_t)number(s, 4);
-}
-
-uint64_t bbf_ostream_u8(struct bbf_ostream *s)
-{
-    return number(s, 8);
 }
 
 void bbf_ostream_bytes(struct bbf_ostream *s, struct bbf_buf *out, size_t n)
@@ -196,9 +176,15 @@ static void add_utf8(struct bbf_ostream *s, struct bbf_buf *out, const uint8_t *
 
 void bbf_ostream_utf(struct bbf_ostream *s, struct bbf_buf *out)
 {
-    struct bbf_buf bytes = BBF_BUF_INIT;
-    size_t len = bbf_ostream_u2(s);
+    size_t len = (size_t)bbf_ostream_number(s, 2);
 
+    if (s->err == BBF_OK && len > 0 && s->block >= len && s->len - s->pos >= len) {
+        add_utf8(s, out, s->in + s->pos, len);
+        s->pos += len;
+        s->block -= len;
+        return;
+    }
+    struct bbf_buf bytes = BBF_BUF_INIT;
     bbf_ostream_bytes(s, &bytes, len);
     if (s->err == BBF_OK && len > 0)
         add_utf8(s, out, (const uint8_t *)bytes.data, len);
@@ -319,6 +305,11 @@ static void skip_annotation(struct bbf_ostream *s, unsigned depth)
     }
 }
 
+static bool text_is(const struct bbf_ostream *s, const struct bbf_onode *n, const char *text)
+{
+    return n->len == strlen(text) && memcmp(s->texts.data + n->text, text, n->len) == 0;
+}
+
 static void class_fields(struct bbf_ostream *s, uint32_t node, unsigned depth)
 {
     uint32_t count = (uint32_t)raw_number(s, 2);
@@ -340,6 +331,28 @@ static void class_fields(struct bbf_ostream *s, uint32_t node, unsigned depth)
     }
 }
 
+static size_t width_of(char type)
+{
+    return type == 'B' || type == 'Z'   ? 1
+           : type == 'C' || type == 'S' ? 2
+           : type == 'I' || type == 'F' ? 4
+                                        : 8;
+}
+
+/* One primitive field `value`; a super class, if any, has none, and there is no more above. */
+static char boxed_type(const struct bbf_ostream *s, const struct bbf_onode *class)
+{
+    const struct bbf_onode *field = &s->nodes[class->child], *super = &s->nodes[class->other];
+
+    if (class->child == 0 || field->next != 0 || !text_is(s, field, "value") ||
+        field->type == 'L' || field->type == '[' || !class->plain || class->annotated)
+        return 0;
+    if (class->other != 0 &&
+        (super->child != 0 || super->other != 0 || !super->plain || super->annotated))
+        return 0;
+    return field->type;
+}
+
 static uint32_t class_descriptor(struct bbf_ostream *s, unsigned depth)
 {
     uint32_t node = new_node(s, BBF_ONODE_CLASS);
@@ -358,15 +371,8 @@ static uint32_t class_descriptor(struct bbf_ostream *s, unsigned depth)
     s->nodes[node].other = super;
     s->nodes[node].annotated = (flags & SC_WRITE_METHOD) != 0;
     s->nodes[node].plain = (flags & SC_SERIALIZABLE) != 0;
+    s->nodes[node].boxed = boxed_type(s, &s->nodes[node]);
     return node;
-}
-
-static size_t width_of(char type)
-{
-    return type == 'B' || type == 'Z'   ? 1
-           : type == 'C' || type == 'S' ? 2
-           : type == 'I' || type == 'F' ? 4
-                                        : 8;
 }
 
 static void value_of(struct bbf_ostream *s, uint32_t parent, char type, unsigned depth)
@@ -484,12 +490,39 @@ static uint32_t element(struct bbf_ostream *s, unsigned depth)
 uint32_t bbf_ostream_object(struct bbf_ostream *s)
 {
     /* Empty blocks may stand before it; a block with bytes left may not. */
-    while (s->err == BBF_OK && s->block == 0 && s->pos + 1 < s->len &&
-           s->in[s->pos] == TC_BLOCKDATA && s->in[s->pos + 1] == 0)
+    while (s->err == BBF_OK && s->block == 0 && s->pos < s->len && s->in[s->pos] == TC_BLOCKDATA &&
+           there(s, 2) && s->in[s->pos + 1] == 0)
         s->pos += 2;
     if (s->block > 0)
         bbf_ostream_fail(s, BBF_EFORMAT, "a number or text where an object belongs");
     return element(s, 0);
+}
+
+uint32_t bbf_ostream_box(struct bbf_ostream *s)
+{
+    const uint8_t *p = s->in + s->pos;
+    size_t head = 6;
+
+    if (s->err != BBF_OK || s->block > 0 || s->len - s->pos < head || p[0] != TC_OBJECT ||
+        p[1] != TC_REFERENCE)
+        return 0;
+    uint32_t handle =
+        ((uint32_t)p[2] << 24 | (uint32_t)p[3] << 16 | (uint32_t)p[4] << 8 | p[5]) - BASE_HANDLE;
+    uint32_t class = handle < s->n_handles ? s->handles[handle] : 0;
+    char type = s->nodes[class].boxed;
+    size_t width = width_of(type);
+    if (type == 0 || s->len - s->pos - head < width)
+        return 0;
+    uint32_t object = new_node(s, BBF_ONODE_OBJECT), value = new_node(s, BBF_ONODE_PRIMITIVE);
+    give_handle(s, object);
+    if (s->err != BBF_OK)
+        return 0;
+    s->pos += head;
+    s->nodes[object].other = class;
+    s->nodes[object].child = s->nodes[object].last = value;
+    s->nodes[value].type = type;
+    s->nodes[value].bits = raw_number(s, width);
+    return object;
 }
 
 void bbf_ostream_resets(struct bbf_ostream *s)
@@ -512,11 +545,6 @@ void bbf_ostream_resets(struct bbf_ostream *s)
 }
 
 /* ---- questions ---- */
-
-static bool text_is(const struct bbf_ostream *s, const struct bbf_onode *n, const char *text)
-{
-    return n->len == strlen(text) && memcmp(s->texts.data + n->text, text, n->len) == 0;
-}
 
 bool bbf_onode_is(const struct bbf_ostream *s, const struct bbf_onode *object, const char *name)
 {
