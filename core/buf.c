@@ -12,7 +12,7 @@ void bbf_buf_free(struct bbf_buf *buf)
     *buf = (struct bbf_buf)BBF_BUF_INIT;
 }
 
-char *bbf_buf_reserve(struct bbf_buf *buf, size_t more)
+char *bbf_buf_grow(struct bbf_buf *buf, size_t more)
 {
     if (buf->failed)
         return NULL;
@@ -37,19 +37,6 @@ char *bbf_buf_reserve(struct bbf_buf *buf, size_t more)
     return buf->data + buf->len;
 }
 
-void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len)
-{
-    if (len == 0)
-        return;
-    char *to = bbf_buf_reserve(buf, len);
-    if (to == NULL)
-        return;
-    memcpy(to, bytes, len);
-    buf->len += len;
-    if (buf->flush != NULL && buf->len >= BBF_BUF_PIECE)
-        (void)bbf_buf_flush(buf);
-}
-
 bool bbf_buf_flush(struct bbf_buf *buf)
 {
     if (!buf->failed && buf->len > 0 && buf->flush(buf->ctx, buf->data, buf->len) != 0)
@@ -61,11 +48,6 @@ bool bbf_buf_flush(struct bbf_buf *buf)
 void bbf_buf_str(struct bbf_buf *buf, const char *text)
 {
     bbf_buf_add(buf, text, strlen(text));
-}
-
-void bbf_buf_char(struct bbf_buf *buf, char c)
-{
-    bbf_buf_add(buf, &c, 1);
 }
 
 void bbf_buf_printf(struct bbf_buf *buf, const char *format, ...)

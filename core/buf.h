@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct bbf_buf {
     char *data; /* owned; not NUL-terminated unless bbf_buf_cstr() was called; NULL when empty */
@@ -34,13 +35,31 @@ enum { BBF_BUF_PIECE = 1 << 20 };
 
 /* Give the memory back; the buffer is empty and usable again. */
 void bbf_buf_free(struct bbf_buf *buf);
+/* As bbf_buf_reserve(), which comes here when there is no room yet. */
+char *bbf_buf_grow(struct bbf_buf *buf, size_t more);
 /* Make room for `more` bytes and return where they go (not yet counted in len), or NULL. */
-char *bbf_buf_reserve(struct bbf_buf *buf, size_t more);
-void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len);
+static inline char *bbf_buf_reserve(struct bbf_buf *buf, size_t more)
+{
+    return more < buf->cap - buf->len && !buf->failed ? buf->data + buf->len
+                                                      : bbf_buf_grow(buf, more);
+}
 /* Hand on what is left; false if anything failed so far. Needs `flush`. */
 bool bbf_buf_flush(struct bbf_buf *buf);
+static inline void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len)
+{
+    char *to = len > 0 ? bbf_buf_reserve(buf, len) : NULL;
+    if (to == NULL)
+        return;
+    memcpy(to, bytes, len);
+    buf->len += len;
+    if (buf->flush != NULL && buf->len >= BBF_BUF_PIECE)
+        (void)bbf_buf_flush(buf);
+}
+static inline void bbf_buf_char(struct bbf_buf *buf, char c)
+{
+    bbf_buf_add(buf, &c, 1);
+}
 void bbf_buf_str(struct bbf_buf *buf, const char *text);
-void bbf_buf_char(struct bbf_buf *buf, char c);
 void bbf_buf_printf(struct bbf_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bbf_buf_vprintf(struct bbf_buf *buf, const char *format, va_list args);

@@ -505,7 +505,6 @@ static void get_frame(struct reader *r, struct bbf_command *c)
     r->pos = 0;
     r->end = r->len < r->limits->frame ? r->len : r->limits->frame;
     r->taken = 0;
-    memset(c, 0, sizeof *c);
     uint8_t version = get_byte(r);
     if (r->err == BBF_OK && version != BBF_WIRE_VERSION)
         fail(r, BBF_EVERSION, "frame version is not 3");
@@ -530,7 +529,7 @@ int bbf_command_skip(const uint8_t *in, size_t len, size_t *used,
                      const struct bbf_wire_limits *limits, const char **why)
 {
     struct reader r = {.in = in, .len = len, .limits = limits};
-    struct bbf_command scratch;
+    struct bbf_command scratch = {0};
 
     get_frame(&r, &scratch);
     return finish(&r, used, why);
@@ -541,6 +540,7 @@ int bbf_command_decode(struct bbf_command *out, const uint8_t *in, size_t len, s
 {
     struct reader r = {.in = in, .len = len, .limits = limits};
 
+    memset(out, 0, sizeof *out);
     get_frame(&r, out);
     /* Numbers alone are complete after the first run. */
     if (r.err == BBF_OK && r.taken > 0) {

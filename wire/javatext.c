@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/utf8.h"
+
 /* ---- modified UTF-8 ---- */
 
 static void put_utf8(struct bbf_buf *out, uint32_t c)
@@ -38,10 +40,15 @@ static size_t java_char(const uint8_t *p, size_t left, uint32_t *c)
 
 bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len)
 {
-    for (size_t i = 0; i < len;) {
+    for (size_t i = 0;;) {
         uint32_t c, low;
-        size_t n = java_char(text + i, len - i, &c);
+        size_t n = bbf_utf8_ascii(text + i, len - i);
 
+        bbf_buf_add(out, text + i, n);
+        i += n;
+        if (i == len)
+            return true;
+        n = java_char(text + i, len - i, &c);
         if (n == 0)
             return false;
         i += n;
@@ -54,7 +61,6 @@ bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len)
         }
         put_utf8(out, c);
     }
-    return true;
 }
 
 /* The character at text, U+FFFD for what is none; its length. */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "core/buf.h"
+#include "core/err.h"
 
 enum bbf_onode_kind {
     BBF_ONODE_NULL,
@@ -37,6 +38,7 @@ struct bbf_onode {
     char type;      /* B C D F I J S Z L [ */
     bool annotated; /* CLASS: its objects are followed by more elements */
     bool plain;     /* CLASS: serializable, so that its fields can be read */
+    char boxed;     /* CLASS: the type of `value`, if its objects are that alone; else 0 */
     uint32_t other, child, last, next;
     uint64_t bits;
     size_t text, len; /* UTF-8 (bytes of an array: raw) in texts */
@@ -70,16 +72,41 @@ void bbf_ostream_commit(struct bbf_ostream *s);
 /* Between commands: forget all objects at each reset that stands here. */
 void bbf_ostream_resets(struct bbf_ostream *s);
 
-uint8_t bbf_ostream_u1(struct bbf_ostream *s);
-uint16_t bbf_ostream_u2(struct bbf_ostream *s);
-uint32_t bbf_ostream_u4(struct bbf_ostream *s);
-uint64_t bbf_ostream_u8(struct bbf_ostream *s);
+/* As bbf_ostream_number(), where the next n bytes of the block are not there in one piece. */
+uint64_t bbf_ostream_pieces(struct bbf_ostream *s, size_t n);
+/* n bytes of block data, big-endian. */
+static inline uint64_t bbf_ostream_number(struct bbf_ostream *s, size_t n)
+{
+    if (s->block < n || s->len - s->pos < n || s->err != BBF_OK)
+        return bbf_ostream_pieces(s, n);
+    uint64_t value = 0;
+    for (size_t i = 0; i < n; i++)
+        value = value << 8 | s->in[s->pos + i];
+    s->pos += n;
+    s->block -= n;
+    return value;
+}
+static inline uint8_t bbf_ostream_u1(struct bbf_ostream *s)
+{
+    return (uint8_t)bbf_ostream_number(s, 1);
+}
+static inline uint32_t bbf_ostream_u4(struct bbf_ostream *s)
+{
+    return (uint32_t)bbf_ostream_number(s, 4);
+}
+static inline uint64_t bbf_ostream_u8(struct bbf_ostream *s)
+{
+    return bbf_ostream_number(s, 8);
+}
 /* `n` bytes of block data, appended to `out`. */
 void bbf_ostream_bytes(struct bbf_ostream *s, struct bbf_buf *out, size_t n);
 /* A UTF of block data, appended to `out` as UTF-8. */
 void bbf_ostream_utf(struct bbf_ostream *s, struct bbf_buf *out);
 /* One object, string, array or null between the block data; its node (never a REFERENCE). */
 uint32_t bbf_ostream_object(struct bbf_ostream *s);
+/* The same, short, if it is a box (Integer, …) of a class that was described before: its value is
+ * its only child. 0: nothing was done. */
+uint32_t bbf_ostream_box(struct bbf_ostream *s);
 
 /* Stop with an error, once. */
 void bbf_ostream_fail(struct bbf_ostream *s, int err, const char *why);

@@ -38,14 +38,7 @@ size_t bbf_utf8_valid(const uint8_t *text, size_t len)
     size_t pos = 0;
 
     while (pos < len) {
-        uint64_t eight;
-        /* Nearly all text is ASCII: eight bytes at a time. */
-        while (len - pos >= sizeof eight) {
-            memcpy(&eight, text + pos, sizeof eight);
-            if ((eight & UINT64_C(0x8080808080808080)) != 0)
-                break;
-            pos += sizeof eight;
-        }
+        pos += bbf_utf8_ascii(text + pos, len - pos);
         if (pos == len)
             break;
         bool good;

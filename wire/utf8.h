@@ -1,13 +1,31 @@
 /*
  * wire/utf8.h - UTF-8 as the wire needs it: checked, repaired, cut between characters.
  *
- * Called by: wire/decode.c, wire/reply.c. Threads: any. Pure.
+ * Called by: wire/decode.c, wire/reply.c, wire/javatext.c,
+ * wire/v1_plain.c. Threads: any. Pure.
  */
 #ifndef BBF_WIRE_UTF8_H
 #define BBF_WIRE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Bytes of the longest ASCII prefix. Nearly all text is ASCII: eight bytes at a time. */
+static inline size_t bbf_utf8_ascii(const uint8_t *text, size_t len)
+{
+    uint64_t eight;
+    size_t pos = 0;
+
+    for (; len - pos >= sizeof eight; pos += sizeof eight) {
+        memcpy(&eight, text + pos, sizeof eight);
+        if ((eight & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    while (pos < len && text[pos] < 0x80)
+        pos++;
+    return pos;
+}
 
 /* Bytes of the longest well-formed prefix. */
 size_t bbf_utf8_valid(const uint8_t *text, size_t len);

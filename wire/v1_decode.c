@@ -14,12 +14,14 @@
 #include "wire/javatext.h"
 #include "wire/objectstream.h"
 #include "wire/tags.h"
+#include "wire/v1_plain.h"
 
 struct bbf_v1_reader {
     struct bbf_ostream stream;
     struct bbf_wire_limits limits;
     struct bbf_buf frame; /* the v2 frame under way */
     struct bbf_buf text;  /* scratch */
+    bool long_way;        /* always */
     size_t name_len;      /* GRID_DATA: the name's part of what was written as the name */
 };
 
@@ -51,15 +53,26 @@ void bbf_v1_reader_free(struct bbf_v1_reader *r)
     free(r);
 }
 
+void bbf_v1_reader_the_long_way(struct bbf_v1_reader *r)
+{
+    r->long_way = true;
+}
+
 /* ---- the v2 frame ---- */
 
-static void put(struct bbf_v1_reader *r, uint64_t value, size_t bytes)
+static inline void store(char *to, uint64_t value, size_t bytes)
 {
-    char b[8];
-
     for (size_t i = bytes; i-- > 0; value >>= 8)
-        b[i] = (char)value;
-    bbf_buf_add(&r->frame, b, bytes);
+        to[i] = (char)value;
+}
+
+static inline void put(struct bbf_v1_reader *r, uint64_t value, size_t bytes)
+{
+    char *to = bbf_buf_reserve(&r->frame, bytes);
+    if (to == NULL)
+        return;
+    store(to, value, bytes);
+    r->frame.len += bytes;
 }
 
 static void put_text(struct bbf_v1_reader *r, const char *text, size_t len)
@@ -76,9 +89,12 @@ static void put_null(struct bbf_v1_reader *r)
 /* A UTF of the stream as a string of the frame. */
 static void move_utf(struct bbf_v1_reader *r)
 {
-    r->text.len = 0;
-    bbf_ostream_utf(&r->stream, &r->text);
-    put_text(r, r->text.data, r->text.len);
+    size_t at = r->frame.len;
+
+    put(r, 0, 4);
+    bbf_ostream_utf(&r->stream, &r->frame);
+    if (!r->frame.failed)
+        store(r->frame.data + at, r->frame.len - at - 4, 4);
 }
 
 /* A count that is negative reads as 0, as in v2. */
@@ -182,9 +198,8 @@ static void put_as_text(struct bbf_v1_reader *r, enum bbf_tag_use use, enum bbf_
     put_text(r, text, len);
 }
 
-static bool put_boxed(struct bbf_v1_reader *r, enum bbf_tag_use use, const struct bbf_onode *object)
+static bool put_boxed(struct bbf_v1_reader *r, enum bbf_tag_use use, const struct bbf_onode *value)
 {
-    const struct bbf_onode *value = primitive(r, object, "value");
     enum bbf_value_kind kind;
     uint64_t bits;
 
@@ -250,8 +265,12 @@ static void put_big(struct bbf_v1_reader *r, enum bbf_tag_use use, const struct 
 static void move_value(struct bbf_v1_reader *r, enum bbf_tag_use use)
 {
     struct bbf_ostream *s = &r->stream;
-    uint32_t number = bbf_ostream_object(s);
+    uint32_t number = bbf_ostream_box(s);
 
+    if (number != 0 && put_boxed(r, use, &s->nodes[s->nodes[number].child]))
+        return;
+    if (number == 0)
+        number = bbf_ostream_object(s);
     if (s->err != BBF_OK)
         return;
     const struct bbf_onode *n = bbf_onode_at(s, number);
@@ -264,7 +283,7 @@ static void move_value(struct bbf_v1_reader *r, enum bbf_tag_use use)
         put_big(r, use, n);
     } else if (n->kind != BBF_ONODE_OBJECT) {
         bbf_ostream_fail(s, BBF_EFORMAT, "an array where a value belongs");
-    } else if (!put_boxed(r, use, n)) {
+    } else if (!put_boxed(r, use, primitive(r, n, "value"))) {
         r->text.len = 0;
         add_object(r, n, &r->text);
         put_as_text(r, use, BBF_VALUE_STRING, bbf_buf_cstr(&r->text), r->text.len);
@@ -426,18 +445,6 @@ static void move_entries(struct bbf_v1_reader *r, enum bbf_command_type type)
     }
 }
 
-static void move_class(struct bbf_v1_reader *r)
-{
-    uint32_t number = bbf_ostream_object(&r->stream);
-    const struct bbf_onode *n = bbf_onode_at(&r->stream, number);
-
-    if (r->stream.err == BBF_OK && n->kind == BBF_ONODE_STRING)
-        put_text(r, r->stream.texts.data + n->text, n->len);
-    else
-        put_null(r);
-    put(r, 0, 8);
-}
-
 static void move_payload(struct bbf_v1_reader *r, enum bbf_command_type type)
 {
     struct bbf_ostream *s = &r->stream;
@@ -481,9 +488,6 @@ static void move_payload(struct bbf_v1_reader *r, enum bbf_command_type type)
     case BBF_CMD_GRID_DATA:
         move_grid(r);
         break;
-    case BBF_CMD_RETRANSFORM_CLASS:
-        move_class(r);
-        break;
     case BBF_CMD_SET_PARAMS:
         move_entries(r, type);
         break;
@@ -509,35 +513,78 @@ static void split_format(const struct bbf_v1_reader *r, struct bbf_command *comm
     name->len = r->name_len;
 }
 
+/* RETRANSFORM_CLASS, one object, needs no frame between. */
+static void take_class(struct bbf_v1_reader *r, struct bbf_command *out)
+{
+    struct bbf_ostream *s = &r->stream;
+    const struct bbf_onode *n = bbf_onode_at(s, bbf_ostream_object(s));
+
+    memset(out, 0, sizeof *out);
+    out->type = BBF_CMD_RETRANSFORM_CLASS;
+    if (s->err != BBF_OK || n->kind != BBF_ONODE_STRING)
+        return;
+    if (n->len > r->limits.string) {
+        bbf_ostream_fail(s, BBF_ELIMIT, "string too long");
+        return;
+    }
+    char *name = malloc(n->len + 1);
+    if (name == NULL) {
+        bbf_ostream_fail(s, BBF_ENOMEM, "out of memory");
+        return;
+    }
+    memcpy(name, s->texts.data + n->text, n->len);
+    name[n->len] = '\0';
+    out->text[0] = (struct bbf_wire_str){name, n->len};
+    out->block = name;
+}
+
+/* The command behind its type, by way of a v2 frame. */
+static void take_frame(struct bbf_v1_reader *r, struct bbf_command *out, uint8_t type)
+{
+    struct bbf_ostream *s = &r->stream;
+    const char *why = NULL;
+    size_t used;
+
+    r->frame.len = 0;
+    put(r, BBF_WIRE_VERSION, 1);
+    put(r, type, 1);
+    move_payload(r, (enum bbf_command_type)type);
+    if (r->frame.failed || r->text.failed || s->texts.failed)
+        bbf_ostream_fail(s, BBF_ENOMEM, "out of memory");
+    if (s->err != BBF_OK)
+        return;
+    int err = bbf_command_decode(out, (const uint8_t *)r->frame.data, r->frame.len, &used,
+                                 &r->limits, &why);
+    if (err != BBF_OK)
+        bbf_ostream_fail(s, err == BBF_EMORE ? BBF_EFORMAT : err, why);
+    else if (type == BBF_CMD_GRID_DATA)
+        split_format(r, out);
+}
+
 int bbf_v1_decode(struct bbf_v1_reader *r, struct bbf_command *out, const uint8_t *in, size_t len,
                   size_t *used, const char **why)
 {
     struct bbf_ostream *s = &r->stream;
-    size_t frame_used;
 
-    memset(out, 0, sizeof *out);
     bbf_ostream_begin(s, in, len);
-    r->frame.len = 0;
     bbf_ostream_resets(s);
-    uint8_t type = bbf_ostream_u1(s);
-    put(r, BBF_WIRE_VERSION, 1);
-    put(r, type, 1);
-    if (s->err == BBF_OK)
-        move_payload(r, (enum bbf_command_type)type);
-    if (s->err == BBF_OK && (r->frame.failed || r->text.failed || s->texts.failed))
-        bbf_ostream_fail(s, BBF_ENOMEM, "out of memory");
+    if (s->err == BBF_OK && s->block == 0 && !r->long_way &&
+        bbf_v1_plain(out, in + s->pos, len - s->pos, used, &r->limits)) {
+        s->pos += *used;
+    } else {
+        uint8_t type = bbf_ostream_u1(s);
+        if (s->err == BBF_OK && type == BBF_CMD_RETRANSFORM_CLASS)
+            take_class(r, out);
+        else if (s->err == BBF_OK)
+            take_frame(r, out, type);
+    }
     if (s->err != BBF_OK) {
+        memset(out, 0, sizeof *out);
         *used = s->want;
         if (why != NULL)
             *why = s->why;
         return s->err;
     }
-    int err = bbf_command_decode(out, (const uint8_t *)r->frame.data, r->frame.len, &frame_used,
-                                 &r->limits, why);
-    if (err != BBF_OK)
-        return err == BBF_EMORE ? BBF_EFORMAT : err;
-    if (type == BBF_CMD_GRID_DATA)
-        split_format(r, out);
     bbf_ostream_commit(s);
     *used = s->pos;
     return BBF_OK;

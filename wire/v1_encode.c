@@ -10,7 +10,7 @@
 #include "core/err.h"
 #include "wire/javatext.h"
 
-enum { BLOCK = 1024, SHORT_BLOCK = 255, UTF_MAX = 65535 };
+enum { BLOCK = 1024, SHORT_BLOCK = 255, SHORT_HEADER = 2, LONG_HEADER = 5, UTF_MAX = 65535 };
 
 enum { FIRST_HANDLE = 0x7E0000 };
 
@@ -46,7 +46,8 @@ static const struct {
 
 struct writer {
     struct bbf_buf *out;
-    struct bbf_buf block;  /* primitives that wait for their block to end */
+    size_t block;          /* where the header of the block under way stands, if it has one: */
+    size_t header, left;   /* its bytes, 0 = no block; how many more it can take as it is */
     uint32_t handles;      /* given out since the reset, as the reader counts them: each class,
                               object, string and array, in the order of the stream */
     uint32_t known[KNOWN]; /* handle of the class's descriptor, 0: not written yet */
@@ -59,67 +60,146 @@ static void fail(struct writer *w, int err)
         w->err = err;
 }
 
-static void add_number(struct bbf_buf *out, uint64_t value, size_t bytes)
+static inline void store_number(char *to, uint64_t value, size_t bytes)
 {
-    char b[8];
-
     for (size_t i = bytes; i-- > 0; value >>= 8)
-        b[i] = (char)value;
-    bbf_buf_add(out, b, bytes);
+        to[i] = (char)value;
 }
 
-/* ---- block data ---- */
+static inline void add_number(struct bbf_buf *out, uint64_t value, size_t bytes)
+{
+    char *to = bbf_buf_reserve(out, bytes);
+    if (to == NULL)
+        return;
+    store_number(to, value, bytes);
+    out->len += bytes;
+}
+
+/* ---- block data ----
+ * Written in place behind a header of two bytes, which makes way for one of five when more than 255
+ * come.
+ */
 
 static void end_block(struct writer *w)
 {
-    for (size_t at = 0; at < w->block.len;) {
-        size_t part = w->block.len - at < BLOCK ? w->block.len - at : BLOCK;
-        bbf_buf_char(w->out, part > SHORT_BLOCK ? 0x7A : 0x77);
-        add_number(w->out, part, part > SHORT_BLOCK ? 4 : 1);
-        bbf_buf_add(w->out, w->block.data + at, part);
-        at += part;
+    if (w->header == 0)
+        return;
+    if (!w->out->failed) {
+        size_t len = w->out->len - w->block - w->header;
+        w->out->data[w->block] = w->header == LONG_HEADER ? 0x7A : 0x77;
+        store_number(w->out->data + w->block + 1, len, w->header - 1);
     }
-    w->block.len = 0;
+    w->header = w->left = 0;
 }
 
-static void put(struct writer *w, uint64_t value, size_t bytes)
+/* Nothing is left: a longer header, or a new block for n bytes at least. */
+static void more_block(struct writer *w, size_t n)
 {
-    add_number(&w->block, value, bytes);
+    if (w->header == SHORT_HEADER) {
+        char *end = bbf_buf_reserve(w->out, LONG_HEADER - SHORT_HEADER);
+        if (end != NULL) {
+            char *from = w->out->data + w->block + SHORT_HEADER;
+            memmove(w->out->data + w->block + LONG_HEADER, from, (size_t)(end - from));
+            w->out->len += LONG_HEADER - SHORT_HEADER;
+        }
+        w->header = LONG_HEADER;
+        w->left = BLOCK - SHORT_BLOCK;
+        return;
+    }
+    end_block(w);
+    w->header = n > SHORT_BLOCK ? LONG_HEADER : SHORT_HEADER;
+    w->left = n > SHORT_BLOCK ? BLOCK : SHORT_BLOCK;
+    w->block = w->out->len;
+    add_number(w->out, 0, w->header);
+}
+
+static void put_raw(struct writer *w, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        if (w->left == 0)
+            more_block(w, n);
+        size_t part = w->left < n ? w->left : n;
+        bbf_buf_add(w->out, bytes, part);
+        w->left -= part;
+        bytes += part;
+        n -= part;
+    }
+}
+
+static inline void put(struct writer *w, uint64_t value, size_t bytes)
+{
+    char b[8];
+
+    if (w->left >= bytes) {
+        add_number(w->out, value, bytes);
+        w->left -= bytes;
+        return;
+    }
+    store_number(b, value, bytes);
+    put_raw(w, b, bytes);
 }
 
 /* Is it the same bytes in Java's form? */
 static bool is_plain(const char *text, size_t len)
 {
-    unsigned char odd = 0;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t odd = 0, word;
+    size_t i = 0;
 
-    for (size_t i = 0; i < len; i++)
-        odd |= (unsigned char)(((unsigned char)text[i] - 1) | text[i]);
-    return odd < 0x80; /* 1 to 0x7F; 0 became 0xFF */
+    /* A bit 7 is left for a byte of 0 or above 0x7F, and above such a one. */
+    for (; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        odd |= (word - ones) | word;
+    }
+    for (; i < len; i++)
+        odd |= (uint64_t)(((unsigned char)text[i] - 1) | text[i]) & 0x80;
+    return (odd & ones << 7) == 0;
 }
 
-static void add_utf(struct writer *w, struct bbf_buf *to, const char *text, size_t len)
+/* A text in Java's form: what it was, unless that needed another. */
+struct java_text {
+    const char *text;
+    size_t len;
+    struct bbf_buf made; /* to be freed */
+};
+
+static struct java_text java_form(struct writer *w, const char *text, size_t len)
 {
-    struct bbf_buf java = BBF_BUF_INIT;
+    struct java_text java = {text, len, BBF_BUF_INIT};
 
-    if (len <= UTF_MAX && is_plain(text, len)) {
-        add_number(to, len, 2);
-        bbf_buf_add(to, text, len);
-        return;
-    }
-
-    bbf_utf8_to_java(&java, text, len);
-    if (java.failed)
+    if (is_plain(text, len))
+        return java;
+    bbf_utf8_to_java(&java.made, text, len);
+    if (java.made.failed)
         fail(w, BBF_ENOMEM);
-    else if (java.len > UTF_MAX)
-        fail(w, BBF_EINVAL);
-    add_number(to, java.len, 2);
-    bbf_buf_add(to, java.len > 0 ? java.data : "", java.len);
-    bbf_buf_free(&java);
+    java.text = java.made.data;
+    java.len = java.made.len;
+    return java;
 }
 
 static void put_utf(struct writer *w, const struct bbf_wire_str *text)
 {
-    add_utf(w, &w->block, text->s != NULL ? text->s : "", text->s != NULL ? text->len : 0);
+    size_t len = text->s != NULL ? text->len : 0;
+
+    /* Behind its length, where a character of three bytes for each has room. */
+    if (w->left >= 2 + 3 * len && bbf_buf_reserve(w->out, 2 + 3 * len) != NULL) {
+        size_t at = w->out->len;
+        w->out->len += 2;
+        if (is_plain(text->s, len))
+            bbf_buf_add(w->out, text->s, len);
+        else
+            bbf_utf8_to_java(w->out, text->s, len);
+        store_number(w->out->data + at, w->out->len - at - 2, 2);
+        w->left -= w->out->len - at;
+        return;
+    }
+    struct java_text java = java_form(w, text->s, len);
+
+    if (java.len > UTF_MAX)
+        fail(w, BBF_EINVAL);
+    put(w, java.len, 2);
+    put_raw(w, java.text, java.len);
+    bbf_buf_free(&java.made);
 }
 
 static void put_bytes(struct writer *w, const void *bytes, size_t len)
@@ -127,14 +207,18 @@ static void put_bytes(struct writer *w, const void *bytes, size_t len)
     if (len > BBF_WIRE_STRING_MAX)
         fail(w, BBF_EINVAL);
     put(w, len, 4);
-    bbf_buf_add(&w->block, len > 0 ? bytes : "", len);
+    put_raw(w, bytes, len);
 }
 
 /* ---- objects ---- */
 
+/* Of our own: plain and short. */
 static void text_of(struct writer *w, const char *text)
 {
-    add_utf(w, w->out, text, strlen(text));
+    size_t len = strlen(text);
+
+    add_number(w->out, len, 2);
+    bbf_buf_add(w->out, text, len);
 }
 
 /* A descriptor without annotation; its super descriptor follows. */
@@ -210,21 +294,13 @@ static void boxed(struct writer *w, enum known class, uint64_t bits, size_t byte
 
 static void put_string_object(struct writer *w, const char *text, size_t len)
 {
-    struct bbf_buf java = BBF_BUF_INIT;
+    struct java_text java = java_form(w, text, len);
 
     w->handles++;
-    if (len <= UTF_MAX && is_plain(text, len)) {
-        bbf_buf_char(w->out, 0x74);
-        add_utf(w, w->out, text, len);
-        return;
-    }
-    bbf_utf8_to_java(&java, text, len);
-    if (java.failed)
-        fail(w, BBF_ENOMEM);
     bbf_buf_char(w->out, java.len > UTF_MAX ? 0x7C : 0x74);
     add_number(w->out, java.len, java.len > UTF_MAX ? 8 : 2);
-    bbf_buf_add(w->out, java.len > 0 ? java.data : "", java.len);
-    bbf_buf_free(&java);
+    bbf_buf_add(w->out, java.text, java.len);
+    bbf_buf_free(&java.made);
 }
 
 static void bigint_class(struct writer *w)
@@ -465,7 +541,7 @@ static void put_payload(struct writer *w, const struct bbf_command *c)
 
 int bbf_v1_encode(struct bbf_buf *out, const struct bbf_command *command, bool reset)
 {
-    struct writer w = {.out = out, .block = BBF_BUF_INIT};
+    struct writer w = {.out = out};
     size_t before = out->len;
 
     if (reset)
@@ -473,9 +549,8 @@ int bbf_v1_encode(struct bbf_buf *out, const struct bbf_command *command, bool r
     put(&w, (uint64_t)command->type, 1);
     put_payload(&w, command);
     end_block(&w);
-    if (w.block.failed || out->failed)
+    if (out->failed)
         fail(&w, BBF_ENOMEM);
-    bbf_buf_free(&w.block);
     if (w.err != BBF_OK)
         out->len = before;
     return w.err;

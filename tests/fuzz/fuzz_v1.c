@@ -2,7 +2,7 @@
 /*
  * Any bytes as a v1 stream behind its header: the commands that decode are encoded and decode to
  * the same again (compared as v2 frames); and the stream cut anywhere asks for more than it was
- * given, then gives the same command.
+ * given, then gives the same command, by the long way too.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "core/err.h"
 #include "wire/v1.h"
+#include "wire/v1_plain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t pos = 0, used, cut_used;
     int err = BBF_OK;
 
+    bbf_v1_reader_the_long_way(pieces);
     while (pos < size && err == BBF_OK) {
         struct bbf_command command, again;
         const char *why = NULL;

@@ -9,6 +9,7 @@
 
 #include "core/err.h"
 #include "wire/v1.h"
+#include "wire/v1_plain.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v1/"
 #include "tests/unit/wire_vectors.h"
@@ -280,6 +281,20 @@ static bool check_encoded(const struct bbf_command *c, const uint8_t *stream, si
     return same;
 }
 
+/* The long way gives the same command. */
+static void check_long_way(const struct bbf_command *c, const uint8_t *stream, size_t len)
+{
+    struct bbf_v1_reader *reader = bbf_v1_reader_new(&bbf_wire_client_limits);
+    struct bbf_command again;
+
+    assert_non_null(reader);
+    bbf_v1_reader_the_long_way(reader);
+    CHECK(read_command(reader, &again, stream, len) == len);
+    check_equal(c, &again);
+    bbf_command_free(&again);
+    bbf_v1_reader_free(reader);
+}
+
 /* ---- the tests ---- */
 
 static void streams_of_the_real_classes_decode_to_the_manifest(void **state)
@@ -308,6 +323,7 @@ static void streams_of_the_real_classes_decode_to_the_manifest(void **state)
             CHECK(read_command(reader, &c, stream + HEADER, len - HEADER) == len - HEADER);
             CHECK((int)c.type == json_object_get_int(get(vector, "type")));
             check_decoded(&c, get(vector, "decoded"));
+            check_long_way(&c, stream + HEADER, len - HEADER);
             same += check_encoded(&c, stream + HEADER, len - HEADER);
             bbf_command_free(&c);
         }

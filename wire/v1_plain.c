@@ -1,0 +1,277 @@
+/*
+ * wire/v1_plain.c - one run from the blocks into the command's own block, which is as large as all
+ * that the blocks hold: a text is never longer as UTF-8 with its NUL than in the stream with its
+ * length.
+ */
+#include "wire/v1_plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/javatext.h"
+#include "wire/utf8.h"
+
+enum { TC_BLOCKDATA = 0x77, TC_BLOCKDATALONG = 0x7A };
+
+struct blocks {
+    const uint8_t *at, *end; /* what is left of the block under way */
+    const uint8_t *last;     /* the end of what there is */
+    bool bad;                /* sticky: not ours */
+};
+
+struct plain {
+    struct blocks in;
+    char *to; /* the room that is left */
+    const struct bbf_wire_limits *limits;
+};
+
+static uint64_t load(const uint8_t *from, size_t n)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < n; i++)
+        value = value << 8 | from[i];
+    return value;
+}
+
+/* The next block, whole; false if there is none. */
+static bool next_block(struct blocks *b)
+{
+    size_t left = (size_t)(b->last - b->end), header = 0;
+
+    if (left >= 2 && b->end[0] == TC_BLOCKDATA)
+        header = 2;
+    else if (left >= 5 && b->end[0] == TC_BLOCKDATALONG)
+        header = 5;
+    size_t len = header > 0 ? (size_t)load(b->end + 1, header - 1) : 0;
+    if (header == 0 || len > left - header)
+        return false;
+    b->at = b->end + header;
+    b->end = b->at + len;
+    return true;
+}
+
+static inline uint64_t number(struct blocks *b, size_t n)
+{
+    if ((size_t)(b->end - b->at) < n &&
+        (b->at != b->end || !next_block(b) || (size_t)(b->end - b->at) < n)) {
+        b->bad = true; /* or a number in two blocks */
+        return 0;
+    }
+    b->at += n;
+    return load(b->at - n, n);
+}
+
+/* n bytes; `to` NULL: passed over. */
+static void copy(struct blocks *b, char *to, size_t n)
+{
+    while (n > 0 && !b->bad) {
+        size_t part = (size_t)(b->end - b->at);
+        if (part == 0) {
+            b->bad = !next_block(b);
+            continue;
+        }
+        part = part < n ? part : n;
+        if (to != NULL) {
+            memcpy(to, b->at, part);
+            to += part;
+        }
+        b->at += part;
+        n -= part;
+    }
+}
+
+/* What this block and those behind it hold. */
+static size_t held(struct blocks b)
+{
+    size_t sum = (size_t)(b.end - b.at);
+
+    while (next_block(&b))
+        sum += (size_t)(b.end - b.at);
+    return sum;
+}
+
+/* Room for the command's pieces, n structures first. */
+static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size)
+{
+    size_t bytes = held(p->in);
+
+    if (n > p->limits->entries || bytes > p->limits->frame / 2)
+        p->in.bad = true;
+    if (p->in.bad)
+        return NULL;
+    c->block = malloc(n * size + bytes + 1);
+    if (c->block == NULL) {
+        p->in.bad = true;
+        return NULL;
+    }
+    if (n > 0)
+        memset(c->block, 0, n * size);
+    p->to = (char *)c->block + n * size;
+    return c->block;
+}
+
+static void keep(struct plain *p, struct bbf_wire_str *out, size_t len)
+{
+    *out = (struct bbf_wire_str){p->to, len};
+    p->to[len] = '\0';
+    p->to += len + 1;
+}
+
+static void take(struct plain *p, struct bbf_wire_str *out, size_t len)
+{
+    if (len > p->limits->frame / 2)
+        p->in.bad = true;
+    if (!p->in.bad)
+        copy(&p->in, p->to, len);
+    if (!p->in.bad)
+        keep(p, out, len);
+}
+
+/* In Java's form; never longer as UTF-8. */
+static void text(struct plain *p, struct bbf_wire_str *out)
+{
+    size_t len = (size_t)number(&p->in, 2);
+    const uint8_t *from = p->in.at;
+
+    if (len > p->limits->string || len > (size_t)(p->in.end - from))
+        p->in.bad = true; /* or in two blocks */
+    if (p->in.bad)
+        return;
+    p->in.at += len;
+    if (bbf_utf8_ascii(from, len) == len) {
+        memcpy(p->to, from, len);
+    } else {
+        struct bbf_buf utf8 = {.data = p->to, .cap = len + 1}; /* never grows */
+        p->in.bad = !bbf_java_to_utf8(&utf8, from, len);
+        len = utf8.len;
+    }
+    keep(p, out, len);
+}
+
+static void one_text(struct plain *p, struct bbf_command *c)
+{
+    if (room(p, c, 0, 0) != NULL)
+        text(p, &c->text[0]);
+}
+
+static void message(struct plain *p, struct bbf_command *c)
+{
+    if (room(p, c, 0, 0) == NULL)
+        return;
+    c->flag = number(&p->in, 1) != 0;
+    c->timestamp_ms = (int64_t)number(&p->in, 8);
+    take(p, &c->text[0], (size_t)number(&p->in, 4));
+    if (!p->in.bad &&
+        bbf_utf8_ascii((const uint8_t *)c->text[0].s, c->text[0].len) < c->text[0].len)
+        p->in.bad = true; /* it may need repair */
+}
+
+static void list(struct plain *p, struct bbf_command *c)
+{
+    size_t n = (size_t)number(&p->in, 4);
+
+    if (n == 0)
+        return;
+    c->list = room(p, c, n, sizeof *c->list);
+    c->n_list = n;
+    for (size_t i = 0; i < n && !p->in.bad; i++)
+        text(p, &c->list[i]);
+}
+
+/* The number of entries stands behind the name or code, whose length has `width` bytes. */
+static void map(struct plain *p, struct bbf_command *c, size_t width)
+{
+    struct blocks ahead = p->in;
+
+    copy(&ahead, NULL, (size_t)number(&ahead, width));
+    size_t n = (size_t)number(&ahead, 4);
+    p->in.bad = ahead.bad;
+    struct bbf_entry *entries = room(p, c, n, sizeof *entries);
+    if (entries == NULL)
+        return;
+    if (width == 2) {
+        text(p, &c->text[0]);
+    } else {
+        struct bbf_wire_str code = {NULL, 0};
+        take(p, &code, (size_t)number(&p->in, 4));
+        c->code = (uint8_t *)code.s;
+        c->code_len = code.len;
+    }
+    (void)number(&p->in, 4);
+    c->entries = n > 0 ? entries : NULL;
+    c->n_entries = n;
+    for (size_t i = 0; i < n && !p->in.bad; i++) {
+        text(p, &entries[i].key);
+        text(p, &entries[i].value.text);
+        entries[i].value.kind = BBF_VALUE_STRING;
+    }
+}
+
+static bool is_plain(enum bbf_command_type type)
+{
+    const uint32_t plain = 1u << BBF_CMD_EVENT | 1u << BBF_CMD_RENAME | 1u << BBF_CMD_DISCONNECT |
+                           1u << BBF_CMD_RECONNECT | 1u << BBF_CMD_EXIT | 1u << BBF_CMD_STATUS |
+                           1u << BBF_CMD_RETRANSFORMATION_START | 1u << BBF_CMD_INSTRUMENT |
+                           1u << BBF_CMD_MESSAGE | 1u << BBF_CMD_STRING_MAP |
+                           1u << BBF_CMD_LIST_PROBES | 1u << BBF_CMD_LIST_FAILED_EXTENSIONS;
+
+    return (unsigned)type < BBF_CMD_TYPES && (plain >> type & 1) != 0;
+}
+
+static void payload(struct plain *p, struct bbf_command *c)
+{
+    uint32_t value;
+
+    switch (c->type) {
+    case BBF_CMD_EVENT:
+    case BBF_CMD_RENAME:
+    case BBF_CMD_DISCONNECT:
+    case BBF_CMD_RECONNECT:
+        one_text(p, c);
+        break;
+    case BBF_CMD_EXIT:
+    case BBF_CMD_RETRANSFORMATION_START:
+        c->number[0] = (int32_t)(uint32_t)number(&p->in, 4);
+        break;
+    case BBF_CMD_STATUS: /* the sign carries success (facts 3.5) */
+        value = (uint32_t)number(&p->in, 4);
+        c->flag = value <= INT32_MAX;
+        c->number[0] = (int32_t)(c->flag ? value : 0u - value);
+        break;
+    case BBF_CMD_INSTRUMENT:
+        map(p, c, 4);
+        break;
+    case BBF_CMD_MESSAGE:
+        message(p, c);
+        break;
+    case BBF_CMD_STRING_MAP:
+        map(p, c, 2);
+        break;
+    case BBF_CMD_LIST_PROBES:
+    case BBF_CMD_LIST_FAILED_EXTENSIONS:
+        list(p, c);
+        break;
+    default:
+        p->in.bad = true;
+    }
+}
+
+bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
+                  const struct bbf_wire_limits *limits)
+{
+    struct plain p = {.in = {in, in, in + len, false}, .limits = limits};
+    enum bbf_command_type type = (enum bbf_command_type)number(&p.in, 1);
+
+    if (p.in.bad || !is_plain(type))
+        return false;
+    memset(out, 0, sizeof *out);
+    out->type = type;
+    payload(&p, out);
+    if (p.in.bad || p.in.at != p.in.end) {
+        bbf_command_free(out);
+        return false;
+    }
+    *used = (size_t)(p.in.at - in);
+    return true;
+}
