@@ -34,6 +34,7 @@ struct bbf_request {
     const char *probe;  /* --probe: of another class than ours */
     const char *token_file;
     unsigned timeout_ms; /* --timeout */
+    unsigned compress;   /* --compress: bytes, 0 = no */
     unsigned protocol;   /* --protocol: 1, 2, 0 = auto */
     bool remote_token;
     bool gc;

@@ -53,6 +53,7 @@ static int open_conn(const struct bbf_request *request, struct bbf_conn_config *
 
     config->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : WAIT_MS;
     config->token_anywhere = request->remote_token;
+    config->compress = request->compress;
     int rc = bbf_conn_open(conn, config, why, sizeof why);
     return rc == BBF_OK ? BBF_EXIT_OK : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
 }

@@ -10,6 +10,8 @@
 #include "core/option.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,8 @@ enum {
     REMOTE_TOKEN = 2048,
     PROBE = 4096,
     AGENT = 8192,
-    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | TOKEN_FILE | REMOTE_TOKEN
+    COMPRESS = 16384,
+    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN
 };
 
 static int verb_help(const struct bbf_request *request);
@@ -92,6 +95,7 @@ static const struct flag {
     {"socket", 0, SOCKET, "DIR", "look only there: the folder of the agent's option socket="},
     {"timeout", 0, TIMEOUT, "SECONDS", "for each wait, 60; BTR2's answer 5 at most"},
     {"protocol", 0, PROTOCOL, "P", "auto, 1 or 2; auto: BTrace v2, else v1 on a new connection"},
+    {"compress", 0, COMPRESS, "BYTES", "have longer messages deflated: through a slow tunnel"},
     {"token-file", 0, TOKEN_FILE, "FILE", "for host:port; else of $BBFLOW_TOKEN_FILE"},
     {"remote-token", 0, REMOTE_TOKEN, NULL, "send the token to another machine too, in clear"},
     {"probe", 0, PROBE, "UUID", "of another probe than bbflow's"},
@@ -247,6 +251,19 @@ static int parse_protocol(const char *value, unsigned *protocol)
     return BBF_EXIT_OK;
 }
 
+static int parse_compress(const char *value, unsigned *bytes)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(value, &end, 10);
+
+    if (*value == '\0' || *end != '\0' || errno != 0 || n < 1 || n > INT_MAX)
+        return bbf_fail(BBF_EXIT_USAGE, "--compress takes bytes, 1 to %d, not '%s'", INT_MAX,
+                        value);
+    *bytes = (unsigned)n;
+    return BBF_EXIT_OK;
+}
+
 static int apply_flag(struct bbf_request *request, const struct flag *flag, const char *value)
 {
     switch (flag->bit) {
@@ -275,6 +292,8 @@ static int apply_flag(struct bbf_request *request, const struct flag *flag, cons
         return parse_timeout(value, &request->timeout_ms);
     case PROTOCOL:
         return parse_protocol(value, &request->protocol);
+    case COMPRESS:
+        return parse_compress(value, &request->compress);
     case TOKEN_FILE:
         request->token_file = value;
         break;

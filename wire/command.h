@@ -134,6 +134,10 @@ int bbf_command_skip(const uint8_t *in, size_t len, size_t *used,
 enum { BBF_DEFLATE_OVER = 1024 };
 int bbf_command_encode(struct bbf_buf *out, const struct bbf_command *command, size_t deflate_over);
 
+/* A key of SET_PARAMS, int or long: MESSAGEs of this connection over so many bytes are deflated; 0
+ * or never set: none is. */
+#define BBF_COMPRESS "connection.compress"
+
 void bbf_command_free(struct bbf_command *command); /* leaves it empty */
 const char *bbf_command_name(enum bbf_command_type type);
 

@@ -33,6 +33,7 @@ struct bbf_conn_config {
     size_t token_len;
     bool token_anywhere; /* also to an address that is not loopback */
     size_t deflate_over; /* of MESSAGEs that we send; 0: BBF_DEFLATE_OVER */
+    uint32_t compress;   /* v2: ask our agent to deflate MESSAGEs over so many bytes; 0: no */
 };
 
 /*

@@ -90,6 +90,11 @@ static void reconnect(struct bbf_reply *reply, const struct bbf_wire_str *id)
     }
 }
 
+static bool is_key(const struct bbf_wire_str *key, const char *name)
+{
+    return key->s != NULL && key->len == strlen(name) && memcmp(key->s, name, key->len) == 0;
+}
+
 /* The keys that stock clients send with every script; all others are ours. */
 static bool is_stock_key(const struct bbf_wire_str *key)
 {
@@ -97,10 +102,26 @@ static bool is_stock_key(const struct bbf_wire_str *key)
                                        "trusted",          "probeDescPath", "trackRetransforms"};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (key->s != NULL && key->len == strlen(keys[i]) && memcmp(key->s, keys[i], key->len) == 0)
+        if (is_key(key, keys[i]))
             return true;
     }
     return false;
+}
+
+/* BBF_COMPRESS is the connection's own setting; no answer, as to a stock key. False: said why not.
+ */
+static bool set_compress(struct bbf_reply *reply, const struct bbf_value *value)
+{
+    int64_t bytes = value->kind == BBF_VALUE_INT    ? value->u.i
+                    : value->kind == BBF_VALUE_LONG ? value->u.l
+                                                    : -1;
+
+    if (bytes < 0) {
+        bbf_reply_error(reply, BBF_COMPRESS " takes an int or a long of bytes, 0 for never");
+        return false;
+    }
+    reply->session->deflate_over = bytes > 0 ? (size_t)bytes : SIZE_MAX;
+    return true;
 }
 
 static void set_params(struct bbf_reply *reply, struct bbf_command *command)
@@ -113,6 +134,11 @@ static void set_params(struct bbf_reply *reply, struct bbf_command *command)
         struct bbf_entry *entry = &command->entries[i];
         if (is_stock_key(&entry->key))
             continue;
+        if (is_key(&entry->key, BBF_COMPRESS)) {
+            if (!set_compress(reply, &entry->value))
+                return;
+            continue;
+        }
         if (entry->key.s == NULL || has_nul(&entry->key) || has_nul(&entry->value.text)) {
             bbf_reply_error(reply, "an option has a name and no NUL bytes; nothing was set");
             return;

@@ -244,6 +244,17 @@ static int begin_v1(struct bbf_conn *conn, char *why, size_t why_size)
     return BBF_OK;
 }
 
+/* Who knows the key answers nothing; nor does a stock agent. */
+static int ask_to_compress(struct bbf_conn *conn, uint32_t over, char *why, size_t why_size)
+{
+    static char key[] = BBF_COMPRESS;
+    struct bbf_entry entry = {.key = {key, sizeof key - 1},
+                              .value = {.kind = BBF_VALUE_LONG, .u.l = over}};
+    struct bbf_command command = {.type = BBF_CMD_SET_PARAMS, .entries = &entry, .n_entries = 1};
+
+    return bbf_conn_send(conn, &command, why, why_size);
+}
+
 /* *asked: it came as far as the question which protocol. */
 static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
                 enum bbf_protocol protocol, bool *asked, char *why, size_t why_size)
@@ -265,6 +276,8 @@ static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
     if (err == BBF_OK)
         err = protocol == BBF_PROTOCOL_1 ? begin_v1(conn, why, why_size)
                                          : begin_v2(conn, why, why_size);
+    if (err == BBF_OK && protocol != BBF_PROTOCOL_1 && config->compress > 0)
+        err = ask_to_compress(conn, config->compress, why, why_size);
     if (err != BBF_OK) {
         bbf_conn_close(conn);
         return err;

@@ -10,7 +10,7 @@
 #include "wire/utf8.h"
 
 enum {
-    TEXT_BYTES = 1024,            /* never deflated, whatever the peer (facts 3.3) */
+    TEXT_BYTES = 1024,            /* no stock peer would deflate it (facts 3.3) */
     DOCUMENT_BYTES = 1024 * 1024, /* design D9 */
     PART_STALL_MS = 5000          /* a snapshot is held meanwhile: shorter than the usual limit */
 };
@@ -24,8 +24,9 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
         return;
     if (session->out.bytes == 0)
         session->moved = bbf_now_ms();
-    int err = session->reader != NULL ? bbf_sendq_v1(&session->out, command)
-                                      : bbf_sendq_command(&session->out, command, SIZE_MAX);
+    int err = session->reader != NULL
+                  ? bbf_sendq_v1(&session->out, command)
+                  : bbf_sendq_command(&session->out, command, session->deflate_over);
     if (err != BBF_OK) {
         session->broken = true;
         return;

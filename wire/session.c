@@ -37,6 +37,7 @@ void bbf_session_open(struct bbf_service *service, struct bbf_session *session, 
     session->broken = session->eof = session->shut = session->asked = session->watching = false;
     session->busy = false;
     session->need = session->want = 0;
+    session->deflate_over = SIZE_MAX;
     session->retry = session->live_at = INT64_MAX;
     session->moved = bbf_now_ms();
     session->deadline = session->moved + service->config.handshake_ms;

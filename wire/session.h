@@ -67,12 +67,13 @@ struct bbf_session {
     int64_t retry_ms;
     struct bbf_v1_reader *reader; /* NULL: v2 */
     struct bbf_sendq out;
-    int64_t deadline; /* of the state; INT64_MAX: none */
-    int64_t moved;    /* when the output last moved, or began to wait */
-    bool asked;       /* some of the output is an answer: the stall limit holds */
-    bool watching;    /* EVENT "watch" */
-    int64_t live_at;  /* when the live stream may flow; INT64_MAX: never */
-    uint64_t place;   /* in the live stream */
+    size_t deflate_over; /* of v2's MESSAGEs; SIZE_MAX: never */
+    int64_t deadline;    /* of the state; INT64_MAX: none */
+    int64_t moved;       /* when the output last moved, or began to wait */
+    bool asked;          /* some of the output is an answer: the stall limit holds */
+    bool watching;       /* EVENT "watch" */
+    int64_t live_at;     /* when the live stream may flow; INT64_MAX: never */
+    uint64_t place;      /* in the live stream */
 };
 
 enum { BBF_WAIT_MS = 100 }; /* a look at the clock while a client does not read */

@@ -13,7 +13,7 @@ PROBE = "123e4567-e89b-12d3-a456-426614174000"
 OTHER = "00000000-0000-0000-0000-000000000001"
 PROBES = [f"{OTHER} [demo.Trace]", f"{PROBE} [bbflow]"]
 ERROR, EVENT, EXIT, MESSAGE, STATUS, NUMBER_MAP, STRING_MAP, NUMBER, GRID = 0, 1, 2, 4, 6, 7, 8, 9, 10
-LIST_PROBES, DISCONNECT, RECONNECT = 14, 15, 16
+SET_PARAMS, LIST_PROBES, DISCONNECT, RECONNECT = 13, 14, 15, 16
 
 protocol = int(sys.argv[1])
 token = sys.argv[2].encode() if len(sys.argv) > 2 else None
@@ -143,6 +143,10 @@ class Peer:
                 self.take(4)
                 log("list")
                 self.probes()
+                continue
+            if kind == SET_PARAMS:  # one long, as `--compress` sends it
+                self.take(4)
+                log(f"set {self.string()}={struct.unpack('>q', self.take(9)[1:])[0]}")
                 continue
             words = self.string()
             log(f"{kind} {words}".rstrip())

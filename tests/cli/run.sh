@@ -380,6 +380,11 @@ check v1-refused 1 '' "bbflow: $v1: the agent did not answer within 300 ms" \
 check v1-wrong 1 '' "bbflow: $v2: the agent did not answer within 300 ms" \
     status "$v2" --protocol=1 --timeout=0.3
 check bad-protocol 2 '' "bbflow: --protocol takes auto, 1 or 2, not '3'" status "$v1" --protocol 3
+check bad-compress 2 '' "bbflow: --compress takes bytes, 1 to 2147483647, not '1k'" \
+    status "$v2" --compress 1k
+: >"$PEER_LOG"
+check compress 0 'answer to status' '' status "$v2" --compress 4096
+heard compress-bytes 'hello 42545232' 'set connection.compress=4096' list "16 $uuid" '1 status' 15
 check bad-timeout 2 '' "bbflow: --timeout takes seconds, 0.001 to 86400, not '5s'" \
     status "$v1" --timeout 5s
 

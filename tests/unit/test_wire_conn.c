@@ -55,6 +55,53 @@ static void a_question_and_its_document(void **state)
     bbf_server_stop(server, 1000);
 }
 
+struct sizes {
+    size_t messages, deflated, bytes;
+};
+
+static void note_size(void *ctx, const struct bbf_command *command)
+{
+    struct sizes *sizes = ctx;
+
+    if (command->type != BBF_CMD_MESSAGE)
+        return;
+    sizes->messages++;
+    sizes->deflated += command->deflated;
+    sizes->bytes += command->text[0].len;
+}
+
+static struct sizes sizes_of(const struct bbf_server *server, const char *event, uint32_t compress)
+{
+    struct bbf_conn_config config = {.path = bbf_server_path(server),
+                                     .protocol = BBF_PROTOCOL_2,
+                                     .timeout_ms = 5000,
+                                     .compress = compress};
+    struct sizes sizes = {0, 0, 0};
+    struct bbf_conn *conn;
+
+    assert_int_equal(bbf_conn_open(&conn, &config, why, sizeof why), BBF_OK);
+    assert_int_equal(bbf_conn_ask(conn, NULL, event, &sizes, note_size, why, sizeof why), BBF_OK);
+    bbf_conn_close(conn);
+    return sizes;
+}
+
+static void long_messages_are_deflated_for_who_asks(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){0});
+
+    (void)state;
+    struct sizes sizes = sizes_of(server, "doc 3000000", 0);
+    assert_int_equal(sizes.deflated, 0);
+    sizes = sizes_of(server, "doc 3000000", 4096);
+    assert_int_equal(sizes.messages, 3);
+    assert_int_equal(sizes.deflated, 3);
+    assert_int_equal(sizes.bytes, 3000000);
+    sizes = sizes_of(server, "doc 4096", 4096);
+    assert_int_equal(sizes.messages, 1);
+    assert_int_equal(sizes.deflated, 0);
+    bbf_server_stop(server, 1000);
+}
+
 static void a_refusal_says_why(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){0});
@@ -765,6 +812,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_question_and_its_document),
+        cmocka_unit_test(long_messages_are_deflated_for_who_asks),
         cmocka_unit_test(a_refusal_says_why),
         cmocka_unit_test(one_conversation_a_connection),
         cmocka_unit_test(options_are_set_and_answered),

@@ -151,6 +151,16 @@ static void options_are_set_before_and_after_reconnect(void **state)
     CONVERSE(fd, SET("\x06", STOCK_KEYS A_IS_1) SET("\x05", STOCK_KEYS) SET("\0", "") LIST_REQUEST,
              "\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x04"
              "a=1\n" STATUS_0_OK LIST_ANSWER);
+    /* The connection's own: no answer, unless it is no number. */
+    CONVERSE(fd,
+             SET("\x01", "\0\0\0\x13"
+                         "connection.compress\x02\0\0\x10\0") LIST_REQUEST,
+             LIST_ANSWER);
+    CONVERSE(fd,
+             SET("\x02", "\0\0\0\x13"
+                         "connection.compress\x04\x01" A_IS_1),
+             ERROR_OF("\x40", "connection.compress takes an int or a long of bytes, 0 for never")
+                 STATUS_0_FAILED);
     CONVERSE(fd, SET("\x02", A_IS_1 BAD_IS_TRUE),
              ERROR_OF("\x13", "bad: no such option") STATUS_0_FAILED);
     /* Names that a C string would cut short, or that are no names. */
