@@ -285,8 +285,8 @@ bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t le
     size_t out_len;
     if (c->tracks != NULL) /* nothing is planned, so nothing comes out */
         (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
-    return c->named || c->closes || c->buffer_prefix > 0 || c->exhausted || c->steps ||
-           c->constructors;
+    return c->named || c->closes || c->buffer_prefix > 0 || c->exhausted || c->refused ||
+           c->steps || c->constructors;
 }
 
 /* ---- steps ---- */

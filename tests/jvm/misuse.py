@@ -1,7 +1,7 @@
 """Uses after release (issue 6, point 5): who released it, where it had been, who used it then."""
 
 import harness
-from attach import Program
+from attach import Program, bodies
 from harness import Case, Special
 from snapshot import Snapshot, same
 
@@ -11,10 +11,10 @@ TAKE = "com.app.Misuse.take_return"
 # use, the application's method, its thread, who released it, where it had been, times
 EXPECTED = [
     ("release", "com.app.Misuse.releaseAgain", "main", "releaser",
-     (POOLED, TAKE, "com.app.Misuse.run", "com.app.Steps.done"), 5),
+     (POOLED, TAKE, "com.app.Misuse.all", "com.app.Steps.done"), 5),
     ("retain", "com.app.Misuse.retainLate", "user", "main",
-     (UNPOOLED, TAKE, "com.app.Misuse.run", "com.app.Steps.done"), 1),
-    ("access", "com.app.Misuse.readLate", "main", "main", (UNPOOLED, TAKE, "com.app.Misuse.run"),
+     (UNPOOLED, TAKE, "com.app.Misuse.all", "com.app.Steps.done"), 1),
+    ("access", "com.app.Misuse.readLate", "main", "main", (UNPOOLED, TAKE, "com.app.Misuse.all"),
      1),
     ("release", "com.app.Misuse.releaseTwo", "main", "main",
      (UNPOOLED, TAKE, "com.app.Misuse.releaseTwo"), 1),
@@ -23,7 +23,7 @@ EXPECTED = [
 
 def mine(names):
     return [n for n in names if n.startswith("com.app.") and ".lambda$" not in n
-            and n not in ("com.app.Misuse.refused", "com.app.Misuse.run", "com.app.W.main")]
+            and n not in ("com.app.Misuse.refused", "com.app.Misuse.run", "com.app.Misuse.all", "com.app.W.main")]
 
 
 def all_of_it(known):
@@ -67,6 +67,22 @@ def while_it_runs(bench):
     assert "released again by com.app.Misuse.releaseAgain" in said[0], said
 
 
+def attached(bench):
+    """Into a JVM that has Netty's exception already, and out: it is changed, and as it was again."""
+    with Program(bench, "misuse", "twice", ready="READY") as program:
+        before = bodies(program, "before")
+        program.attach("include=com.app")
+        changed = [m for m, body in bodies(program, "during").items() if before.get(m) != body]
+        assert any("IllegalReferenceCountException;.<init>" in m for m in changed), changed
+        program.process.stdin.write("\n")
+        program.process.stdin.flush()
+        program.wait_for("ORACLE")
+        same("misuse", Snapshot(program.ask("dump", str(program.pid))).totals["misuse"], 8)
+        program.stop()
+        after = bodies(program, "after")
+        same("bodies after stop", [m for m in before if after.get(m) != before[m]], [])
+
+
 def cases():
     for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
         yield Case(f"misuse/{version.replace('.Final', '')}", "com.app.W", "misuse",
@@ -77,6 +93,7 @@ def cases():
                jdk=(17,))
     yield Case("misuse/paranoid", "com.app.W", "misuse", check=all_of_it(True), jdk=(17,),
                jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+    yield Special("misuse/attached", attached, jdk=(17, 25), short=(17,))
     yield Special("misuse/while it runs", while_it_runs, jdk=(17,))
     yield Case("misuse/map mode", "com.app.W", "misuse", check=all_of_it(False), jdk=(17, 25),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])
