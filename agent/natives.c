@@ -45,7 +45,8 @@ SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
 {
     (void)env;
     (void)class;
-    return (jint)bbf_node_root(bbf_agent.tracker, (uint32_t)site & BBF_L_META_SITE);
+    return (jint)bbf_node_rate_root(bbf_agent.tracker, (uint32_t)site & BBF_L_META_SITE,
+                                    (uint32_t)site >> BBF_L_META_MEM_SHIFT & BBF_L_FLAG_RATE);
 }
 
 SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)

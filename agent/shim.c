@@ -60,6 +60,8 @@ static int measure_arrays(JNIEnv *env)
 static uint64_t address_of(const struct bbf_tracker *t, int number)
 {
     switch (number) {
+    case 11:
+        return (uint64_t)(uintptr_t)t->rate_roots;
     case 10:
         return (uint64_t)(uintptr_t)t->map.base;
     case 8:

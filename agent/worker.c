@@ -63,6 +63,9 @@ static int apply(JNIEnv *env, struct bbf_request *request)
     }
     if ((request->effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
+    if ((request->effects & BBF_EFFECT_ROOTS) != 0 &&
+        bbf_tracker_sample(bbf_agent.tracker, (uint32_t)now->options.sample) != BBF_OK)
+        return BBF_ELIMIT;
     if ((request->effects & BBF_EFFECT_CLASSES) != 0) {
         struct bbf_retransformed r = bbf_hook_apply(env, request->before, now);
         if (request->text != NULL) {

@@ -63,6 +63,10 @@ static const struct option table[] = {
       .initial = "off", .argument = "on|off",
       .help = "look for buffers in every parameter of type Object, not only in the known handler "
               "methods (slower)" },
+    { "sample", COUNT, FIELD(sample), LIVE(BBF_EFFECT_ROOTS), .min = 1, .max = 1000000,
+      .initial = "1", .argument = "N",
+      .help = "follow one buffer in N, drawn at its allocation; the numbers of a report are then "
+              "estimates" },
     { "maxNodes", COUNT, FIELD(max_nodes), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 1048576,
       .initial = "1000000", .argument = "N", .help = "nodes of the flow tree" },
     { "maxDepth", COUNT, FIELD(max_depth), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 10000,

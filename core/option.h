@@ -34,6 +34,7 @@ struct bbf_options {
     uint64_t max_children;             /* 1..1000000, default 1000; live */
     uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
     uint64_t max_sites;                /* 64..65535, default 65535 */
+    uint64_t sample;                   /* 1..1000000: one life in so many is followed; live */
     uint64_t age;                      /* seconds, 0 = off; default 600; live */
     uint64_t memory;              /* bytes over all native memory, 4M..64G, default 256M; live */
     char *socket;                 /* folder for the socket; default: design D9's three */

@@ -174,7 +174,6 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
         uint64_t count;
         const char *one, *many;
     } lines[] = {
-        {t->sampled_, "allocation passed over by sampling", "allocations passed over by sampling"},
         {t->untracked_classes_, "ByteBuf class not followed", "ByteBuf classes not followed"},
         {t->untracked_buffers_, "buffer not followed (untracked_buffers)",
          "buffers not followed (untracked_buffers)"},
@@ -201,6 +200,13 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
     };
     size_t count = 0;
 
+    if (t->sampled_ > 0) {
+        bbf_buf_printf(out,
+                       "%sestimated: 1 buffer in %" PRIu64 " was followed (sample=%" PRIu64
+                       "), and stands for that many\n",
+                       prefix, t->sampled_, t->sampled_);
+        count++;
+    }
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         count += head_count(out, prefix, lines[i].count, lines[i].one, lines[i].many);
     return count;

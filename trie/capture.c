@@ -351,6 +351,24 @@ static void fill_columns(struct bbf_tracker *t, struct columns *c, struct bbf_su
     count_tombs(t, c);
 }
 
+/* What is counted of a sample stands for all: columns of raw counts become estimates. */
+static void scale_rows(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
+{
+    uint32_t now = atomic_load(bbf_shared_int(t, BBF_L_SHARED_SAMPLE)) & BBF_L_SAMPLE_N;
+    s->totals.sampled_ = now;
+    for (uint32_t i = 0, next = 1; i < RESERVED + c->nodes; i++) {
+        if (c->row_of[i] != next)
+            continue;
+        struct bbf_snap_node *row = &c->rows[next++ - 1];
+        uint32_t n = bbf_node_weight(t, id_at(c, i));
+        if (n > s->totals.sampled_ && n > 1)
+            s->totals.sampled_ = n;
+#define XX(name) row->name##_ *= n;
+        BBF_NODE_COLUMNS(XX)
+#undef XX
+    }
+}
+
 /* ---- the rows ---- */
 
 static int add_site(struct bbf_snapshot *s, const struct bbf_tracker *t, uint32_t id,
@@ -394,21 +412,23 @@ static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_
     return err;
 }
 
+/* `n`: what a life of that row stands for. */
 static void add_leak(struct bbf_snapshot *s, uint32_t row, enum bbf_verdict verdict,
-                     const struct bbf_tomb *tomb)
+                     const struct bbf_tomb *tomb, uint32_t n)
 {
     struct bbf_snap_leak *leak = &s->leaks[s->n_leaks++];
     *leak = (struct bbf_snap_leak){
         .node = row,
         .verdict = verdict,
         .memory = (enum bbf_memory)tomb->memory,
-        .count = tomb->count,
-        .bytes = tomb->bytes,
+        .count = tomb->count * n,
+        .bytes = tomb->bytes * n,
         .oldest_seconds = tomb->oldest,
         .p50_seconds = bbf_tomb_p50(tomb),
         .lost = (enum bbf_lost)tomb->lost,
     };
     leak->thread = bbf_tomb_opener(tomb, &leak->thread_count);
+    leak->thread_count *= n;
 }
 
 static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
@@ -421,10 +441,12 @@ static int add_leaks(const struct bbf_tracker *t, const struct columns *c, struc
         if (tomb->end != BBF_END_LEAKED || tomb->count == 0)
             continue;
         uint32_t place = place_of(t, c, bbf_node_charged(t, tomb->node, 0));
-        add_leak(s, c->row_of[place] - 1, BBF_VERDICT_LEAKED, tomb);
+        uint32_t row = c->row_of[place] - 1;
+        add_leak(s, row, BBF_VERDICT_LEAKED, tomb, bbf_node_weight(t, c->rows[row].id));
     }
     for (uint32_t i = 0; i < c->aged.n; i++)
-        add_leak(s, c->aged.tombs[i].node, BBF_VERDICT_AGED, &c->aged.tombs[i]);
+        add_leak(s, c->aged.tombs[i].node, BBF_VERDICT_AGED, &c->aged.tombs[i],
+                 bbf_node_weight(t, c->rows[c->aged.tombs[i].node].id));
     return BBF_OK;
 }
 
@@ -548,6 +570,7 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
         return BBF_ENOMEM;
     fill_columns(t, c, sums);
     add_totals(t, sums, s);
+    scale_rows(t, c, s);
     int err = add_limits(t, sums, s);
     if (err == BBF_OK)
         err = name_rows(t, c, s);

@@ -45,9 +45,10 @@
     XX(STATE, 3)                                                                                   \
     XX(CONV, 0x100)                                                                                \
     XX(STICKY, 0x200)                                                                              \
-    XX(STOPPED, 0x400) /* opened before a stop: what ended it may not have been seen (D12.11) */   \
-    XX(MAPPED, 0x800)  /* its buffer has no field: an entry of the map leads here (trie/map.h) */  \
-    XX(SEEN, 0x1000)   /* MAPPED, and only seen so far: no root has made it its own by CAS */      \
+    XX(STOPPED, 0x400)  /* opened before a stop: what ended it may not have been seen (D12.11) */  \
+    XX(MAPPED, 0x800)   /* its buffer has no field: an entry of the map leads here (trie/map.h) */ \
+    XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has made it its own by CAS */     \
+    XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object lives on, and sampling passed it over */  \
     /* reserved records: 0 stands for "never seen", IGN and NEVER are handles without a life */    \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \
@@ -77,10 +78,12 @@
     XX(FLAG_LOOP, 4)     /* some edge leads back here */                                           \
     XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
     XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
+    XX(FLAG_RATE_SHIFT, 16) /* index of the sampling rate of its root; 0 = every life */           \
+    XX(FLAG_RATE, 15)                                                                              \
     XX(KEY_BUCKET_SHIFT, 24)                                                                       \
     XX(ARENA_SHIFT, 20) /* node id = arena:11 | index:20; arena 0 holds the reserved nodes */      \
     XX(NODE_NONE, 0)                                                                               \
-    XX(NODE_IGNORE, 1) /* in the root table: heap roots under trackDirectOnly */                   \
+    XX(NODE_IGNORE, 1) /* for a root: not followed (trackDirectOnly, sample, off) */               \
     XX(NODE_RACED, 2)                                                                              \
     XX(NODE_BEFORE_RESET, 3)                                                                       \
     XX(OVERFLOW_BITS, 21) /* entries of an arena's overflow table, 4 B each */                     \
@@ -91,6 +94,9 @@
     XX(MAX_SITES, 65536)                                                                           \
     /* what a root hook passes: site | memory byte << 16 */                                        \
     XX(META_MEM_SHIFT, 16)                                                                         \
+    XX(SAMPLE_N, 0xffffff)                                                                         \
+    XX(SAMPLE_RATE_SHIFT, 24)                                                                      \
+    XX(RATES, 16) /* in use since the start, with that of every life */                            \
     XX(META_SITE, 0xffff)                                                                          \
     /* slots: batches of 64 lie 32 KiB apart (card-table sharing, facts/spine-lives.md 1.4) */     \
     XX(CHUNK_SHIFT, 16)                                                                            \
@@ -107,6 +113,7 @@
     XX(STRIPE_NEXT_ENDED, 576)                                                                     \
     XX(STRIPE_USE, 580)     /* class | USE_ << CLASS_SHIFT */                                      \
     XX(STRIPE_SUSPECT, 584) /* long: handle whose use Netty may refuse, 0 = none */                \
+    XX(STRIPE_RANDOM, 592)  /* long: state of its thread's draws (sample=) */                      \
     XX(STRIPE_ENDED, 1024)  /* the last ends: handle, node:32 | tid:32 */                          \
     XX(ENDED_SLOTS, 64)                                                                            \
     XX(USE_RELEASE, 0)                                                                             \
@@ -125,11 +132,13 @@
     XX(SHARED_MIXED, 0) /* int: some ByteBuf class has no hidden field (D4) */                     \
     XX(SHARED_FLAGS, 4)                                                                            \
     XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
+    XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
     XX(SHARED_FREE, 16)      /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
     XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
+    XX(SHARED_RANDOM, 88)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
@@ -190,7 +199,8 @@ enum bbf_layout {
     XX(RECORD_MASK, 7)                                                                             \
     XX(ARRAY_BASE, 8)                                                                              \
     XX(ARRAY_SCALE, 9)                                                                             \
-    XX(MAP, 10)
+    XX(MAP, 10)                                                                                    \
+    XX(RATE_ROOTS, 11)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

@@ -137,6 +137,9 @@ static uint32_t new_node(struct bbf_tracker *t, uint32_t arena, uint32_t parent,
     n->site = site;
     n->parent = parent;
     n->depth = parent == BBF_L_NODE_NONE ? 1 : bbf_node_at(t, parent)->depth + 1;
+    if (parent != BBF_L_NODE_NONE)
+        flags |= atomic_load_explicit(&bbf_node_at(t, parent)->flags, memory_order_relaxed) &
+                 (uint32_t)BBF_L_FLAG_RATE << BBF_L_FLAG_RATE_SHIFT;
     if (n->depth >= atomic_load_explicit(&t->max_depth, memory_order_relaxed))
         flags |= BBF_L_FLAG_NO_STEPS;
     for (int i = 0; i < BBF_L_INLINE_CHILDREN; i++)
@@ -375,20 +378,47 @@ void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena)
         ;
 }
 
-static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site)
+static _Atomic uint32_t *rate_root(const struct bbf_tracker *t, uint32_t site, uint32_t rate)
 {
-    uint32_t root = BBF_L_NODE_NONE;
-    uint32_t fresh = new_node(t, arena, BBF_L_NODE_NONE, site, BBF_REF_1_2, 0);
-    if (fresh == 0)
-        return BBF_L_NODE_NONE;
-    if (atomic_compare_exchange_strong_explicit(&t->roots[site], &root, fresh, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return fresh;
-    discard(t, fresh);
-    return root;
+    return &t->rate_roots[(size_t)rate * BBF_L_MAX_SITES + site];
 }
 
-uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
+bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site)
+{
+    const uint32_t no = BBF_L_SHARED_OFF | BBF_L_SHARED_PAUSED;
+    uint32_t flags = atomic_load(bbf_shared_int(t, BBF_L_SHARED_FLAGS));
+    const struct bbf_site *s = bbf_site_get(t, site);
+    bool heap = s != NULL && s->kind == BBF_SITE_ROOT && s->memory == BBF_MEM_HEAP;
+    return (flags & no) == 0 && atomic_load(bbf_shared_int(t, BBF_L_SHARED_SAMPLE)) == 0 &&
+           ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
+}
+
+/* What is stored though the agent has just changed its mind is taken back: it changes the flags
+ * before the table, and we ask them after it. */
+static void publish_root(struct bbf_tracker *t, uint32_t site, uint32_t root)
+{
+    uint32_t none = BBF_L_NODE_NONE;
+    if (bbf_node_is_fast(t, site) && atomic_compare_exchange_strong(&t->roots[site], &none, root) &&
+        !bbf_node_is_fast(t, site))
+        atomic_store(&t->roots[site], BBF_L_NODE_NONE);
+}
+
+/* `old`: what the table has, of an older id range or none. */
+static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site, uint32_t rate,
+                          uint32_t old)
+{
+    uint32_t flags = rate << BBF_L_FLAG_RATE_SHIFT;
+    uint32_t fresh = new_node(t, arena, BBF_L_NODE_NONE, site, BBF_REF_1_2, flags);
+    if (fresh == 0)
+        return BBF_L_NODE_NONE;
+    if (atomic_compare_exchange_strong_explicit(rate_root(t, site, rate), &old, fresh,
+                                                memory_order_acq_rel, memory_order_acquire))
+        return fresh;
+    discard(t, fresh);
+    return arena_of(old) == arena ? old : BBF_L_NODE_NONE;
+}
+
+uint32_t bbf_node_rate_root(struct bbf_tracker *t, uint32_t site, uint32_t rate)
 {
     if (!enter(t))
         return BBF_L_NODE_NONE;
@@ -396,10 +426,12 @@ uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
     do { /* again if a reset came in between: that is no limit, and the life must not be dropped */
         bbf_node_begin_arena(t, BBF_GENERATION(atomic_load(&t->window)));
         arena = arena_in_force(t);
-        root = atomic_load_explicit(&t->roots[site], memory_order_acquire);
-        if (root == BBF_L_NODE_NONE)
-            root = make_root(t, arena, site);
+        root = atomic_load_explicit(rate_root(t, site, rate), memory_order_acquire);
+        if (arena_of(root) != arena)
+            root = make_root(t, arena, site, rate, root);
     } while (root == BBF_L_NODE_NONE && arena != BBF_GENERATION(atomic_load(&t->window)));
+    if (root != BBF_L_NODE_NONE && rate == 0)
+        publish_root(t, site, root);
     bbf_section_leave();
     return root;
 }

@@ -63,6 +63,15 @@ int bbf_tracker_baseline(struct bbf_tracker *t)
     return take_baseline(t);
 }
 
+static void clear_roots(_Atomic uint32_t *roots, uint32_t n, uint32_t old)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t root = atomic_load(&roots[i]);
+        if (root >> BBF_L_ARENA_SHIFT == old)
+            atomic_compare_exchange_strong(&roots[i], &root, BBF_L_NODE_NONE);
+    }
+}
+
 /* Move every OPEN life that stands in an old range; true if one was found. */
 static bool move_lives(struct bbf_tracker *t, uint32_t arena)
 {
@@ -106,11 +115,9 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     uint64_t window = atomic_exchange(&t->window, BBF_WORD(arena, 0));
     bbf_node_begin_arena(t, arena);
     bbf_section_synchronize();
-    for (uint32_t site = 0; site < BBF_L_MAX_SITES; site++) {
-        uint32_t root = atomic_load(&t->roots[site]);
-        if (root >> BBF_L_ARENA_SHIFT == old)
-            atomic_compare_exchange_strong(&t->roots[site], &root, BBF_L_NODE_NONE);
-    }
+    clear_roots(t->roots, BBF_L_MAX_SITES, old);
+    for (uint32_t rate = 0; rate < BBF_L_RATES && atomic_load(&t->rates[rate]) != 0; rate++)
+        clear_roots(&t->rate_roots[(size_t)rate * BBF_L_MAX_SITES], BBF_L_MAX_SITES, old);
     while (move_lives(t, arena))
         ;
     int err = take_baseline(t);

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "core/err.h"
 #include "trie/section.h"
@@ -56,6 +58,15 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
     return BBF_ENOMEM;
 }
 
+/* Of the draws for sample=. */
+static void seed(struct bbf_tracker *t)
+{
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+        random = (uint64_t)(uintptr_t)t ^ (uint64_t)getpid() << 32; /* early at boot */
+    atomic_init(bbf_shared_long(t, BBF_L_SHARED_RANDOM), random);
+}
+
 static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, const char *name)
 {
     struct bbf_site like = {.class_name = (char *)"",
@@ -105,14 +116,13 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         return BBF_ENOMEM;
     pthread_mutex_init(&t->site_lock, NULL);
     atomic_init(&t->budget.limit, limits->memory);
-    t->hidden_roots = map_writable(BBF_L_MAX_SITES * sizeof *t->hidden_roots);
-    t->paused_roots = map_writable(BBF_L_MAX_SITES * sizeof *t->paused_roots);
+    t->rate_roots = map_writable((size_t)BBF_L_RATES * BBF_L_MAX_SITES * sizeof *t->rate_roots);
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
     t->shared = map_writable(4096);
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
     const size_t records = RECORDS, tombs = TOMBS;
-    if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->hidden_roots == NULL ||
-        t->paused_roots == NULL || reserve_nodes(t, address_space()) != BBF_OK ||
+    if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->rate_roots == NULL ||
+        reserve_nodes(t, address_space()) != BBF_OK ||
         bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->map, (size_t)1 << (BBF_L_MAP_BUCKET_BITS + BBF_L_MAP_BUCKET_SHIFT),
                           &t->budget) != BBF_OK ||
@@ -125,6 +135,8 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     }
     t->after.step = 256 << 10; /* of as many records as 1 MiB holds */
     t->tombs.step = 64 << 10;
+    atomic_init(&t->rates[0], 1);
+    seed(t);
     t->n_sites = 1;
     t->n_classes = 1;
     t->max_sites = BBF_L_MAX_SITES;
@@ -171,55 +183,61 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
         reflag_nodes(t);
 }
 
-void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
+/* The short way's table, after a change of what decides besides the site: the flags come first. */
+static void refresh_roots(struct bbf_tracker *t)
+{
+    uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
+    for (uint32_t id = 1; id < BBF_L_MAX_SITES; id++) {
+        uint32_t root = atomic_load(&t->rate_roots[id]);
+        if (root == BBF_L_NODE_NONE)
+            continue; /* then the other table has none either */
+        bool fast = root >> BBF_L_ARENA_SHIFT == arena && bbf_node_is_fast(t, id);
+        atomic_store(&t->roots[id], fast ? root : BBF_L_NODE_NONE);
+        if (fast && !bbf_node_is_fast(t, id)) /* another thread turns tracking off */
+            atomic_store(&t->roots[id], BBF_L_NODE_NONE);
+    }
+}
+
+static void set_flag(struct bbf_tracker *t, uint32_t flag, bool on)
 {
     _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
-    if ((atomic_load(flags) & BBF_L_SHARED_OFF) != 0)
-        return; /* no root is to come back */
     if (on)
-        atomic_fetch_or(flags, (uint32_t)BBF_L_SHARED_DIRECT_ONLY);
-    for (uint32_t id = 1; id < BBF_L_MAX_SITES; id++) {
-        const struct bbf_site *site = bbf_site_get(t, id);
-        if (site == NULL || site->kind != BBF_SITE_ROOT || site->memory != BBF_MEM_HEAP)
-            continue;
-        uint32_t root = atomic_load(&t->roots[id]);
-        if (on && root != BBF_L_NODE_IGNORE) {
-            t->hidden_roots[id] = atomic_exchange(&t->roots[id], BBF_L_NODE_IGNORE);
-        } else if (!on && root == BBF_L_NODE_IGNORE) {
-            uint32_t old = t->hidden_roots[id],
-                     arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
-            atomic_store(&t->roots[id], old >> BBF_L_ARENA_SHIFT == arena ? old : BBF_L_NODE_NONE);
-        }
-    }
-    if (!on)
-        atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_DIRECT_ONLY);
+        atomic_fetch_or(flags, flag);
+    else
+        atomic_fetch_and(flags, ~flag);
+    refresh_roots(t);
+}
+
+void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
+{
+    set_flag(t, BBF_L_SHARED_DIRECT_ONLY, on);
 }
 
 void bbf_tracker_pause(struct bbf_tracker *t)
 {
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_PAUSED);
-    if (t->paused)
-        return;
     t->paused = true;
-    pthread_mutex_lock(&t->site_lock);
-    t->paused_sites = t->n_sites;
-    pthread_mutex_unlock(&t->site_lock);
-    for (uint32_t id = 1; id < t->paused_sites; id++)
-        t->paused_roots[id] = atomic_exchange(&t->roots[id], BBF_L_NODE_IGNORE);
+    set_flag(t, BBF_L_SHARED_PAUSED, true);
 }
 
 void bbf_tracker_resume(struct bbf_tracker *t)
 {
-    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
-    uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
-    if (t->paused && (atomic_load(flags) & BBF_L_SHARED_OFF) == 0)
-        for (uint32_t id = 1; id < t->paused_sites; id++) {
-            uint32_t root = t->paused_roots[id];
-            bool good = root == BBF_L_NODE_IGNORE || root >> BBF_L_ARENA_SHIFT == arena;
-            atomic_store(&t->roots[id], good ? root : BBF_L_NODE_NONE);
-        }
     t->paused = false;
-    atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_PAUSED);
+    set_flag(t, BBF_L_SHARED_PAUSED, false);
+}
+
+int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n)
+{
+    uint32_t rate = 0;
+    while (rate < BBF_L_RATES && atomic_load(&t->rates[rate]) != n &&
+           atomic_load(&t->rates[rate]) != 0)
+        rate++;
+    if (rate == BBF_L_RATES)
+        return BBF_ELIMIT;
+    atomic_store(&t->rates[rate], n);
+    atomic_store(bbf_shared_int(t, BBF_L_SHARED_SAMPLE),
+                 rate == 0 ? 0 : rate << BBF_L_SAMPLE_RATE_SHIFT | n);
+    refresh_roots(t);
+    return BBF_OK;
 }
 
 void bbf_tracker_fault(struct bbf_tracker *t)
@@ -229,7 +247,5 @@ void bbf_tracker_fault(struct bbf_tracker *t)
 
 void bbf_tracker_off(struct bbf_tracker *t)
 {
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_OFF);
-    for (uint32_t site = 1; site < BBF_L_MAX_SITES; site++)
-        atomic_store(&t->roots[site], BBF_L_NODE_IGNORE);
+    set_flag(t, BBF_L_SHARED_OFF, true);
 }

@@ -54,7 +54,8 @@ struct bbf_stripe {
     _Atomic uint64_t run[BBF_L_RUN_SLOTS];
     _Atomic uint32_t next_ended, use;
     _Atomic uint64_t suspect;
-    char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_SUSPECT - 8];
+    _Atomic uint64_t random;
+    char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_RANDOM - 8];
     struct {
         _Atomic uint64_t handle, where; /* node:32 | tid:32 */
     } ended[BBF_L_ENDED_SLOTS];
@@ -70,6 +71,7 @@ _Static_assert(offsetof(struct bbf_node, unknown) == BBF_L_NODE_UNKNOWN, "layout
 _Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
 _Static_assert(offsetof(struct bbf_stripe, suspect) == BBF_L_STRIPE_SUSPECT, "layout");
 _Static_assert(offsetof(struct bbf_stripe, ended) == BBF_L_STRIPE_ENDED, "layout");
+_Static_assert(offsetof(struct bbf_stripe, random) == BBF_L_STRIPE_RANDOM, "layout");
 _Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
 
 enum { BBF_LIFETIMES = 32 };
@@ -140,7 +142,10 @@ struct bbf_tracker {
     struct bbf_budget budget;
     struct bbf_space map; /* open lives by identity hash: trie/map.h */
     struct bbf_space records, after, nodes, ended, overflow, tombs;
-    _Atomic uint32_t *roots; /* site -> root node, by site id */
+    /* Root nodes by sampling rate and site id, and those that the shim's short way may take: of the
+     * rate 0, while nothing but the site decides whether a life is followed; else NONE. */
+    _Atomic uint32_t *rate_roots, *roots;
+    _Atomic uint32_t rates[BBF_L_RATES]; /* one life in so many; of index 0 all */
     struct bbf_stripe *stripes;
     char *shared;                    /* the page of SHARED_ offsets */
     uint32_t arenas;                 /* how many id ranges were reserved */
@@ -172,9 +177,6 @@ struct bbf_tracker {
     struct bbf_sums *baseline;      /* what a reset subtracts; NULL = nothing */
     uint64_t forgotten[BBF_ENDS];   /* lives of the tombs that resets cleared, by end */
     uint64_t forgotten_released, forgotten_unknown; /* of the id ranges that were reset */
-    uint32_t *hidden_roots; /* root nodes of heap sites while trackDirectOnly is on */
-    uint32_t *paused_roots; /* root nodes of all sites while paused */
-    uint32_t paused_sites;  /* how many of them */
     bool paused;
     uint64_t live_heap; /* open heap lives at the last capture */
     uint32_t push_head, push_count;
@@ -244,6 +246,21 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
 /* trackDirectOnly: lives opened from now on; open ones go on (D8). Agent thread. */
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 
+/*
+ * sample=N: of the lives opened from now on one in N is followed, each drawn by itself; open ones
+ * go on. Each rate has roots of its own, so that a report knows what the lives below them stand
+ * for. Agent thread. BBF_ELIMIT: there were 15 other rates already; nothing is changed.
+ */
+int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n);
+/* What a life that stands at the node stands for: the N of its root's rate. */
+static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t node)
+{
+    uint32_t flags = atomic_load_explicit(&((struct bbf_node *)(void *)t->nodes.base + node)->flags,
+                                          memory_order_relaxed);
+    return atomic_load_explicit(&t->rates[flags >> BBF_L_FLAG_RATE_SHIFT & BBF_L_FLAG_RATE],
+                                memory_order_relaxed);
+}
+
 /* Count an internal fault: shown as internal_errors; too many turn tracking off (D11). Any thread.
  */
 void bbf_tracker_fault(struct bbf_tracker *t);
@@ -277,8 +294,14 @@ void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost
 /* Where `key` leads from `node`, added if absent. At a limit `node` itself, counted; ?before-reset
  * if `node` belongs to an arena that was reset. */
 uint32_t bbf_node_child(struct bbf_tracker *t, uint32_t node, uint32_t key);
-/* The root node of a site, 0 at the limit. */
-uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site);
+/* The root node of a site of that sampling rate (its index), 0 at the limit. */
+uint32_t bbf_node_rate_root(struct bbf_tracker *t, uint32_t site, uint32_t rate);
+static inline uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
+{
+    return bbf_node_rate_root(t, site, 0);
+}
+/* May the shim's short way take the site's root now? */
+bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site);
 /* The twin of `node` under the same parent whose refCnt bucket is `bucket` (0-3). */
 uint32_t bbf_node_bucket(struct bbf_tracker *t, uint32_t node, uint32_t bucket);
 /* `count` lives of class number `class_id` were released at `node`. */

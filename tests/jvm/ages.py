@@ -1,5 +1,7 @@
 """Cases of a leak row's details (how old, who opened it, what is lost with it), and of ageing."""
 
+import time
+
 from harness import Case
 from snapshot import same
 
@@ -82,6 +84,48 @@ def aged(*roots):
     return check
 
 
+def near(what, estimate, true, rate):
+    """Within 6 standard deviations of `true` lives drawn at 1 in `rate`; a multiple of it."""
+    same(f"{what} modulo {rate}", estimate % rate, 0)
+    off = abs(estimate - true)
+    assert off * off <= 36 * true * (rate - 1), f"{what}: {estimate} of {true} at 1 in {rate}"
+
+
+def sampled(rate):
+    def check(run):
+        totals = run.json.totals
+        same("sampled", totals["sampled"], rate)
+        for name in ("unknown", "dropped_lives", "raced_steps", "live", "harmless"):
+            same(name, totals[name], 0)
+        near("lost", run.json.last_steps().get("com.app.Steps.leaky", 0), run.oracle["lost"], rate)
+        near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], rate)
+        near("sliced", run.json.passed("com.app.Steps.step2"),
+             run.oracle["lost"] + run.oracle["done"], rate)
+        same("leaked", totals["leaked"], run.json.last_steps()["com.app.Steps.leaky"])
+        same("bytes", totals["leaked_bytes"], 64 * totals["leaked"])
+        text, _ = run.client("tree", run.json_path)
+        assert f"estimated: 1 buffer in {rate} was followed" in text, text
+    return check
+
+
+def set_sample(run):
+    """Lives opened after `set` are drawn at its rate; sample=1 follows all again."""
+    pid = str(run.pid)
+    for rate in (50, 1):
+        run.client("set", pid, f"sample={rate}")
+        run.client("reset", pid)
+        time.sleep(1)
+        same("sampled", run.snapshot().totals["sampled"] in (rate, 50), True)
+    first = run.snapshot().doc["nodes"]
+    time.sleep(1)
+    second = run.snapshot().doc["nodes"]
+    before = {n["id"]: n["passed"] for n in first if n["parent"] == -1}
+    grown = [n["passed"] - before.get(n["id"], 0) for n in second if n["parent"] == -1]
+    assert any(n > 0 and n % 50 for n in grown), f"not all are followed again: {grown}"
+    done, _ = run.client("set", pid, "sample=0", code=None)
+    assert "sample" in done + _, done + _
+
+
 def cases():
     def case(name, *args, **more):
         return Case("age/" + name, "com.app.W", *args, **more)
@@ -99,3 +143,15 @@ def cases():
     yield case("aged: off", "aged", "3", "10", agent="include=com.app,age=0", check=aged())
     yield case("aged by the habit of its root", "aged", "11", "1001", check=aged(direct))
     yield case("aged: too few to speak of a habit", "aged", "11", "900", check=aged(), jdk=(17,))
+    for version in (NETTY_41, NETTY_42):
+        for allocator in ("pooled", "adaptive", "unpooled"):
+            yield Case(f"sample/{version[:3]} {allocator}", "com.app.W", "sampled", allocator, "40000",
+                       netty=version, agent="include=com.app,sample=10", check=sampled(10),
+                       quick=allocator == "pooled" and version == NETTY_41)
+        yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
+                   netty=version, agent="include=com.app,sample=7", check=sampled(7),
+                   jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+    yield Case("sample/in map mode", "com.app.W", "sampled", "pooled", "20000",
+               agent="include=com.app,sample=10", check=sampled(10),
+               jvm=["-javaagent:@OUT@/other-agent.jar=load"])
+    yield Case("sample/set", "com.app.W", "serve", live=set_sample, check=lambda run: None)

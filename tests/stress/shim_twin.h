@@ -43,7 +43,7 @@ struct twin {
 /* One application thread. */
 struct twin_thread {
     struct twin *w;
-    uint64_t tid, random;
+    uint64_t tid, random, draws;
     uint64_t opened, closed, undone, unknown; /* what this thread won */
 };
 
@@ -316,14 +316,69 @@ static inline void twin_undo(struct twin_thread *me, uint64_t handle)
 
 /* ---- roots ---- */
 
+/* SplitMix64 and Lemire's interval, as the shim draws; the state is the thread's own. */
+static inline bool twin_is_drawn(struct twin_thread *me, uint32_t sample)
+{
+    uint64_t z = me->draws += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (z >> 32) * (sample & BBF_L_SAMPLE_N) >> 32 == 0;
+}
+
+static inline bool twin_is_sampled(struct twin_thread *me)
+{
+    return twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_SAMPLE)) != 0;
+}
+
 static inline uint32_t twin_root_node(struct twin_thread *me, uint32_t site, uint32_t mem)
 {
     uint32_t flags = twin_flags(me);
     if ((flags & BBF_L_SHARED_OFF) != 0 || ((flags & BBF_L_SHARED_DIRECT_ONLY) != 0 &&
                                             (mem & (BBF_L_MEM_KIND | BBF_L_MEM_FIRST_SEEN)) == 1))
         return BBF_L_NODE_IGNORE;
+    uint32_t sample = twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_SAMPLE));
+    if (sample != 0)
+        return twin_is_drawn(me, sample)
+                   ? bbf_node_rate_root(me->w->t, site, sample >> BBF_L_SAMPLE_RATE_SHIFT)
+                   : BBF_L_NODE_IGNORE;
     uint32_t node = twin_get_int(&me->w->t->roots[site]);
     return node != BBF_L_NODE_NONE ? node : bbf_node_root(me->w->t, site);
+}
+
+static inline bool twin_is_first_seen(struct twin_thread *me, uint64_t f);
+
+/* True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+static inline bool twin_pass_over(struct twin_thread *me, uint64_t f)
+{
+    struct bbf_record *at = twin_record(me, f);
+    uint64_t closed = (f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY;
+    if (f == 0 || f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER ||
+        (twin_get(&at->life) & ~(uint64_t)BBF_L_SKIPPED) != closed)
+        return false;
+    TWIN_POINT(me);
+    twin_put_release(&at->life, closed | BBF_L_SKIPPED);
+    return true;
+}
+
+static inline void twin_skip(struct twin_thread *me, struct twin_object *o, uint64_t f)
+{
+    if (f == 0 && !twin_cas(&o->bbf, 0, BBF_HANDLE_IGN)) {
+        f = twin_get_volatile(&o->bbf);
+        if (twin_is_open(me, f) && twin_is_first_seen(me, f))
+            twin_undo(me, f);
+    }
+    TWIN_POINT(me);
+    if (f != 0 && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER && twin_is_open(me, f))
+        twin_end_by(me, f, true);
+    if (!twin_pass_over(me, f))
+        twin_put(&o->bbf, BBF_HANDLE_IGN);
+}
+
+static inline bool twin_is_skipped(struct twin_thread *me, uint64_t f)
+{
+    return twin_get(&twin_record(me, f)->life) ==
+           ((f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY | BBF_L_SKIPPED);
 }
 
 static inline bool twin_is_first_seen(struct twin_thread *me, uint64_t f)
@@ -352,7 +407,8 @@ static inline bool twin_reopen(struct twin_thread *me, struct twin_object *o, ui
                                uint32_t node, uint32_t refs, uint32_t size, uint64_t parent)
 {
     struct bbf_record *at = twin_record(me, f);
-    if (twin_get(&at->life) != ((f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY))
+    if ((twin_get(&at->life) & ~(uint64_t)BBF_L_SKIPPED) !=
+        ((f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY))
         return false;
     uint64_t g = (f & TWIN_HIGH) + TWIN_GENERATION;
     twin_begin(me, at, g, node, refs, size, parent, BBF_L_OPEN | BBF_L_STICKY);
@@ -366,6 +422,8 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
 {
     uint64_t f = twin_get(&o->bbf), kind = o->kind;
     if (f == BBF_HANDLE_NEVER || (keep && f != 0 && f != BBF_HANDLE_IGN && twin_is_open(me, f)))
+        return;
+    if (keep && f == BBF_HANDLE_IGN && twin_is_sampled(me))
         return;
     uint32_t mem = meta >> BBF_L_META_MEM_SHIFT;
     if ((mem & BBF_L_MEM_KIND) == BBF_L_MEM_KIND)
@@ -386,7 +444,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
     if (node <= BBF_L_NODE_BEFORE_RESET) {
         if (node != BBF_L_NODE_IGNORE && (meta & BBF_L_META_SITE) != BBF_L_SITE_FRESH)
             twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
-        twin_put(&o->bbf, BBF_HANDLE_IGN);
+        twin_skip(me, o, f);
         return;
     }
     uint32_t refs = twin_refs_of(kind, mem);
@@ -417,6 +475,10 @@ static inline struct twin_object *twin_owner_of(struct twin_object *o)
 static inline void twin_root_slow(struct twin_thread *me, struct twin_object *o, uint32_t size,
                                   uint32_t meta, bool keep)
 {
+    if ((meta & BBF_L_META_SITE) == BBF_L_SITE_FRESH && twin_is_sampled(me)) {
+        (void)twin_pass_over(me, twin_get(&o->bbf));
+        return;
+    }
     /* The root of a life that fresh() opened: the handle suffices. */
     uint32_t known = twin_get_int(&me->w->t->roots[meta & BBF_L_META_SITE]);
     uint32_t mem = meta >> BBF_L_META_MEM_SHIFT;
@@ -702,7 +764,7 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
         site = me->w->first_site;
     uint32_t node = site != 0 ? twin_root_node(me, site, mem | BBF_L_MEM_FIRST_SEEN) : 0;
     if (node <= BBF_L_NODE_BEFORE_RESET) {
-        if (site != 0)
+        if (site != 0 && node != BBF_L_NODE_IGNORE)
             twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_cas(&o->bbf, 0, BBF_HANDLE_IGN);
         return twin_get_volatile(&o->bbf);
@@ -854,8 +916,8 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
                                struct twin_object *parent, uint32_t site)
 {
     uint64_t pf = twin_current(me, parent), f = twin_get(&o->bbf);
-    if (pf == BBF_HANDLE_IGN || pf == BBF_HANDLE_NEVER) {
-        twin_put(&o->bbf, pf);
+    if (pf == BBF_HANDLE_IGN || pf == BBF_HANDLE_NEVER || twin_is_skipped(me, pf)) {
+        twin_skip(me, o, f);
         return;
     }
     uint32_t node, mem = (uint32_t)(o->kind >> BBF_L_KIND_MEM_SHIFT) & BBF_L_MEM_KIND;
@@ -869,7 +931,7 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
         pf = 0;
         node = twin_root_node(me, site, mem);
         if (node <= BBF_L_NODE_BEFORE_RESET) {
-            twin_put(&o->bbf, BBF_HANDLE_IGN);
+            twin_skip(me, o, f);
             return;
         }
     }

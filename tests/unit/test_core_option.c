@@ -192,6 +192,7 @@ static const struct {
     {"maxNodes=0", "maxNodes", 10, "option 'maxNodes': 0 is out of range; it takes 1 to 1048576"},
     {"maxNodes=1048577", "maxNodes", 10,
      "option 'maxNodes': 1048577 is out of range; it takes 1 to 1048576"},
+    {"sample=0", "sample", 8, "option 'sample': 0 is out of range; it takes 1 to 1000000"},
     {"maxDepth=10001", "maxDepth", 10,
      "option 'maxDepth': 10001 is out of range; it takes 1 to 10000"},
     {"maxChildren=0", "maxChildren", 13,
@@ -302,6 +303,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"maxDepth", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxChildren", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxLives", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
+        {"sample", "100", BBF_OK, BBF_EFFECT_ROOTS, true, "100"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
@@ -402,14 +404,15 @@ static void what_is_shown_can_be_read_again(void **state)
 
     bbf_options_init(&a);
     bbf_options_init(&b);
-    assert_int_equal(bbf_options_parse(&a,
-                                       "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,"
-                                       "trackDirectOnly=1,maxNodes=7,maxDepth=8,maxChildren=9,"
-                                       "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
-                                       "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"
-                                       "onerror=stop,dump=d",
-                                       &error),
-                     BBF_OK);
+    assert_int_equal(
+        bbf_options_parse(&a,
+                          "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,"
+                          "trackDirectOnly=1,sample=3,maxNodes=7,maxDepth=8,maxChildren=9,"
+                          "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
+                          "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"
+                          "onerror=stop,dump=d",
+                          &error),
+        BBF_OK);
     assert_int_equal(bbf_options_parse(&b, differences(&a, &first), &error), BBF_OK);
     assert_string_equal(differences(&b, &second), bbf_buf_cstr(&first));
     assert_non_null(strstr(bbf_buf_cstr(&first), "memory=4097K"));

@@ -67,7 +67,7 @@ static inline void sample_free(struct bbf_tracker *t)
     munmap(t->nodes.base, t->nodes.size);
     munmap(t->ended.base, t->ended.size);
     munmap(t->overflow.base, t->overflow.size);
-    munmap(t->hidden_roots, BBF_L_MAX_SITES * sizeof *t->hidden_roots);
+    munmap(t->rate_roots, (size_t)BBF_L_RATES * BBF_L_MAX_SITES * sizeof *t->rate_roots);
     munmap(t->roots, BBF_L_MAX_SITES * sizeof *t->roots);
     munmap(t->stripes, (size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
     munmap(t->shared, 4096);

@@ -218,7 +218,8 @@ final class BBFlowMap {
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND, flags = U.getInt(SHARED + SHARED_FLAGS);
         boolean foreign = (kind & KIND_FOREIGN) != 0;
         if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
-                || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind))
+                || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind)
+                || BBFlowShim.isSampled()) // there is no mark for what was drawn and not chosen
             return 0;
         mem |= foreign ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
         int site = BBFlowShim.firstSiteOf(kind);
@@ -337,6 +338,8 @@ final class BBFlowMap {
             if ((kind & KIND_MAPPED) == 0 || BBFlowShim.paused())
                 return true;
             long pf = seen(parent);
+            if (pf == 0 && BBFlowShim.isSampled()) // it follows its owner, which is not followed
+                return true;
             int mem = pf != 0 ? BBFlowShim.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
             int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowShim.rootNode(site, mem);
             if (pf == 0 && node <= NODE_BEFORE_RESET)

@@ -464,6 +464,11 @@ public final class BBFlowShim {
     private static void rootSlow(Object o, int size, int meta, boolean keep) {
         slowRoom();
         try {
+            // Its root draws, and mends what the wrapper copies: no handle for the short way.
+            if ((meta & META_SITE) == SITE_FRESH && isSampled()) {
+                passOver(U.getLong(o, OFF));
+                return;
+            }
             // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
             if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
@@ -494,6 +499,8 @@ public final class BBFlowShim {
             return;
         if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f))
             return;
+        if (keep && f == IGN && isSampled())
+            return; // the terminal within has drawn already
         int mem = meta >>> META_MEM_SHIFT;
         if ((mem & MEM_KIND) == MEM_KIND) // Unpooled.wrappedBuffer & co.: the class knows
             mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
@@ -512,7 +519,7 @@ public final class BBFlowShim {
         if (node <= NODE_BEFORE_RESET) {
             if (node != NODE_IGNORE && (meta & META_SITE) != SITE_FRESH)
                 tally(TALLY_DROPPED_LIVES);
-            U.putLong(o, OFF, IGN);
+            skip(o, f);
             return;
         }
         int refs = refsOf(kind, mem);
@@ -529,15 +536,97 @@ public final class BBFlowShim {
         }
     }
 
-    /** Root node of a site, or why there is none: NODE_IGNORE (trackDirectOnly), NODE_NONE. */
+    /**
+     * Root node of a site, or why there is none: NODE_IGNORE (off, trackDirectOnly, not drawn),
+     * NODE_NONE. With sample= each call draws: once a life.
+     */
     @Hidden
     static int rootNode(int site, int mem) {
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         if ((flags & SHARED_OFF) != 0
                 || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
             return NODE_IGNORE;
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
+        if (sample != 0)
+            return isDrawn(sample, random()) ? rateRoot(site, sample) : NODE_IGNORE;
         int node = U.getInt(ROOTS + ((long) site << 2));
         return node != NODE_NONE ? node : rootOf(site);
+    }
+
+    // ---- sample= ----
+
+    @Hidden
+    static boolean isSampled() {
+        return U.getInt(SHARED + SHARED_SAMPLE) != 0;
+    }
+
+    /** The root of a site below which each life stands for N. */
+    @Hidden
+    static int rateRoot(int site, int sample) {
+        int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
+        int node = U.getInt(RATE_ROOTS + ((long) at << 2));
+        return node != NODE_NONE ? node : rootOf(at);
+    }
+
+    /** One in N, of 32 random bits: Lemire, Fast Random Integer Generation in an Interval, 2019. */
+    @Hidden
+    static boolean isDrawn(int sample, long random) {
+        return (random >>> 32) * (sample & SAMPLE_N) >>> 32 == 0;
+    }
+
+    /** The finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
+    @Hidden
+    static long mix(long z) {
+        z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
+        z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
+        return z ^ z >>> 31;
+    }
+
+    /** SplitMix64, a state for each carrier thread. */
+    @Hidden
+    private static long random() {
+        long step = 0x9e3779b97f4a7c15L, stripe = stripe();
+        if (stripe == 0)
+            return mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step) + step);
+        long state = U.getLong(stripe + STRIPE_RANDOM);
+        if (state == 0)
+            state = mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step));
+        state += step;
+        U.putLong(stripe + STRIPE_RANDOM, state);
+        return mix(state);
+    }
+
+    /**
+     * This life of the object, whose handle was f, is not followed. A recycled object keeps its
+     * record for a later one (marked, so that its end is no second release of the last life).
+     */
+    @Hidden
+    private static void skip(Object o, long f) {
+        if (f == 0 && !U.compareAndSetLong(o, OFF, 0L, IGN)) { // another thread saw it first
+            f = U.getLongVolatile(o, OFF);
+            if (isOpen(f) && isFirstSeen(f))
+                undo(f);
+        }
+        if (f != 0 && f != IGN && f != NEVER && isOpen(f))
+            endBy(f, true);
+        if (!passOver(f))
+            U.putLong(o, OFF, IGN);
+    }
+
+    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+    @Hidden
+    private static boolean passOver(long f) {
+        long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
+        if (f == 0 || f == IGN || f == NEVER
+                || (U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != closed)
+            return false;
+        U.putLongRelease(null, at + REC_LIFE, closed | SKIPPED);
+        return true;
+    }
+
+    @Hidden
+    static boolean isSkipped(long f) {
+        return U.getLong(recordAt(f) + REC_LIFE) == (f & HIGH | CLOSED | STICKY | SKIPPED);
     }
 
     /** Hooks come or go: nothing is opened. */
@@ -577,7 +666,7 @@ public final class BBFlowShim {
     @Hidden
     private static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
         long at = recordAt(f);
-        if (U.getLong(at + REC_LIFE) != (f & HIGH | CLOSED | STICKY))
+        if ((U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != (f & HIGH | CLOSED | STICKY))
             return false;
         long g = (f & HIGH) + GENERATION;
         begin(at, g, node, refs, size, parent, OPEN | STICKY);
@@ -650,8 +739,8 @@ public final class BBFlowShim {
                 return;
             long pf = current(parent);
             long f = U.getLong(o, OFF);
-            if (pf == IGN || pf == NEVER) {
-                U.putLong(o, OFF, pf);
+            if (pf == IGN || pf == NEVER || isSkipped(pf)) { // it follows its owner
+                skip(o, f);
                 return;
             }
             long kind = kindOf(o);
@@ -663,7 +752,7 @@ public final class BBFlowShim {
                 pf = 0;
                 node = rootNode(site, mem);
                 if (node <= NODE_BEFORE_RESET) {
-                    U.putLong(o, OFF, IGN);
+                    skip(o, f);
                     return;
                 }
             }
@@ -909,18 +998,14 @@ public final class BBFlowShim {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
             long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
-            boolean aged = U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW);
-            if (!same || aged)
-                slowRoom(); // for newRun and tellAge, which must not fail any more
-            if (aged)
-                tellAge((int) (key >>> 32), U.getInt(at + REC_NEXT));
+            if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
+                closeSticky(f, key, same);
+                return;
+            }
             U.putLong(at + REC_PATH, f & HIGH);
             U.putInt(at + REC_BATCH, (int) tid());
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
-            if (same)
-                U.putLong(at + REC_RUN, run + 1);
-            else
-                newRun(at + REC_RUN, key);
+            U.putLong(at + REC_RUN, run + 1);
         } else {
             releaseSlow(o, f);
         }
@@ -930,6 +1015,23 @@ public final class BBFlowShim {
     @Hidden
     private static long runKey(int node, long refs) {
         return (long) node << 32 | (refs >>> CLASS_SHIFT & CLASS_MASK) << 16;
+    }
+
+    /** The same where the run ends, or a second has passed since the open. */
+    @DontInline
+    @Hidden
+    private static void closeSticky(long f, long key, boolean same) {
+        slowRoom(); // for newRun and tellAge, which must not fail any more
+        long at = recordAt(f);
+        int opened = U.getInt(at + REC_NEXT);
+        if (opened != U.getInt(SHARED + SHARED_NOW))
+            tellAge((int) (key >>> 32), opened);
+        U.putLong(at + REC_PATH, f & HIGH);
+        U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
+        if (same)
+            U.putLong(at + REC_RUN, U.getLong(at + REC_RUN) + 1);
+        else
+            newRun(at + REC_RUN, key);
     }
 
     /** Rare: the second is another than the one of the open. */
@@ -1241,7 +1343,7 @@ public final class BBFlowShim {
             site = firstSiteOf(kind);
         int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
         if (node <= NODE_BEFORE_RESET) {
-            if (site != 0)
+            if (site != 0 && node != NODE_IGNORE)
                 tally(TALLY_DROPPED_LIVES);
             U.compareAndSetLong(o, OFF, 0L, IGN);
             return U.getLongVolatile(o, OFF);

@@ -11,12 +11,14 @@ package java.lang;
 
 import static java.lang.BBFlowLayout.*;
 
+import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowTrack extends ClassValue<Long> {
     private static final int TRIES = 16;
 
     /** The answers for the track= in force, null without one. Written by the agent's thread. */
+    private static final Unsafe U = Unsafe.getUnsafe();
     static BBFlowTrack now;
 
     private BBFlowTrack() {
@@ -54,7 +56,7 @@ final class BBFlowTrack extends ClassValue<Long> {
         long kind = of(o);
         if (kind == 0 || BBFlowShim.paused() || BBFlowMap.find(o) != 0)
             return;
-        int node = BBFlowShim.rootNode((int) (kind >>> 32), MEM_KIND);
+        int node = root((int) (kind >>> 32), o);
         if (node == NODE_IGNORE)
             return;
         for (int i = 0; node > NODE_BEFORE_RESET && i < TRIES; i++)
@@ -62,6 +64,16 @@ final class BBFlowTrack extends ClassValue<Long> {
                     != BBFlowMap.NOT_IN)
                 return;
         BBFlowShim.tally(TALLY_DROPPED_LIVES);
+    }
+
+    /** By the object's hash: every constructor of the chain draws the same. */
+    @Hidden
+    private static int root(int site, Object o) {
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
+        long random = BBFlowShim.mix(System.identityHashCode(o) * 0x9e3779b97f4a7c15L);
+        return sample == 0 ? BBFlowShim.rootNode(site, MEM_KIND)
+                : BBFlowShim.isDrawn(sample, random) ? BBFlowShim.rateRoot(site, sample)
+                : NODE_IGNORE;
     }
 
     @Hidden
