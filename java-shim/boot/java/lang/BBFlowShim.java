@@ -896,7 +896,8 @@ public final class BBFlowShim {
             if (o == null || mixed() && BBFlowMap.misuse(o))
                 return;
             Object owner = ownerOf(o);
-            used(current(o), USE_ACCESS, owner != null ? kindOf(owner) : 0);
+            long f = current(o);
+            used(isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
         } catch (Throwable t) {
             failed(t);
         }
@@ -923,7 +924,7 @@ public final class BBFlowShim {
     private static void usingSlow(Object o, long f, int use) {
         slowRoom();
         try {
-            if (f != 0 && f != NEVER && !isOpen(f))
+            if (f != 0 && f != NEVER && !isOpen(f) && !isSkipped(f))
                 suspect(f, use, kindOf(o));
         } catch (Throwable t) {
             failed(t);
@@ -1027,6 +1028,7 @@ public final class BBFlowShim {
         if (opened != U.getInt(SHARED + SHARED_NOW))
             tellAge((int) (key >>> 32), opened);
         U.putLong(at + REC_PATH, f & HIGH);
+        U.putInt(at + REC_BATCH, (int) tid());
         U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
         if (same)
             U.putLong(at + REC_RUN, U.getLong(at + REC_RUN) + 1);
