@@ -138,7 +138,7 @@
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
     XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
-    XX(SHARED_RANDOM, 88)    /* long: draws of threads without a stripe; seed of the others */     \
+    XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \

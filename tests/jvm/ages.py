@@ -95,8 +95,11 @@ def sampled(rate):
     def check(run):
         totals = run.json.totals
         same("sampled", totals["sampled"], rate)
-        for name in ("unknown", "dropped_lives", "raced_steps", "live", "harmless"):
+        for name in ("unknown", "dropped_lives", "raced_steps", "live", "harmless", "misuse",
+                     "out_of_memory", "internal_errors", "untracked_buffers"):
             same(name, totals[name], 0)
+        # What is derived begins below its owner, and only where that is followed.
+        same("roots", [r.rsplit(".", 1)[1] for r in run.json.roots()], ["directBuffer"])
         near("lost", run.json.last_steps().get("com.app.Steps.leaky", 0), run.oracle["lost"], rate)
         near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], rate)
         near("sliced", run.json.passed("com.app.Steps.step2"),
