@@ -142,9 +142,10 @@
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
-    XX(SHARED_OFF, 4)    /* tracking is off: roots and first sights open nothing */                \
-    XX(SHARED_PAUSED, 8) /* hooks come or go: nothing opens, and nothing is marked as ignored */   \
-    XX(SHARED_MAP, 16)   /* the table of map mode can be written to */                             \
+    XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \
+    XX(SHARED_PAUSED, 8)  /* hooks come or go: nothing opens, and nothing is marked as ignored */  \
+    XX(SHARED_MAP, 16)    /* the table of map mode can be written to */                            \
+    XX(SHARED_UNSEEN, 32) /* the hooks were away: a first sight may be of a released buffer */     \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \
     XX(MAP_BUCKET_SHIFT, 6)                                                                        \

@@ -1351,8 +1351,8 @@ public final class BBFlowShim {
             return U.getLongVolatile(o, OFF);
         }
         mem |= MEM_FIRST_SEEN;
-        if ((kind & KIND_FOREIGN) != 0 || neverBuilt(o, kind))
-            mem |= MEM_FOREIGN;
+        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
+            mem |= MEM_FOREIGN; // a root says better
         long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
         if (h == IGN)
             tally(TALLY_DROPPED_LIVES);
