@@ -152,6 +152,12 @@
     XX(MAP_GENERATION_SHIFT, 24) /* entry = pending:1 | tag:7 | generation:32 | record:24 */       \
     XX(MAP_TAG_SHIFT, 56)                                                                          \
     XX(MAP_TAG_MASK, 0x7f)                                                                         \
+    /* beside each record: the composite that owns the buffer, as generation:20 of the life |      \
+     * generation:20 and record:24 of the composite's life (struct bbf_after) */                   \
+    XX(AFTER_SIZE, 24)                                                                             \
+    XX(AFTER_OWNER, 0)                                                                             \
+    XX(OWNER_RECORD_BITS, 24)                                                                      \
+    XX(OWNER_GENERATION_BITS, 20)                                                                  \
     /* what the shim learns of a class (agent/netty.c), low half; offset of a field in the high */ \
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
@@ -201,7 +207,8 @@ enum bbf_layout {
     XX(ARRAY_BASE, 8)                                                                              \
     XX(ARRAY_SCALE, 9)                                                                             \
     XX(MAP, 10)                                                                                    \
-    XX(RATE_ROOTS, 11)
+    XX(RATE_ROOTS, 11)                                                                             \
+    XX(AFTER, 12)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

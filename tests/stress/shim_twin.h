@@ -1005,4 +1005,18 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     twin_store_fence();
 }
 
+/* ---- components of composites ---- */
+
+static inline void twin_adopt(struct twin_thread *me, struct twin_object *composite,
+                              struct twin_object *component)
+{
+    enum { MASK = (1 << BBF_L_OWNER_GENERATION_BITS) - 1 };
+    uint64_t c = twin_current(me, component), k = twin_current(me, composite);
+    if (c == 0 || k == 0 || c == k || !twin_is_open(me, c) || !twin_is_open(me, k))
+        return;
+    uint64_t word = (c >> 32 & MASK) << BBF_L_OWNER_GENERATION_BITS | (k >> 32 & MASK);
+    word = word << BBF_L_OWNER_RECORD_BITS | (k & ((1 << BBF_L_OWNER_RECORD_BITS) - 1));
+    twin_put(&bbf_after_at(me->w->t, (uint32_t)c)->owner, word);
+}
+
 #endif
