@@ -287,6 +287,8 @@ static bool concerns(jclass class, const char *name, const struct bbf_rules *bef
         result->put_back += ours;
         return ours;
     }
+    if (before != NULL && before->options.refs != now->options.refs && bbf_plan_counts(name, len))
+        return true;
     bool was = before != NULL && bbf_plan_follows(name, len, before);
     bool is = bbf_plan_follows(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "agent/callers.h"
 #include "agent/kinds.h"
 #include "agent/lifecycle.h"
 #include "agent/misuse.h"
@@ -26,6 +27,7 @@ SHIM(jint, bump)(JNIEnv *env, jclass class);
 SHIM(jint, pop)(JNIEnv *env, jclass class);
 SHIM(void, push)(JNIEnv *env, jclass class, jint record);
 SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
+SHIM(jint, caller)(JNIEnv *env, jclass class, jint use);
 SHIM(void, wake)(JNIEnv *env, jclass class);
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
@@ -102,6 +104,12 @@ SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint 
 {
     (void)class;
     return bbf_misuse_seen(env, (uint64_t)handle, (uint32_t)use, (uint32_t)number, (uint64_t)tid);
+}
+
+SHIM(jint, caller)(JNIEnv *env, jclass class, jint use)
+{
+    (void)class;
+    return (jint)bbf_caller_site(env, (uint32_t)use);
 }
 
 SHIM(void, wake)(JNIEnv *env, jclass class)

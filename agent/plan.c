@@ -32,13 +32,11 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
     XX(MISUSE, "misuse", "(" O ")V")                                                               \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
-    XX(ADOPT, "adopt", "(" O O ")V")                                                               \
-    XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
-    XX(DISOWN, "disown", "(" O "II)V")                                                             \
     XX(MADE, "made", "(" O ")V")                                                                   \
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
     XX(USING, "using", "(" O "I)V")                                                                \
-    XX(REFUSED, "refused", "()V")
+    XX(REFUSED, "refused", "()V")                                                                  \
+    XX(COUNTING, "counting", "(" O "I)V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
@@ -161,9 +159,10 @@ static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
     plan->areturn[plan->n_areturn++] = call;
 }
 
-static void plan_using(uint32_t use, struct bbf_cf_plan *plan)
+/* `this` and what is done with it. */
+static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
 {
-    struct bbf_cf_call call = call_of(TARGET_USING);
+    struct bbf_cf_call call = call_of(target);
     push(&call, BBF_CF_ALOAD, 0);
     push(&call, BBF_CF_INT, use);
     plan_entry(plan, call);
@@ -190,24 +189,14 @@ static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_h
     plan_entry(plan, call);
 }
 
-/* newComponent(buffer, …), addComp(index, component); removeCompRange(from, to). */
-static void plan_components(const struct bbf_cf_method *m, bool adopt, struct bbf_cf_plan *plan)
-{
-    struct bbf_cf_call call = call_of(adopt ? TARGET_ADOPT : TARGET_DISOWN);
-    push(&call, BBF_CF_ALOAD, 0);
-    if (adopt) {
-        push(&call, BBF_CF_ALOAD, m->descriptor.s[1] == 'I' ? 2 : 1);
-    } else {
-        push(&call, BBF_CF_ILOAD, 1);
-        push(&call, BBF_CF_ILOAD, 2);
-    }
-    plan_entry(plan, call);
-}
-
 static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call;
+    bool retains = hook->kind == BBF_HOOK_RETAIN;
+    if (c->rules->options.refs &&
+        (retains || hook->kind == BBF_HOOK_RELEASES || hook->kind == BBF_HOOK_RELEASE_ONE))
+        plan_use(TARGET_COUNTING, retains ? BBF_L_USE_RETAIN : BBF_L_USE_RELEASE, plan);
     switch (hook->kind) {
     case BBF_HOOK_ROOT:
     case BBF_HOOK_ROOT_KEEP:
@@ -226,10 +215,10 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
         plan_entry(plan, call);
         break;
     case BBF_HOOK_RELEASE_ONE:
-        plan_using(BBF_L_USE_RELEASE, plan);
+        plan_use(TARGET_USING, BBF_L_USE_RELEASE, plan);
         break;
     case BBF_HOOK_RETAIN:
-        plan_using(BBF_L_USE_RETAIN, plan);
+        plan_use(TARGET_USING, BBF_L_USE_RETAIN, plan);
         plan_exit_count(m, TARGET_REFS, plan);
         break;
     case BBF_HOOK_RESIZED:
@@ -242,17 +231,6 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
     case BBF_HOOK_ALIAS_TEST:
         plan_constructor(m, hook->kind == BBF_HOOK_ALIAS ? TARGET_ALIAS : TARGET_ALIAS_TEST, true,
                          plan);
-        break;
-    case BBF_HOOK_ADOPT:
-    case BBF_HOOK_DISOWN:
-        plan_components(m, hook->kind == BBF_HOOK_ADOPT, plan);
-        break;
-    case BBF_HOOK_ADOPT_ALL:
-        call = call_of(TARGET_ADOPT_ALL);
-        push(&call, BBF_CF_ALOAD, 0);
-        push(&call, BBF_CF_ALOAD, 2);
-        if (!bbf_cf_stores_to(m, 2))
-            plan->vreturn[plan->n_return++] = call;
         break;
     case BBF_HOOK_NEVER:
         plan_constructor(m, TARGET_NEVER, false, plan);
@@ -636,6 +614,14 @@ bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rule
     const struct bbf_options *o = &rules->options;
     return included(name, len, o) || (bbf_patterns_match(o->constructors, name, len) > 0 &&
                                       bbf_patterns_match(o->exclude, name, len) == 0);
+}
+
+bool bbf_plan_counts(const char *name, size_t len)
+{
+    static const char counted[] = "buffer/AbstractReferenceCountedByteBuf";
+    size_t prefix = bbf_netty_buffer_prefix(name, len);
+    return prefix > 0 && len - prefix == sizeof counted - 1 &&
+           starts(name + prefix, len - prefix, counted);
 }
 
 bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,

@@ -42,6 +42,9 @@ struct bbf_plan_class {
  * classes the only one that is changed, and only with file=, which the report needs. */
 #define BBF_PLAN_JDK_BITS "java/nio/Bits"
 
+/* Is it the class whose retain and release refs=on hooks? */
+bool bbf_plan_counts(const char *name, size_t len);
+
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, struct bbf_tracker *tracker);

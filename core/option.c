@@ -67,6 +67,10 @@ static const struct option table[] = {
       .initial = "1", .argument = "N",
       .help = "follow one buffer in N, drawn at its allocation; the numbers of a report are then "
               "estimates" },
+    { "refs", BOOLEAN, .on_off = true, FIELD(refs), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
+      .argument = "on|off",
+      .help = "make each retain and release a step that is named after the method that calls it, so "
+              "that a leak says which retain has no release (slow)" },
     { "maxNodes", COUNT, FIELD(max_nodes), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 1048576,
       .initial = "1000000", .argument = "N", .help = "nodes of the flow tree" },
     { "maxDepth", COUNT, FIELD(max_depth), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 10000,

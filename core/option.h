@@ -29,6 +29,7 @@ struct bbf_options {
     char *track;                       /* Class:method+…: objects of its own (core/track.h) */
     bool direct_only;                  /* trackDirectOnly; live */
     bool objects_everywhere;           /* objects=on: test every Object parameter */
+    bool refs;                         /* refs=on: each retain and release is a step; live */
     uint64_t max_nodes;                /* 1..1048576, default 1000000; live */
     uint64_t max_depth;                /* 1..10000, default 100; live */
     uint64_t max_children;             /* 1..1000000, default 1000; live */

@@ -9,8 +9,8 @@
 
 #define BBF_JSON_SCHEMA "bbflow-snapshot/1"
 
-__attribute__((unused)) static const char *const bbf_json_site_kinds[] = {"root", "enter", "return",
-                                                                          "derive", "release"};
+__attribute__((unused)) static const char *const bbf_json_site_kinds[] = {
+    "root", "enter", "return", "derive", "release", "retain", "decrement"};
 __attribute__((unused)) static const char *const bbf_json_refs[] = {"0", "1-2", "3-5", "6+"};
 __attribute__((unused)) static const char *const bbf_json_memories[] = {"direct", "heap",
                                                                         "composite", "unknown"};

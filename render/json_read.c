@@ -188,7 +188,8 @@ static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_pl
         uint64_t *to;
     } counts[] = {{"p50_seconds", &leak->p50_seconds},
                   {"thread", &leak->thread},
-                  {"thread_count", &leak->thread_count}};
+                  {"thread_count", &leak->thread_count},
+                  {"references", &leak->references}};
     struct json_object *member;
     unsigned lost = BBF_LOST_UNKNOWN;
     int err = 0;

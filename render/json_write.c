@@ -5,6 +5,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/balance.h"
 #include "render/json_names.h"
 #include "render/names.h"
 #include "render/text.h"
@@ -255,6 +256,27 @@ static void add_misuses(struct bbf_buf *out, const struct bbf_snapshot *snapshot
     bbf_buf_str(out, "],\n");
 }
 
+/* With refs=on, names without what says that they are such a step; nothing if there is none. */
+static void add_balance(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                        const uint32_t *parents, const struct bbf_name *names, uint32_t *steps,
+                        uint32_t node, enum bbf_site_kind kind)
+{
+    size_t n = bbf_balance_sites(snapshot, parents, node, kind, steps);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bbf_name *name = &names[steps[i]]; /* in quotation marks */
+        if (i == 0)
+            bbf_buf_printf(out, ",\"%s\":[",
+                           kind == BBF_SITE_RETAIN ? "retained_by" : "released_by");
+        else
+            bbf_buf_char(out, ',');
+        bbf_buf_add(out, name->text, bbf_balance_name_len(name->text, name->len - 1));
+        bbf_buf_char(out, '"');
+    }
+    if (n > 0)
+        bbf_buf_char(out, ']');
+}
+
 static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                       const uint32_t *parents, const struct bbf_name *names, uint32_t *steps)
 {
@@ -265,13 +287,17 @@ static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                        "%s\n{\"node\":%" PRIu32 ",\"verdict\":\"%s\",\"memory\":\"%s\""
                        ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"oldest_seconds\":%" PRIu64
                        ",\"p50_seconds\":%" PRIu64 ",\"lost\":\"%s\",\"thread\":%" PRIu64
-                       ",\"thread_count\":%" PRIu64 ",\"path\":[",
+                       ",\"thread_count\":%" PRIu64 ",\"references\":%" PRIu64 ",\"path\":[",
                        i > 0 ? "," : "", snapshot->nodes[leak->node].id,
                        bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
                        leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
-                       bbf_json_lost[leak->lost], leak->thread, leak->thread_count);
+                       bbf_json_lost[leak->lost], leak->thread, leak->thread_count,
+                       leak->references);
         add_path(out, snapshot, parents, names, steps, leak->node);
-        bbf_buf_str(out, "]}");
+        bbf_buf_char(out, ']');
+        add_balance(out, snapshot, parents, names, steps, leak->node, BBF_SITE_RETAIN);
+        add_balance(out, snapshot, parents, names, steps, leak->node, BBF_SITE_DECREMENT);
+        bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "]}\n");
 }

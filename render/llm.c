@@ -5,6 +5,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/balance.h"
 #include "render/diverge.h"
 #include "render/json_names.h"
 #include "render/misuse.h"
@@ -26,6 +27,7 @@ struct llm {
     struct bbf_names names;
     uint32_t *parents;
     uint32_t *depths; /* by node: steps from its root, 0 for a root */
+    uint32_t *steps;  /* room for a path */
     uint32_t *heads;  /* by node: the last step of the head of its path, itself if that is short */
 };
 
@@ -37,7 +39,8 @@ static int fill_paths(struct llm *llm)
     llm->parents = calloc(n + 1, sizeof *llm->parents);
     llm->depths = calloc(n + 1, sizeof *llm->depths);
     llm->heads = calloc(n + 1, sizeof *llm->heads);
-    if (llm->parents == NULL || llm->depths == NULL || llm->heads == NULL)
+    llm->steps = calloc(n + 1, sizeof *llm->steps);
+    if (llm->steps == NULL || llm->parents == NULL || llm->depths == NULL || llm->heads == NULL)
         return BBF_ENOMEM;
     int err = bbf_snapshot_parents(llm->snapshot, llm->parents, NULL);
     for (size_t i = 0; i < n && err == 0; i++) {
@@ -126,6 +129,19 @@ static void add_metadata(const struct llm *llm)
 #undef XX
 }
 
+/* With refs=on; nothing if there is none. */
+static void add_balance(const struct llm *llm, const char *key, uint32_t node,
+                        enum bbf_site_kind kind)
+{
+    size_t n = bbf_balance_sites(llm->snapshot, llm->parents, node, kind, llm->steps);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bbf_name *name = &llm->names.names[llm->steps[i]];
+        bbf_buf_str(llm->out, i == 0 ? key : ", ");
+        bbf_buf_add(llm->out, name->text, bbf_balance_name_len(name->text, name->len));
+    }
+}
+
 static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
 {
     struct bbf_buf *out = llm->out;
@@ -148,6 +164,10 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_buf_str(out, "|opened_by=");
         bbf_text_opener(out, llm->snapshot, leak, '|');
     }
+    if (leak->references != 0)
+        bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
+    add_balance(llm, "|retained_by=", leak->node, BBF_SITE_RETAIN);
+    add_balance(llm, "|released_by=", leak->node, BBF_SITE_DECREMENT);
     add_path(llm, leak->node);
 }
 
@@ -258,6 +278,7 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
             bbf_buf_str(out, "(none)\n");
         err = add_flows(&llm);
     }
+    free(llm.steps);
     free(llm.heads);
     free(llm.depths);
     free(llm.parents);

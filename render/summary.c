@@ -4,6 +4,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/balance.h"
 #include "render/diverge.h"
 #include "render/names.h"
 #include "render/misuse.h"
@@ -142,6 +143,43 @@ static void add_details(const struct summary *s, const struct bbf_snap_leak *lea
     bbf_buf_char(s->out, '\n');
 }
 
+static size_t add_names(const struct summary *s, const char *word, uint32_t node,
+                        enum bbf_site_kind kind)
+{
+    size_t n = bbf_balance_sites(s->snapshot, s->parents, node, kind, s->steps);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bbf_name *name = &s->names.names[s->steps[i]];
+        bbf_buf_str(s->out, i == 0 ? word : ", ");
+        bbf_buf_add(s->out, name->text, bbf_balance_name_len(name->text, name->len));
+    }
+    return n;
+}
+
+/* Who retained and released them (refs=on), and what was left, unless it is the one that they began
+ * with. */
+static void add_balance(const struct summary *s, const struct bbf_snap_leak *leak)
+{
+    struct bbf_buf *out = s->out;
+    size_t start = out->len;
+
+    bbf_buf_str(out, "  ");
+    size_t n = add_names(s, "retained by ", leak->node, BBF_SITE_RETAIN);
+    n += add_names(s, n > 0 ? "; released by " : "released by ", leak->node, BBF_SITE_DECREMENT);
+    if (leak->references == 0 || (n == 0 && leak->references == leak->count)) {
+        out->len = n == 0 ? start : out->len;
+        bbf_buf_str(out, n == 0 ? "" : "\n");
+        return;
+    }
+    bbf_buf_str(out, n > 0 ? ": " : "");
+    if (leak->references % leak->count == 0)
+        bbf_buf_printf(out, "%" PRIu64 " %s left of each\n", leak->references / leak->count,
+                       leak->references == leak->count ? "reference" : "references");
+    else
+        bbf_buf_printf(out, "%" PRIu64 " references left of %" PRIu64 " buffers\n",
+                       leak->references, leak->count);
+}
+
 static void add_leaks(const struct summary *s)
 {
     struct bbf_buf *out = s->out;
@@ -167,6 +205,7 @@ static void add_leaks(const struct summary *s)
         }
         bbf_buf_char(out, '\n');
         add_details(s, leak);
+        add_balance(s, leak);
         add_path(s, leak->node);
     }
     if (n > LEAKS_SHOWN)

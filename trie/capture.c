@@ -106,6 +106,7 @@ static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, str
                  .lost = BBF_GENERATION(refs) == g ? bbf_refs_lost(t, refs) : BBF_LOST_UNKNOWN,
                  .bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0,
                  .seconds = seconds,
+                 .references = BBF_GENERATION(refs) == g ? BBF_LOW(refs) & BBF_L_REFS_COUNT : 0,
                  .tid = tid}};
     return true;
 }
@@ -423,6 +424,7 @@ static void add_leak(struct bbf_snapshot *s, uint32_t row, enum bbf_verdict verd
         .memory = (enum bbf_memory)tomb->memory,
         .count = tomb->count * n,
         .bytes = tomb->bytes * n,
+        .references = tomb->references * n,
         .oldest_seconds = tomb->oldest,
         .p50_seconds = bbf_tomb_p50(tomb),
         .lost = (enum bbf_lost)tomb->lost,

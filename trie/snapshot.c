@@ -256,7 +256,7 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
         if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL ||
-            (unsigned)site->kind > BBF_SITE_RELEASE)
+            (unsigned)site->kind > BBF_SITE_DECREMENT)
             return BBF_EFORMAT;
     }
     for (size_t i = 0; i < snapshot->n_nodes; i++)
@@ -341,6 +341,7 @@ static void merge_leak(struct bbf_snap_leak *to, const struct bbf_snap_leak *fro
     }
     to->count += from->count;
     to->bytes += from->bytes;
+    to->references += from->references;
     if (from->oldest_seconds > to->oldest_seconds)
         to->oldest_seconds = from->oldest_seconds;
 }

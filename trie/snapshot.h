@@ -19,7 +19,9 @@ enum bbf_site_kind {
     BBF_SITE_ENTER,
     BBF_SITE_RETURN,
     BBF_SITE_DERIVE,
-    BBF_SITE_RELEASE
+    BBF_SITE_RELEASE,
+    BBF_SITE_RETAIN,   /* refs=on: this method called retain */
+    BBF_SITE_DECREMENT /* refs=on: this method called release, which freed it or not */
 };
 
 /* refCnt bucket of a node: 0 / 1-2 / 3-5 / 6+. */
@@ -70,6 +72,7 @@ struct bbf_snap_leak {
     enum bbf_memory memory;
     uint64_t count;
     uint64_t bytes;
+    uint64_t references; /* that were left, of all of them, as the hooks counted; 0: not known */
     uint64_t oldest_seconds; /* age of the oldest when it was found, or now for aged */
     uint64_t p50_seconds;    /* the age that half of them did not exceed, about */
     enum bbf_lost lost;

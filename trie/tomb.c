@@ -30,6 +30,7 @@ void bbf_tomb_add(struct bbf_tomb *tomb, const struct bbf_loss *loss)
     uint32_t *age = &tomb->ages[bucket_of(loss->seconds)];
     tomb->count++;
     tomb->bytes += loss->bytes;
+    tomb->references += loss->references;
     if (loss->seconds > tomb->oldest)
         tomb->oldest = loss->seconds;
     *age += *age < UINT32_MAX;

@@ -29,6 +29,7 @@ struct bbf_opener {
 
 struct bbf_tomb {
     uint64_t count, bytes;
+    uint64_t references; /* that were left, of all of them */
     uint32_t node, next; /* the node's other tombs, 0 = none */
     uint32_t oldest;     /* longest time open, seconds */
     uint8_t end, memory; /* enum bbf_end, enum bbf_memory */
@@ -44,6 +45,7 @@ struct bbf_loss {
     uint8_t memory, lost;
     uint64_t bytes;
     uint32_t seconds, tid; /* how long open; who opened it, 0 = not known */
+    uint32_t references;   /* its count, as the hooks know it; 0 = not known */
 };
 
 /* Count it in. */

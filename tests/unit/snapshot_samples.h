@@ -283,6 +283,33 @@ static inline struct bbf_snapshot *sample_loops(void)
     return s;
 }
 
+/* refs=on: one loses one of two retains, the other some of its lives' only reference. */
+static inline struct bbf_snapshot *sample_balance(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t node = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    static const struct {
+        const char *method;
+        enum bbf_site_kind kind;
+    } steps[] = {{"keep", BBF_SITE_ENTER},
+                 {"keep_retain", BBF_SITE_RETAIN},
+                 {"push_retain", BBF_SITE_RETAIN},
+                 {"pop_release", BBF_SITE_DECREMENT}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        uint32_t site =
+            sample_site(s, "com.app.Keeper", steps[i].method, "(" BYTEBUF ")V", steps[i].kind);
+        node = sample_node(s, node, site, i == 2 ? BBF_REF_3_5 : BBF_REF_1_2);
+        if (i == 0) {
+            sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 2, 128, 3);
+            s->leaks[s->n_leaks - 1].references = 3;
+        }
+    }
+    sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 4, 256, 3);
+    s->leaks[s->n_leaks - 1].references = 8;
+    sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 16, 3); /* not known */
+    return s;
+}
+
 static inline char **sample_strings(size_t n, const char *const *texts)
 {
     char **copy = calloc(n + 1, sizeof *copy);
@@ -404,11 +431,12 @@ static const struct {
     struct bbf_snapshot *(*make)(void);
     bool golden; /* has files for each format; the others are looked at line by line */
 } samples[] = {
-    {"basic", sample_basic, true},       {"interior", sample_interior, true},
-    {"packages", sample_packages, true}, {"deep", sample_deep, false},
-    {"empty", sample_empty, true},       {"escapes", sample_escapes, true},
-    {"loops", sample_loops, true},       {"verdicts", sample_verdicts, true},
-    {"wide", sample_wide, false},        {"reconciled", sample_reconciled, true},
+    {"basic", sample_basic, true},           {"interior", sample_interior, true},
+    {"packages", sample_packages, true},     {"deep", sample_deep, false},
+    {"empty", sample_empty, true},           {"escapes", sample_escapes, true},
+    {"loops", sample_loops, true},           {"verdicts", sample_verdicts, true},
+    {"balance", sample_balance, true},       {"wide", sample_wide, false},
+    {"reconciled", sample_reconciled, true},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof samples[0] };

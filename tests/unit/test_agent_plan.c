@@ -341,14 +341,6 @@ static const struct hooked every_version[] = {
     {"ByteBufUtil", STATIC, "threadLocalDirectBuffer", "()" BUF,
      "R:root(dup,0,#ByteBufUtil.threadLocalDirectBuffer)"},
     {"EmptyByteBuf", PLAIN, "<init>", "(Lio/netty/buffer/ByteBufAllocator;)V", "V:never(a0)"},
-    {"CompositeByteBuf", 2, "newComponent",
-     "(" BUF "I)Lio/netty/buffer/CompositeByteBuf$Component;", "adopt(a0,a1)"},
-    {"CompositeByteBuf", 2, "addComp", "(ILio/netty/buffer/CompositeByteBuf$Component;)V",
-     "adopt(a0,a2)"},
-    {"CompositeByteBuf", 2, "removeCompRange", "(II)V", "disown(a0,i1,i2)"},
-    {"CompositeByteBuf", 2, "removeComp", "(I)V", ""},
-    {"FixedCompositeByteBuf", 0, "<init>", "(Lio/netty/buffer/ByteBufAllocator;[" BUF ")V",
-     "V:adoptAll(a0,a2)"},
     {"EmptyByteBuf", PLAIN, "retain", "()" BUF, ""},
     {"UnreleasableByteBuf", 0, "<init>", "(" BUF ")V", "V:unreleasable(a0,a1)"},
     {"WrappedByteBuf", 4, "<init>", "(" BUF ")V", "V:alias(a0,a1)"},
@@ -447,6 +439,20 @@ static void the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_ma
     p = planned_new("include=com.app");
     plan_of(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V");
     assert_false(p->wanted); /* only with file= */
+    planned_free(p);
+}
+
+static void each_retain_and_release_is_a_step_when_asked_for(void **state)
+{
+    struct planned *p = planned_new("include=com.app,refs=on");
+    const char *name = "io/netty/buffer/AbstractReferenceCountedByteBuf";
+    (void)state;
+    assert_plan(p, name, PLAIN, "retain", "()" BUF, "counting(a0,1) using(a0,1) R:refs(a0,1)");
+    assert_plan(p, name, PLAIN, "release", "()Z", "counting(a0,0) using(a0,0)");
+    assert_plan(p, name, PLAIN, "release", "(I)Z", "counting(a0,0) releases(a0,i1)");
+    assert_plan(p, name, 2, "handleRelease", "(Z)Z", "release(a0,i1)");
+    assert_true(bbf_plan_counts("a/netty/buffer/AbstractReferenceCountedByteBuf", 46));
+    assert_false(bbf_plan_counts("io/netty/buffer/AbstractByteBuf", 31));
     planned_free(p);
 }
 
@@ -768,6 +774,7 @@ int main(void)
         cmocka_unit_test(a_bridge_of_a_hooked_method_counts_nothing),
         cmocka_unit_test(a_hook_does_not_read_what_the_method_overwrote),
         cmocka_unit_test(the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made),
+        cmocka_unit_test(each_retain_and_release_is_a_step_when_asked_for),
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
         cmocka_unit_test(parameters_are_found_at_any_place),
         cmocka_unit_test(objects_everywhere_when_asked_for),

@@ -71,6 +71,8 @@ static const struct {
     {"trackDirectOnly=true,trackDirectOnly=0", ""},
     {"objects=on", "objects=on"},
     {"objects=true,objects=off", ""},
+    {"refs=on", "refs=on"},
+    {"refs=on,refs=off", ""},
     /* ranges, both ends */
     {"maxNodes=1,maxDepth=1,maxChildren=1,maxLives=64,maxSites=64,memory=4M,maxClients=1",
      "maxNodes=1,maxDepth=1,maxChildren=1,maxLives=64,maxSites=64,memory=4M,maxClients=1"},
@@ -138,7 +140,7 @@ static const struct {
     {"exclud=com.a", "exclud", 1, "unknown option 'exclud'; did you mean 'exclude'?"},
     {"inculde=com.a", "inculde", 1, "unknown option 'inculde'; did you mean 'include'?"},
     {"maxDepth=5;zzz=1", "zzz", 12, "unknown option 'zzz'; option 'help' lists all of them"},
-    {"refs=on", "refs", 1, "unknown option 'refs'; option 'help' lists all of them"},
+    {"jfr=on", "jfr", 1, "unknown option 'jfr'; option 'help' lists all of them"},
     {"age=10", "age", 5, "option 'age': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
     {"age=500ms", "age", 5,
      "option 'age': 500ms is out of range; it takes 1s to 365d, or 0 for off"},
@@ -295,6 +297,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"exclude", " ", BBF_OK, BBF_EFFECT_CLASSES, false, ""},
         {"trackConstructors", "a.B", BBF_OK, BBF_EFFECT_CLASSES, true, "a.B"},
         {"objects", "yes", BBF_OK, BBF_EFFECT_CLASSES, true, "on"},
+        {"refs", "on", BBF_OK, BBF_EFFECT_CLASSES, true, "on"},
         {"trackDirectOnly", "on", BBF_OK, BBF_EFFECT_ROOTS, true, "true"},
         {"trackDirectOnly", "true", BBF_OK, BBF_EFFECT_ROOTS, false, "true"},
         {"trackDirectOnly", "", BBF_EINVAL, 0, false,
@@ -376,6 +379,7 @@ static void defaults_are_those_of_the_header(void **state)
     assert_null(o.include);
     assert_false(o.direct_only);
     assert_false(o.objects_everywhere);
+    assert_false(o.refs);
     assert_int_equal(o.max_nodes, 1000000);
     assert_int_equal(o.max_depth, 100);
     assert_int_equal(o.max_children, 1000);
@@ -406,7 +410,7 @@ static void what_is_shown_can_be_read_again(void **state)
     bbf_options_init(&b);
     assert_int_equal(
         bbf_options_parse(&a,
-                          "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,"
+                          "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,refs=1,"
                           "trackDirectOnly=1,sample=3,maxNodes=7,maxDepth=8,maxChildren=9,"
                           "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
                           "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"

@@ -34,7 +34,6 @@ public final class W {
         COMMANDS.put("holders", Objects::holders);
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
-        COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("limit", Load::limit);
         COMMANDS.put("stall", Load::stall);
@@ -51,6 +50,7 @@ public final class W {
         COMMANDS.put("exhausted", Exhausted::run);
         COMMANDS.put("opened", Opened::run);
         COMMANDS.put("misuse", Misuse::run);
+        COMMANDS.put("refs", Refs::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
             throw new IllegalStateException("on purpose");

@@ -1,0 +1,22 @@
+/*
+ * agent/callers.h - refs=on: the method that calls retain or release, by the stack of the current
+ * thread (JVMTI), as a site "Class.method_retain" or "Class.method_release". Netty's buffer and
+ * util packages, its holders' own retain and release, the JDK and the hooks themselves are passed
+ * over: they only forward.
+ *
+ * A microsecond or more at each retain and release, and GetStackTrace may take a lock of the JVM's
+ * for a moment, where a method has no jmethodID yet: an exception to D12.9 that has to be asked
+ * for. What a method is, is remembered by its jmethodID, which no JVM gives to another method.
+ *
+ * Called by: agent/natives.c. Threads: any; a mutex where a method is met first.
+ */
+#ifndef BBF_AGENT_CALLERS_H
+#define BBF_AGENT_CALLERS_H
+
+#include <jni.h>
+#include <stdint.h>
+
+/* `use` is BBF_L_USE_RETAIN or _RELEASE. 0: nobody, or the limit of sites is reached. */
+uint32_t bbf_caller_site(JNIEnv *env, uint32_t use);
+
+#endif
