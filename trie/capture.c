@@ -269,6 +269,15 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
     }
 }
 
+/* Made by, or for, a class initialiser, so most likely in a static field (facts/netty.md 1.5). If
+ * it is collected it was not: that is a leak as any other. */
+static bool is_constant(const struct bbf_tracker *t, const struct life *life)
+{
+    uint32_t flags =
+        atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
+    return (flags & BBF_L_FLAG_CLINIT) != 0;
+}
+
 static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
 {
     const uint8_t never = BBF_L_MEM_STATIC | BBF_L_MEM_HARMLESS | BBF_L_MEM_FOREIGN;
@@ -280,6 +289,8 @@ static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
         return; /* opened since we looked */
     row->live_++;
     row->live_bytes_ += life.loss.bytes;
+    if (is_constant(t, &life))
+        life.mem |= BBF_L_MEM_STATIC;
     if ((life.mem & BBF_L_MEM_STATIC) != 0)
         row->static_++;
     if (life.loss.memory == BBF_MEM_HEAP)

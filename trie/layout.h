@@ -80,6 +80,7 @@
     XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
     XX(FLAG_RATE_SHIFT, 16) /* index of the sampling rate of its root; 0 = every life */           \
     XX(FLAG_RATE, 15)                                                                              \
+    XX(FLAG_CLINIT, 0x100000) /* here or above a class initialiser had the buffer */               \
     XX(KEY_BUCKET_SHIFT, 24)                                                                       \
     XX(ARENA_SHIFT, 20) /* node id = arena:11 | index:20; arena 0 holds the reserved nodes */      \
     XX(NODE_NONE, 0)                                                                               \

@@ -14,6 +14,8 @@
  */
 #include "trie/tracker.h"
 
+#include <string.h>
+
 #include "trie/section.h"
 
 enum { NODES_PER_STEP = BBF_NODES_PER_STEP, MAX_PERIOD = 16 };
@@ -139,7 +141,10 @@ static uint32_t new_node(struct bbf_tracker *t, uint32_t arena, uint32_t parent,
     n->depth = parent == BBF_L_NODE_NONE ? 1 : bbf_node_at(t, parent)->depth + 1;
     if (parent != BBF_L_NODE_NONE)
         flags |= atomic_load_explicit(&bbf_node_at(t, parent)->flags, memory_order_relaxed) &
-                 (uint32_t)BBF_L_FLAG_RATE << BBF_L_FLAG_RATE_SHIFT;
+                 ((uint32_t)BBF_L_FLAG_RATE << BBF_L_FLAG_RATE_SHIFT | BBF_L_FLAG_CLINIT);
+    const struct bbf_site *place = bbf_site_get(t, site);
+    if (place != NULL && strcmp(place->method, "<clinit>") == 0)
+        flags |= BBF_L_FLAG_CLINIT;
     if (n->depth >= atomic_load_explicit(&t->max_depth, memory_order_relaxed))
         flags |= BBF_L_FLAG_NO_STEPS;
     for (int i = 0; i < BBF_L_INLINE_CHILDREN; i++)

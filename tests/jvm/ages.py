@@ -60,6 +60,15 @@ def mapped(run):
         same("thread in map mode", (leak["thread"], leak["thread_count"]), (0, 0))
 
 
+def constants(run):
+    """Made by a class initialiser: static, never aged, with whatever it is used for later."""
+    for name in ("lives", "released", "leaked", "live"):
+        same(name, run.json.totals[name], run.oracle[name])
+    same("static", run.json.totals["static"], 4)
+    same("aged", run.json.totals["aged"], 1)
+    same("last steps", run.json.last_steps(), {"com.app.Steps.leaky": 1})
+
+
 def carriers(run):
     """A virtual thread stands as its carrier."""
     names = [t["name"] for t in run.json.doc["threads"]]
@@ -158,3 +167,6 @@ def cases():
                agent="include=com.app,sample=10", check=sampled(10),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])
     yield Case("sample/set", "com.app.W", "serve", live=set_sample, check=lambda run: None)
+    for version in (NETTY_41, NETTY_42):
+        yield Case(f"static/constants {version[:3]}", "com.app.W", "constants", "3", netty=version,
+                   agent="include=com.app,age=2s", check=constants, quick=version == NETTY_41)

@@ -162,6 +162,38 @@ static void what_is_no_leak_is_never_aged(void **state)
     walk_free(w);
 }
 
+/* What a class initialiser had is static, wherever it goes later, and aged never; lost, it leaks. */
+static void a_class_initialisers_buffer_is_static(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    uint32_t clinit = sample_site(w->t, BBF_SITE_ENTER, "<clinit>");
+    struct twin_object *kept = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    struct twin_object *lost = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    struct twin_object *other = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    (void)state;
+    twin_step(w->me, kept, w->a);
+    twin_step(w->me, kept, clinit);
+    twin_step(w->me, kept, w->b);
+    twin_step(w->me, lost, clinit);
+    twin_step(w->me, other, w->a);
+    twin_step(w->me, other, w->b);
+    clock_at(w, 1000);
+    twin_drop(w->heap, lost);
+    walk_scan(w);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->totals.live_, 2);
+    assert_int_equal(s->totals.static_, 1);
+    assert_int_equal(s->totals.aged_, 1);
+    assert_int_equal(s->totals.leaked_, 1);
+    assert_int_equal(s->totals.harmless_, 0);
+    bbf_snapshot_free(s);
+    twin_release(w->me, kept, true);
+    twin_release(w->me, other, true);
+    twin_drop(w->heap, kept);
+    twin_drop(w->heap, other);
+    walk_free(w);
+}
+
 /* Without memory for the rows' details the lives are counted all the same. */
 static void aged_rows_without_memory_have_no_details(void **state)
 {
@@ -194,6 +226,7 @@ int main(void)
         cmocka_unit_test(each_root_has_its_own_habit),
         cmocka_unit_test(only_releases_make_a_habit),
         cmocka_unit_test(what_is_no_leak_is_never_aged),
+        cmocka_unit_test(a_class_initialisers_buffer_is_static),
         cmocka_unit_test(aged_rows_without_memory_have_no_details),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

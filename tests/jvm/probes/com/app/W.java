@@ -24,6 +24,7 @@ public final class W {
         COMMANDS.put("inuse", Basics::inUse);
         COMMANDS.put("thread", Basics::thread);
         COMMANDS.put("async", Basics::async);
+        COMMANDS.put("constants", Constants::run);
         COMMANDS.put("sampled", Sampled::run);
         COMMANDS.put("aged", Aged::run);
         COMMANDS.put("slice", Derived::correct);
