@@ -273,8 +273,7 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
  * it is collected it was not: that is a leak as any other. */
 static bool is_constant(const struct bbf_tracker *t, const struct life *life)
 {
-    uint32_t flags =
-        atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
+    uint32_t flags = atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
     return (flags & BBF_L_FLAG_CLINIT) != 0;
 }
 

@@ -120,6 +120,14 @@ def sampled(rate):
     return check
 
 
+def composites(run):
+    """A composite's constructor sees it first, and draws; its root is told its name, and does not."""
+    near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], 10)
+    same("leaked", run.json.totals["leaked"], 0)
+    same("roots", sorted({r.rsplit(".", 1)[1] for r in run.json.roots()}),
+         ["directBuffer", "wrappedBuffer"])
+
+
 def set_sample(run):
     """Lives opened after `set` are drawn at its rate; sample=1 follows all again."""
     pid = str(run.pid)
@@ -160,6 +168,8 @@ def cases():
             yield Case(f"sample/{version[:3]} {allocator}", "com.app.W", "sampled", allocator, "40000",
                        netty=version, agent="include=com.app,sample=10", check=sampled(10),
                        quick=allocator == "pooled" and version == NETTY_41)
+        yield Case(f"sample/{version[:3]} composites", "com.app.W", "sampled", "pooled", "20000",
+                   "wrapped", netty=version, agent="include=com.app,sample=10", check=composites)
         yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
                    netty=version, agent="include=com.app,sample=7", check=sampled(7),
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])

@@ -162,7 +162,8 @@ static void what_is_no_leak_is_never_aged(void **state)
     walk_free(w);
 }
 
-/* What a class initialiser had is static, wherever it goes later, and aged never; lost, it leaks. */
+/* What a class initialiser had is static, wherever it goes later, and aged never; lost, it leaks.
+ */
 static void a_class_initialisers_buffer_is_static(void **state)
 {
     struct walk *w = walk_new(sample_limits());

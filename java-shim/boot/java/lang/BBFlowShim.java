@@ -510,7 +510,10 @@ public final class BBFlowShim {
             mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
         if ((kind & KIND_FOREIGN) != 0)
             mem |= MEM_FOREIGN;
-        int node = rootNode(meta & META_SITE, mem);
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
+        // Its first sight in the constructor has drawn for a composite that is kept.
+        int node = keep && sample != 0 && f != 0 && f != IGN && isOpen(f)
+                ? rateRoot(meta & META_SITE, sample) : rootNode(meta & META_SITE, mem);
         boolean sticky = f != 0;
         if (f != 0 && f != IGN && isOpen(f)) {
             if (node > NODE_BEFORE_RESET && rename(f, node, mem, size))

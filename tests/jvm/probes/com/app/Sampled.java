@@ -2,11 +2,13 @@ package com.app;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.FastThreadLocalThread;
 
 /**
- * sampled ALLOCATOR COUNT: COUNT buffers of 64 bytes, recycled where the allocator recycles, each
- * with a retained slice; one in ten is lost, the others end in Steps.done.
+ * sampled ALLOCATOR COUNT [wrapped]: COUNT buffers of 64 bytes, recycled where the allocator recycles, each
+ * with a retained slice; one in ten is lost, the others end in Steps.done. wrapped: COUNT composites
+ * of Unpooled.wrappedBuffer, whose constructor takes two such buffers over; none is lost.
  */
 final class Sampled {
     private static final Gc LOST = new Gc();
@@ -19,12 +21,18 @@ final class Sampled {
         int count = Integer.parseInt(args[1]);
         Thread t = new FastThreadLocalThread(() -> {
             for (int i = 0; i < count; i++) {
-                one(alloc, i % 10 == 0);
+                if (args.length > 2) {
+                    Steps.done(Unpooled.wrappedBuffer(alloc.directBuffer(8).writeByte(1),
+                            alloc.directBuffer(8).writeByte(2)));
+                } else {
+                    one(alloc, i % 10 == 0);
+                }
             }
         });
         t.start();
         t.join();
-        Oracle.say("done", count - count / 10, "lost", count / 10, "collected", LOST.settle());
+        int lost = args.length > 2 ? 0 : count / 10;
+        Oracle.say("done", count - lost, "lost", lost, "collected", LOST.settle());
     }
 
     private static void one(ByteBufAllocator alloc, boolean lost) {
