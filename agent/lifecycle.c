@@ -236,6 +236,8 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     atomic_store(&bbf_agent.phase, BBF_PHASE_LEAVING);
     left_at_ns = now_ns();
     bbf_tracker_pause(t);
+    /* What is opened and released from here on leaves a field that says nothing. */
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
     struct bbf_retransformed r = bbf_hook_apply(env, rules, NULL);
     bbf_oom_leave(env);

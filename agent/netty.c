@@ -224,6 +224,11 @@ static const struct bbf_netty_hook hooks[] = {
           BBF_HOOK_ALIAS_TEST),
     PLAIN("UnreleasableByteBuf", "<init>", "(L", BBF_HOOK_UNRELEASABLE),
     PLAIN("EmptyByteBuf", "<init>", "(", BBF_HOOK_NEVER),
+    /* Every way in and out of a composite goes through these three (4.1.48, 4.1.140, 4.2.20). */
+    PLAIN("CompositeByteBuf", "newComponent", "(L", BBF_HOOK_ADOPT),
+    PLAIN("CompositeByteBuf", "addComp", "(IL", BBF_HOOK_ADOPT),
+    PLAIN("CompositeByteBuf", "removeCompRange", "(II)", BBF_HOOK_DISOWN),
+    PLAIN("FixedCompositeByteBuf", "<init>", "(L", BBF_HOOK_ADOPT_ALL),
 };
 
 const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
@@ -259,6 +264,7 @@ static const struct bbf_netty_field fields[] = {
     {"buffer/ReadOnlyByteBuf", "buffer", true},
     {"buffer/AbstractUnpooledSlicedByteBuf", "buffer", true},
     {"handler/codec/ReplayingDecoderByteBuf", "buffer", true},
+    {"buffer/CompositeByteBuf$Component", "srcBuf", false},
     {"buffer/DefaultByteBufHolder", "data", false},
     {"handler/codec/http/DefaultHttpContent", "content", false},
     {"handler/codec/http/DefaultFullHttpRequest", "content", false},

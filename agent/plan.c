@@ -32,6 +32,9 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
     XX(MISUSE, "misuse", "(" O ")V")                                                               \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
+    XX(ADOPT, "adopt", "(" O O ")V")                                                               \
+    XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
+    XX(DISOWN, "disown", "(" O "II)V")                                                             \
     XX(MADE, "made", "(" O ")V")                                                                   \
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
     XX(USING, "using", "(" O "I)V")                                                                \
@@ -189,6 +192,20 @@ static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_h
     plan_entry(plan, call);
 }
 
+/* newComponent(buffer, …), addComp(index, component); removeCompRange(from, to). */
+static void plan_components(const struct bbf_cf_method *m, bool adopt, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(adopt ? TARGET_ADOPT : TARGET_DISOWN);
+    push(&call, BBF_CF_ALOAD, 0);
+    if (adopt) {
+        push(&call, BBF_CF_ALOAD, m->descriptor.s[1] == 'I' ? 2 : 1);
+    } else {
+        push(&call, BBF_CF_ILOAD, 1);
+        push(&call, BBF_CF_ILOAD, 2);
+    }
+    plan_entry(plan, call);
+}
+
 static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
 {
@@ -231,6 +248,17 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
     case BBF_HOOK_ALIAS_TEST:
         plan_constructor(m, hook->kind == BBF_HOOK_ALIAS ? TARGET_ALIAS : TARGET_ALIAS_TEST, true,
                          plan);
+        break;
+    case BBF_HOOK_ADOPT:
+    case BBF_HOOK_DISOWN:
+        plan_components(m, hook->kind == BBF_HOOK_ADOPT, plan);
+        break;
+    case BBF_HOOK_ADOPT_ALL:
+        call = call_of(TARGET_ADOPT_ALL);
+        push(&call, BBF_CF_ALOAD, 0);
+        push(&call, BBF_CF_ALOAD, 2);
+        if (!bbf_cf_stores_to(m, 2))
+            plan->vreturn[plan->n_return++] = call;
         break;
     case BBF_HOOK_NEVER:
         plan_constructor(m, TARGET_NEVER, false, plan);

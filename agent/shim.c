@@ -10,9 +10,9 @@
 
 /* Made by agent/embed.c from the compiled classes. */
 extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_ping_class[], bbf_exit_class[],
-    bbf_map_class[], bbf_track_class[];
+    bbf_map_class[], bbf_track_class[], bbf_parts_class[];
 extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_ping_class_len, bbf_exit_class_len,
-    bbf_map_class_len, bbf_track_class_len;
+    bbf_map_class_len, bbf_track_class_len, bbf_parts_class_len;
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
  * first in changed in JDK 25, so it is asked for by either. */
@@ -62,6 +62,8 @@ static uint64_t address_of(const struct bbf_tracker *t, int number)
     switch (number) {
     case 11:
         return (uint64_t)(uintptr_t)t->rate_roots;
+    case 12:
+        return (uint64_t)(uintptr_t)t->after.base;
     case 10:
         return (uint64_t)(uintptr_t)t->map.base;
     case 8:
@@ -184,7 +186,10 @@ int bbf_shim_define(JNIEnv *env)
     jclass track = map == NULL
                        ? NULL
                        : define(env, "java/lang/BBFlowTrack", bbf_track_class, bbf_track_class_len);
-    jclass ping = track == NULL
+    jclass parts = track == NULL
+                       ? NULL
+                       : define(env, "java/lang/BBFlowParts", bbf_parts_class, bbf_parts_class_len);
+    jclass ping = parts == NULL
                       ? NULL
                       : define(env, "java/lang/BBFlowPing", bbf_ping_class, bbf_ping_class_len);
     if (ping == NULL)

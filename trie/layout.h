@@ -143,15 +143,22 @@
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
-    XX(SHARED_OFF, 4)    /* tracking is off: roots and first sights open nothing */                \
-    XX(SHARED_PAUSED, 8) /* hooks come or go: nothing opens, and nothing is marked as ignored */   \
-    XX(SHARED_MAP, 16)   /* the table of map mode can be written to */                             \
+    XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \
+    XX(SHARED_PAUSED, 8)  /* hooks come or go: nothing opens, and nothing is marked as ignored */  \
+    XX(SHARED_MAP, 16)    /* the table of map mode can be written to */                            \
+    XX(SHARED_UNSEEN, 32) /* the hooks were away: a first sight may be of a released buffer */     \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \
     XX(MAP_BUCKET_SHIFT, 6)                                                                        \
     XX(MAP_GENERATION_SHIFT, 24) /* entry = pending:1 | tag:7 | generation:32 | record:24 */       \
     XX(MAP_TAG_SHIFT, 56)                                                                          \
     XX(MAP_TAG_MASK, 0x7f)                                                                         \
+    /* beside each record: the composite that owns the buffer, as generation:20 of the life |      \
+     * generation:20 and record:24 of the composite's life (struct bbf_after) */                   \
+    XX(AFTER_SIZE, 24)                                                                             \
+    XX(AFTER_OWNER, 0)                                                                             \
+    XX(OWNER_RECORD_BITS, 24)                                                                      \
+    XX(OWNER_GENERATION_BITS, 20)                                                                  \
     /* what the shim learns of a class (agent/netty.c), low half; offset of a field in the high */ \
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
@@ -201,7 +208,8 @@ enum bbf_layout {
     XX(ARRAY_BASE, 8)                                                                              \
     XX(ARRAY_SCALE, 9)                                                                             \
     XX(MAP, 10)                                                                                    \
-    XX(RATE_ROOTS, 11)
+    XX(RATE_ROOTS, 11)                                                                             \
+    XX(AFTER, 12)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

@@ -204,6 +204,9 @@ static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
     if (!atomic_compare_exchange_strong_explicit(&bbf_record_at(t, r)->life, &life, dead,
                                                  memory_order_acq_rel, memory_order_relaxed))
         return false; /* a closer was first */
+    uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
+    if ((refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND) == BBF_MEM_COMPOSITE)
+        t->dead_composites = true;
     bbf_after_at(t, r)->next = 0;
     if (t->first_dead == 0)
         t->first_dead = r;
@@ -282,29 +285,94 @@ static bool is_leak(const struct bbf_tracker *t, uint32_t r)
            !is_held(t, r);
 }
 
-/* Tell every life that this dead one was derived from that it is held by an unreleased one, and,
- * once all that are held are known, where the first that leaked is charged: `node`, else NONE. */
-static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, uint32_t node)
+/* The life of `after` is retained by one that ended unreleased; once all that are held are known
+ * `loss` says where the first that leaked is charged, else it is NULL. */
+static void hold(struct bbf_after *after, uint32_t g, const struct bbf_after *loss)
+{
+    if (after->held != g) {
+        after->held = g;
+        after->leaked = false;
+    }
+    if (loss != NULL && !after->leaked) {
+        after->node = loss->node;
+        after->memory = loss->memory;
+        after->lost = loss->lost;
+        after->leaked = true;
+    }
+}
+
+/* The same for every life that this dead one was derived from. */
+static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, const struct bbf_after *loss)
 {
     uint64_t parent = atomic_load_explicit(&bbf_record_at(t, dead)->parent, memory_order_relaxed);
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
         uint32_t r = BBF_LOW(parent), g = BBF_GENERATION(parent);
-        struct bbf_after *after = bbf_after_at(t, r);
         uint64_t above = atomic_load(&bbf_record_at(t, r)->parent);
         /* After its parent was read: whose parent is it otherwise? */
         if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
-        if (after->held != g) {
-            after->held = g;
-            after->leaked = false;
-        }
-        if (node != BBF_L_NODE_NONE && !after->leaked) {
-            after->node = node;
-            after->memory = memory_of(t, dead, generation_of(t, dead)) & BBF_L_MEM_KIND;
-            after->lost = lost_of(t, dead, generation_of(t, dead));
-            after->leaked = true;
-        }
+        hold(bbf_after_at(t, r), g, loss);
         parent = above;
+    }
+}
+
+/* ---- components of composites (design D5) ---- */
+
+/* The composite that this life belonged to, if it was found dead in this scan; 0 = none. */
+static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
+{
+    enum { MASK = (1 << BBF_L_OWNER_GENERATION_BITS) - 1 };
+    uint64_t owner = atomic_load_explicit(&bbf_after_at(t, r)->owner, memory_order_relaxed);
+    uint32_t k = (uint32_t)(owner & ((UINT32_C(1) << BBF_L_OWNER_RECORD_BITS) - 1));
+    if (k == 0)
+        return 0;
+    uint64_t life = atomic_load_explicit(&bbf_record_at(t, k)->life, memory_order_relaxed);
+    uint64_t generations = (uint64_t)(generation_of(t, r) & MASK) << BBF_L_OWNER_GENERATION_BITS |
+                           (BBF_GENERATION(life) & MASK);
+    return (life & BBF_L_STATE) == BBF_L_DEAD && owner >> BBF_L_OWNER_RECORD_BITS == generations
+               ? k
+               : 0;
+}
+
+/* What a lost composite loses is its components' memory, if that is of one kind. */
+static void mix(const struct bbf_tracker *t, struct bbf_after *top, uint32_t r)
+{
+    uint32_t g = generation_of(t, r);
+    uint8_t memory = memory_of(t, r, g) & BBF_L_MEM_KIND, lost = lost_of(t, r, g);
+    if (memory == BBF_MEM_COMPOSITE)
+        return;
+    if (!top->mixed) {
+        top->mixed = true;
+        top->memory = memory;
+        top->lost = lost;
+        return;
+    }
+    if (top->memory != memory)
+        top->memory = BBF_MEM_COMPOSITE;
+    if (top->lost != lost)
+        top->lost = BBF_LOST_UNKNOWN;
+}
+
+/*
+ * A composite that was lost still retains its components: they are part of its leak, also those
+ * that a later collection takes (pooled buffers are old, composites young). Twice, as ancestors:
+ * first who is held, then, with `charge`, where it is charged.
+ */
+static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
+{
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
+        uint32_t top = 0, at = r;
+        for (int hops = 0; hops < BBF_L_MAX_UNWRAP && (at = dead_owner(t, at)) != 0; hops++)
+            top = at; /* of a composite in a composite the outer one leaked */
+        uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
+        if (top == 0 || (life & BBF_L_STATE) == BBF_L_CLOSED || !is_leak(t, top))
+            continue;
+        if (!charge)
+            mix(t, bbf_after_at(t, top), r);
+        const struct bbf_after *loss = charge ? bbf_after_at(t, top) : NULL;
+        hold(bbf_after_at(t, r), BBF_GENERATION(life), loss);
+        if ((life & BBF_L_STATE) == BBF_L_DEAD)
+            hold_ancestors(t, r, loss);
     }
 }
 
@@ -330,8 +398,8 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     uint8_t mem = memory_of(t, r, g);
     uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
     struct bbf_loss loss = {.node = node,
-                            .memory = mem & BBF_L_MEM_KIND,
-                            .lost = lost_of(t, r, g),
+                            .memory = after->mixed ? after->memory : mem & BBF_L_MEM_KIND,
+                            .lost = after->mixed ? after->lost : lost_of(t, r, g),
                             .seconds = bbf_record_age(record, now),
                             .tid = bbf_record_opener(record)};
     if (BBF_GENERATION(refs) == g) {
@@ -354,21 +422,54 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     free_record(t, heap, r, g);
 }
 
+/* Where a dead life that nothing holds is charged. Read once: a native that lost its buffer on the
+ * way may still store a position. */
+static void place(struct bbf_tracker *t, uint32_t r)
+{
+    struct bbf_after *after = bbf_after_at(t, r);
+    uint32_t g = generation_of(t, r);
+    after->node = node_of(t, r, g);
+    if (!t->dead_composites && atomic_load(&bbf_record_at(t, r)->parent) == 0)
+        return; /* it holds nothing */
+    if (!after->mixed) {
+        after->memory = memory_of(t, r, g) & BBF_L_MEM_KIND;
+        after->lost = lost_of(t, r, g);
+    }
+    if (is_leak(t, r))
+        hold_ancestors(t, r, after);
+}
+
+/* Who is held, and, where composites died, by which leak: before the first life is ended. */
+static void find_held(struct bbf_tracker *t, uint32_t end)
+{
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next) {
+        bbf_after_at(t, r)->mixed = false;
+        hold_ancestors(t, r, NULL);
+    }
+    if (t->dead_composites) {
+        hold_components(t, end, false);
+        for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
+            if (!is_held(t, r))
+                place(t, r);
+        hold_components(t, end, true);
+    }
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
+        if (bbf_after_at(t, r)->leaked && is_held(t, r)) /* a component that outlived its owner */
+            hold_ancestors(t, r, bbf_after_at(t, r));
+}
+
 /* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
  * anybody's: it is not looked at again. */
-static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap)
+static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t end)
 {
     uint32_t held = 0, last = 0, next;
-    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
-        hold_ancestors(t, r, BBF_L_NODE_NONE);
+    find_held(t, end);
     for (uint32_t r = t->first_dead; r != 0; r = next) {
         next = bbf_after_at(t, r)->next;
         if (!is_held(t, r)) {
-            /* Read once: a native that lost its buffer on the way may still store a position. */
-            uint32_t node = node_of(t, r, generation_of(t, r));
-            if (is_leak(t, r))
-                hold_ancestors(t, r, node);
-            end_life(t, heap, r, node);
+            if (!t->dead_composites)
+                place(t, r);
+            end_life(t, heap, r, bbf_after_at(t, r)->node);
             continue;
         }
         bbf_after_at(t, r)->next = 0;
@@ -390,6 +491,7 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     bool found = false;
     t->first_dead = 0;
+    t->dead_composites = false;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         convert(t, heap, r);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
@@ -405,7 +507,7 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
             if (atomic_load_explicit(&bbf_record_at(t, r)->parent, memory_order_relaxed) != 0)
                 found |= collect(t, heap, r);
     }
-    end_dead(t, heap);
+    end_dead(t, heap, end);
     if (t->push_head != 0)
         bbf_record_push(t, t->push_head);
     t->push_head = t->push_count = 0;

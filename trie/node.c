@@ -416,9 +416,11 @@ static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site, 
     uint32_t fresh = new_node(t, arena, BBF_L_NODE_NONE, site, BBF_REF_1_2, flags);
     if (fresh == 0)
         return BBF_L_NODE_NONE;
-    if (atomic_compare_exchange_strong_explicit(rate_root(t, site, rate), &old, fresh,
-                                                memory_order_acq_rel, memory_order_acquire))
-        return fresh;
+    /* Again where the reset that we came after has just taken the old one out. */
+    while (arena_of(old) < arena)
+        if (atomic_compare_exchange_weak_explicit(rate_root(t, site, rate), &old, fresh,
+                                                  memory_order_acq_rel, memory_order_acquire))
+            return fresh;
     discard(t, fresh);
     return arena_of(old) == arena ? old : BBF_L_NODE_NONE;
 }

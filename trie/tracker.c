@@ -133,7 +133,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->after.step = 256 << 10; /* of as many records as 1 MiB holds */
+    t->after.step = 384 << 10; /* of as many records as 1 MiB holds */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);

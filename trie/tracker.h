@@ -95,15 +95,22 @@ struct bbf_limits {
     uint64_t age; /* seconds after which an open life is aged, at most; 0 = none ever is */
 };
 
-/* Beside each record, made writable together with it. Agent. */
+/* Beside each record, made writable together with it. The agent's but for `owner`. */
 struct bbf_after {
-    uint32_t held;  /* generation of the life if one derived from it ended unreleased, else 0 */
+    /* The composite that took the buffer over, with the generations that it holds for; written by
+     * the thread that adds it, read once the composite was found collected. */
+    _Atomic uint64_t owner;
+    uint32_t held;  /* generation of the life if one that retains it ended unreleased, else 0 */
     uint32_t node;  /* where the first of those that leaked is charged */
     uint32_t next;  /* the next life that this scan found collected, 0 = last */
     uint8_t memory; /* of that first one */
     uint8_t lost;   /* likewise */
     bool leaked;    /* one of them did: node, memory and lost are known */
+    bool mixed;     /* this scan: memory and lost are those of a composite's components */
 };
+
+_Static_assert(sizeof(struct bbf_after) == BBF_L_AFTER_SIZE, "layout");
+_Static_assert(offsetof(struct bbf_after, owner) == BBF_L_AFTER_OWNER, "layout");
 
 /* Lives of one pool and memory that Netty still counts: open, or collected unreleased. */
 struct bbf_owned {
@@ -173,6 +180,7 @@ struct bbf_tracker {
     struct bbf_owned_table lost;    /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;               /* numbered from 1 */
     uint32_t first_dead, last_dead; /* list of this scan, by record */
+    bool dead_composites;           /* there are some on it */
     _Atomic bool reserve_lent;      /* a report that is not freed yet has what is kept free */
     struct bbf_sums *baseline;      /* what a reset subtracts; NULL = nothing */
     uint64_t forgotten[BBF_ENDS];   /* lives of the tombs that resets cleared, by end */

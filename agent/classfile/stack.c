@@ -211,6 +211,8 @@ static void pass(struct walk *w)
         len = bbf__insn_length(code->code, code->len, pc);
         if (w->depth[pc] != 0)
             at = w->depth[pc];
+        else if (w->flows) /* what is told first holds */
+            w->depth[pc] = (uint16_t)at;
         if (!effect_of(w, p, &pops, &pushes) || at <= pops) {
             at = 0; /* unknown, or refused: a wrong constant, an empty stack */
             continue;
@@ -246,9 +248,12 @@ enum bbf__stack_result bbf__stack_check(const struct bbf_cf_code *code, uint16_t
     memset(depth, 0, (code->len + 1u) * sizeof *depth);
     framed = bbf__frames_depths(code, depth, &deepest, &w.dangling);
     w.flows = !framed && code->owner->major <= BBF__MAJOR_FRAMES;
+    if (deepest == 0 && code->n_exceptions > 0)
+        deepest = 1; /* the exception: a verifier may not ask where the handler pops it at once */
     w.deep = deepest > code->max_stack;
     handlers(&w);
-    depth[0] = 1; /* empty; the verifier takes it, not a frame, for what a method begins with */
+    if (depth[0] == 0 || w.flows)
+        depth[0] = 1; /* empty */
     pass(&w);
     for (int i = 1; i < PASSES && w.again && !w.deep && !w.dangling; i++)
         pass(&w);

@@ -226,6 +226,24 @@ def cycles(bench, late=True):
         only_the_notice(program)
 
 
+def unseen(bench):
+    """What was released while the agent was away is no leak when it is used again; a leak is one."""
+    with Program(bench, main="com.app.Unseen", ready="READY", jvm=[NO_LEAK_DETECTOR]) as program:
+        for ask, answer in ((lambda: program.attach("include=com.app"), "\nSEEN"),
+                            (program.stop, "UNSEEN"),
+                            (lambda: program.attach("include=com.app"), "USED")):
+            ask()
+            program.process.stdin.write("\n")
+            program.process.stdin.flush()
+            program.wait_for(answer)
+        picture = harness.Snapshot(program.ask("dump", "--gc", str(program.pid)))
+        picture.check()
+        figures = {n: picture.totals[n] for n in ("lives", "leaked", "unknown", "live")}
+        same("what became of them", figures, {"lives": 2, "leaked": 1, "unknown": 1, "live": 0})
+        program.stop()
+        same("exit", program.end(), 0)
+
+
 def thread_goes(bench):
     """The agent thread is there while a buffer is open, and gone once all have ended."""
     with Program(bench, "serve", main="com.app.Late", ready="READY",
@@ -365,6 +383,7 @@ def cases(check_cycles):
     yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
     yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
+    yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
     yield Special("attach/jcmd", jcmd, jdk=(17, 25))
     yield Special("attach/refused", refused, jdk=(17, 25))
     yield Special("attach/other user", other_user, jdk=(17,))

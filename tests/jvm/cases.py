@@ -348,10 +348,29 @@ def constructors(tracked):
 
 
 def forgotten_requests(run):
-    """The aggregated request is a composite that owns what was read; losing it loses those too."""
-    same("composite leaks", run.json.memory().get("composite", (0, 0))[0], 3)
-    forget = "com.app.Http$Echo.forget"
-    same("leaks at forget", run.json.last_steps().get(forget), 3)
+    """The aggregated request is a composite that owns what was read: one leak each, no more."""
+    same("leaks", run.json.last_steps(), {"com.app.Http$Echo.forget": 3})
+
+
+COMPOSITES = {  # losing method: memory, bytes
+    "added": ("composite", 300), "sliced": ("direct", 64), "removed": ("heap", 30),
+    "takenOut": ("direct", 128), "consolidated": ("heap", 48), "flattened": ("composite", 96),
+    "nested": ("composite", 72), "wrapped": ("heap", 30), "unmodifiable": ("heap", 3),
+    "retained": ("direct", 512), "outlives": ("composite", 1030)}
+
+
+def composites(run):
+    """One leak a composite, whatever is in it; its components are held."""
+    exact(run)
+    found = {leak["path"][-2].rsplit(".", 1)[1]: (leak["memory"], leak["bytes"])
+             for leak in run.json.leaks}
+    same("leaks", found, COMPOSITES)
+    same("totals", [run.json.totals[n] for n in ("lives", "released", "leaked", "held", "undone")],
+         [41, 9, 11, 21, 0])
+    same("roots", {k.rsplit(".", 2)[1] + "." + k.rsplit(".", 1)[1]: n
+                   for k, n in run.json.roots().items() if "Unpooled." in k},
+         {"Unpooled.wrappedBuffer": 1, "Unpooled.wrappedUnmodifiableBuffer": 1,
+          "Unpooled.compositeBuffer": 1})
 
 
 def replaying(run):
@@ -458,6 +477,11 @@ def probe_cases():
     yield probe("objects", "objects", check=objects, quick=True)
     yield probe("holders", "holders", check=holders, quick=True)
     for version in (NETTY_41, NETTY_42):
+        yield probe(f"composites {version[:3]}", "composites", netty=version, check=composites,
+                    quick=version == NETTY_41)
+        yield probe(f"composites {version[:3]} paranoid", "composites", netty=version,
+                    check=composites, short=(17,),
+                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
         yield probe(f"replaying {version[:3]}", "replaying", netty=version, check=replaying)
     yield probe("constructors off", "constructors", check=constructors(False))
     yield probe("constructors on", "constructors", check=constructors(True),
@@ -550,6 +574,8 @@ def map_cases():
         yield case(f"http {short}", "http", "200", netty=version, check=no_leak, jdk=(17,))
         yield case(f"race {short}", "race", netty=version, check=race)
     yield case("holders", "holders", check=holders)
+    for version in (NETTY_41, NETTY_42):
+        yield case(f"composites {version[:3]}", "composites", netty=version, check=composites)
     yield case("memory", "memory", check=memory)
     yield case("memory direct only", "memory", check=direct_only, jdk=(17,),
                agent="include=com.app,trackDirectOnly=true")

@@ -17,6 +17,7 @@
 
 #include "tests/stress/heap_twin.h"
 #include "trie/aged.h"
+#include "trie/map.h"
 
 #ifndef MUTANT
 #define MUTANT 0
@@ -29,7 +30,17 @@ enum twin_mutant {
     MUTANT_PATH_AFTER_CAS,      /* D12.6 */
     MUTANT_SHARED_STRIPE,       /* D7: two threads own one stripe */
     MUTANT_CLOSE_GENERATION,    /* D12.6: a close does not ask whose life it ends */
-    MUTANT_PLAIN_REFS           /* docs/adr/0006: the count is stored, not exchanged */
+    MUTANT_PLAIN_REFS,          /* docs/adr/0006: the count is stored, not exchanged */
+    /* Map mode (tests/stress/map_twin.h). */
+    MUTANT_OWN_BY_STORE,    /* a first sight is made a root's by a store */
+    MUTANT_PASSED_OVER,     /* an entry that commits while it is looked at is passed over */
+    MUTANT_NOT_PENDING,     /* an entry is put without being pending first */
+    MUTANT_NOT_ALIVE_AGAIN, /* a first sight does not ask again whether the buffer is alive */
+    MUTANT_ENTRY_STAYS,     /* a release leaves the entry of its life */
+    /* The agent's at a stop (D12.11), in stress_map.c. */
+    MUTANT_NOT_MARKED, /* what is open is not marked */
+    MUTANT_NOT_TOLD,   /* a first sight does not know that the hooks were away */
+    MUTANT_NOT_PAUSED  /* what was opened before its release is hooked is a life */
 };
 
 /* The static half of the shim. */
@@ -117,6 +128,12 @@ static inline struct bbf_record *twin_record(struct twin_thread *me, uint64_t ha
 static inline uint32_t twin_flags(struct twin_thread *me)
 {
     return twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_FLAGS));
+}
+
+/* Hooks come or go: nothing is opened. */
+static inline bool twin_paused(struct twin_thread *me)
+{
+    return (twin_flags(me) & BBF_L_SHARED_PAUSED) != 0;
 }
 
 /* ---- stripes ---- */
@@ -221,7 +238,8 @@ static inline void twin_begin(struct twin_thread *me, struct bbf_record *at, uin
     twin_put(&at->size, g | size);
     twin_put(&at->parent, parent);
     twin_put_int(&at->next, twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_NOW)));
-    twin_put_int(&at->batch, (uint32_t)me->tid);
+    /* In map mode the entry's place follows. */
+    twin_put_int(&at->batch, (state & BBF_L_MAPPED) != 0 ? 0 : (uint32_t)me->tid);
     TWIN_POINT(me);
     twin_put_release(&at->life, g | state);
     me->opened++;
@@ -282,17 +300,39 @@ static inline bool twin_is_open(struct twin_thread *me, uint64_t f)
     return (life ^ f) >> 32 == 0 && (life & BBF_L_STATE) == BBF_L_OPEN;
 }
 
+/* The life word of the end: what was marked at a stop is not the next life's. */
+static inline uint64_t twin_closed(uint64_t life)
+{
+    return (life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)) & ~(uint64_t)(BBF_L_STOPPED | BBF_L_SEEN);
+}
+
+/* BBFlowMap.remove(): the entry goes before the record can be another's life's. */
+static inline void twin_map_remove(struct twin_thread *me, uint32_t place, uint64_t h)
+{
+    const uint64_t key = (UINT64_C(1) << BBF_L_MAP_TAG_SHIFT) - 1;
+    _Atomic uint64_t *at = (_Atomic uint64_t *)(void *)me->w->t->map.base + place;
+    if (place == 0)
+        return;
+    uint64_t e = twin_get_volatile(at);
+    TWIN_POINT(me);
+    if ((e & key) == ((h >> 32) << BBF_L_MAP_GENERATION_SHIFT | (h & 0xffffff)))
+        twin_cas(at, e, 0);
+}
+
 static inline bool twin_end_by(struct twin_thread *me, uint64_t handle, bool unknown)
 {
     struct bbf_record *at = twin_record(me, handle);
     uint64_t path = twin_get(&at->path), life;
+    uint32_t place = twin_get_int(&at->batch);
     twin_put(&at->path, handle & TWIN_HIGH);
     do {
         TWIN_POINT(me);
         life = twin_get_volatile(&at->life);
         if ((life ^ handle) >> 32 != 0 || (life & BBF_L_STATE) != BBF_L_OPEN)
             return false;
-    } while (!twin_cas(&at->life, life, life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)));
+    } while (!twin_cas(&at->life, life, twin_closed(life)));
+    if ((life & BBF_L_MAPPED) != 0)
+        twin_map_remove(me, place, handle);
     if (unknown) {
         bbf_node_unknown(me->w->t, twin_charged_at(path, handle));
         me->unknown++;
@@ -309,9 +349,10 @@ static inline bool twin_end_by(struct twin_thread *me, uint64_t handle, bool unk
 
 static inline void twin_undo(struct twin_thread *me, uint64_t handle)
 {
+    if (!twin_end_by(me, handle, false))
+        return; /* in map mode another thread may have released it meanwhile */
     atomic_fetch_add(bbf_shared_long(me->w->t, BBF_L_SHARED_UNDONE), 1);
     me->undone++;
-    twin_end_by(me, handle, false);
 }
 
 /* ---- roots ---- */
@@ -395,6 +436,8 @@ static inline bool twin_rename(struct twin_thread *me, uint64_t f, uint32_t node
         return false;
     struct bbf_record *at = twin_record(me, f);
     uint64_t g = f & TWIN_HIGH;
+    if ((twin_get(&at->life) & BBF_L_STOPPED) != 0)
+        return false; /* seen before a stop: the allocator's buffer is another one */
     twin_put(&at->path, g | node);
     uint64_t kept =
         twin_get(&at->refs) & ((uint32_t)BBF_L_CLASS_MASK << BBF_L_CLASS_SHIFT | BBF_L_REFS_COUNT);
@@ -421,6 +464,8 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
                                   uint32_t meta, bool keep)
 {
     uint64_t f = twin_get(&o->bbf), kind = o->kind;
+    if (twin_paused(me))
+        return;
     if (f == BBF_HANDLE_NEVER || (keep && f != 0 && f != BBF_HANDLE_IGN && twin_is_open(me, f)))
         return;
     if (keep && f == BBF_HANDLE_IGN && twin_is_sampled(me))
@@ -569,10 +614,10 @@ static inline bool twin_close(struct twin_thread *me, struct bbf_record *at, uin
 {
     if (MUTANT == MUTANT_PLAIN_CLOSE && (*life & BBF_L_STICKY) == 0) {
         twin_hole(me);
-        twin_put_release(&at->life, *life ^ (BBF_L_OPEN ^ BBF_L_CLOSED));
+        twin_put_release(&at->life, twin_closed(*life));
         return true;
     }
-    while (!twin_cas(&at->life, *life, *life ^ (BBF_L_OPEN ^ BBF_L_CLOSED))) {
+    while (!twin_cas(&at->life, *life, twin_closed(*life))) {
         *life = twin_get_volatile(&at->life);
         if (MUTANT != MUTANT_CLOSE_GENERATION && (*life ^ f) >> 32 != 0)
             return false;
@@ -605,17 +650,19 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     if ((MUTANT != MUTANT_CLOSE_GENERATION && (life ^ f) >> 32 != 0) ||
         (life & BBF_L_STATE) != BBF_L_OPEN)
         return;
+    uint32_t place = twin_get_int(&at->batch);
     TWIN_POINT(me);
     if (MUTANT != MUTANT_PATH_AFTER_CAS)
         twin_put(&at->path, f & TWIN_HIGH);
     TWIN_POINT(me);
     if (!twin_close(me, at, f, &life))
         return;
-    me->closed++;
     if (MUTANT == MUTANT_PATH_AFTER_CAS) {
         twin_hole(me);
         twin_put(&at->path, f & TWIN_HIGH);
     }
+    if ((life & BBF_L_MAPPED) != 0 && MUTANT != MUTANT_ENTRY_STAYS)
+        twin_map_remove(me, place, f);
     struct bbf_stripe *stripe = twin_stripe(me);
     uint32_t kept = MUTANT == MUTANT_IGNORE_CONV ? BBF_L_STICKY : BBF_L_CONV | BBF_L_STICKY;
     TWIN_POINT(me);
@@ -627,6 +674,12 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
         twin_give_back(me, (uint32_t)f, stripe);
     uint64_t key = twin_run_key(twin_charged_at(path, f), refs);
     twin_tell_age(me, (uint32_t)(key >> 32), opened);
+    if ((life & BBF_L_STOPPED) != 0) { /* it may have been released and taken again unseen */
+        bbf_node_unknown(me->w->t, (uint32_t)(key >> 32));
+        me->unknown++;
+        return;
+    }
+    me->closed++;
     if (stripe == NULL)
         bbf_node_released(me->w->t, (uint32_t)(key >> 32), (uint32_t)(key >> 16) & 0xffff, 1);
     else
@@ -759,6 +812,8 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
 {
     uint32_t mem = (uint32_t)(o->kind >> BBF_L_KIND_MEM_SHIFT) & BBF_L_MEM_KIND;
     uint32_t flags = twin_flags(me), site = 0;
+    if ((flags & BBF_L_SHARED_PAUSED) != 0)
+        return 0;
     if ((o->kind & (BBF_L_KIND_OWNER | BBF_L_KIND_FOREIGN)) != 0 &&
         (flags & BBF_L_SHARED_OFF) == 0 && ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || mem != 1))
         site = me->w->first_site;
@@ -769,7 +824,8 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
         twin_cas(&o->bbf, 0, BBF_HANDLE_IGN);
         return twin_get_volatile(&o->bbf);
     }
-    mem |= BBF_L_MEM_FIRST_SEEN | ((o->kind & BBF_L_KIND_FOREIGN) != 0 ? BBF_L_MEM_FOREIGN : 0);
+    bool foreign = (o->kind & BBF_L_KIND_FOREIGN) != 0 || (flags & BBF_L_SHARED_UNSEEN) != 0;
+    mem |= BBF_L_MEM_FIRST_SEEN | (foreign ? BBF_L_MEM_FOREIGN : 0);
     uint64_t h = twin_open(me, o, node, twin_refs_of(o->kind, mem), 0, 0, 0);
     if (h == BBF_HANDLE_IGN)
         twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
@@ -915,6 +971,8 @@ static inline uint32_t twin_derived_key(struct twin_thread *me, uint32_t parent,
 static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
                                struct twin_object *parent, uint32_t site)
 {
+    if (twin_paused(me))
+        return;
     uint64_t pf = twin_current(me, parent), f = twin_get(&o->bbf);
     if (pf == BBF_HANDLE_IGN || pf == BBF_HANDLE_NEVER || twin_is_skipped(me, pf)) {
         twin_skip(me, o, f);
@@ -945,6 +1003,20 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
         twin_put(&o->bbf, h);
     }
     twin_store_fence();
+}
+
+/* ---- components of composites ---- */
+
+static inline void twin_adopt(struct twin_thread *me, struct twin_object *composite,
+                              struct twin_object *component)
+{
+    enum { MASK = (1 << BBF_L_OWNER_GENERATION_BITS) - 1 };
+    uint64_t c = twin_current(me, component), k = twin_current(me, composite);
+    if (c == 0 || k == 0 || c == k || !twin_is_open(me, c) || !twin_is_open(me, k))
+        return;
+    uint64_t word = (c >> 32 & MASK) << BBF_L_OWNER_GENERATION_BITS | (k >> 32 & MASK);
+    word = word << BBF_L_OWNER_RECORD_BITS | (k & ((1 << BBF_L_OWNER_RECORD_BITS) - 1));
+    twin_put(&bbf_after_at(me->w->t, (uint32_t)c)->owner, word);
 }
 
 #endif

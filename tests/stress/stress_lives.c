@@ -52,6 +52,7 @@ struct rules {
     bool sharing;  /* several threads use one buffer at once */
     bool baseline; /* the agent resets counters */
     bool nodes;    /* the agent resets the trie */
+    bool sample;   /* the agent changes the rate; not with sharing */
 };
 
 /* Ends by the application's own count; `at` by the site of the last step, exact without sharing. */
@@ -174,6 +175,15 @@ static void begin_life(struct twin_object *o, uint32_t flags, uint32_t site)
     atomic_store(&o->count, 1);
 }
 
+/* With sample= only the handle says whether this life is followed; if not, it has no end for us. */
+static void look_if_drawn(struct worker *w, struct twin_object *o)
+{
+    uint64_t h = atomic_load(&o->bbf);
+    bool is_life = h != BBF_HANDLE_IGN && h != BBF_HANDLE_NEVER && twin_is_open(&w->me, h);
+    if (w->app->rules.sample && !is_life)
+        atomic_fetch_and(&o->flags, ~(uint32_t)F_LIFE);
+}
+
 static void open_buffer(struct worker *w)
 {
     struct app *app = w->app;
@@ -193,13 +203,15 @@ static void open_buffer(struct worker *w)
         twin_fresh(&w->me, o); /* a leak-aware wrapper is built before the root hook */
     uint32_t mem = (flags & F_HARMLESS) != 0 ? BBF_MEM_HEAP | BBF_L_MEM_HARMLESS : BBF_MEM_DIRECT;
     twin_root(&w->me, o, 100, app->root | mem << BBF_L_META_MEM_SHIFT);
+    look_if_drawn(w, o);
     keep_entry(w, o, 1);
 }
 
 /* The last count of o is gone. Its memory goes back to what it was derived from. */
 static void released(struct worker *w, struct twin_object *o)
 {
-    atomic_fetch_add(&w->app->ends.released, 1);
+    if ((atomic_load(&o->flags) & F_LIFE) != 0)
+        atomic_fetch_add(&w->app->ends.released, 1);
     if (!w->app->rules.sharing)
         atomic_fetch_add(&w->app->ends.released_at[place_of(o)], 1);
     twin_release(&w->me, o, true);
@@ -280,6 +292,7 @@ static void derive_buffer(struct worker *w, unsigned i)
     o->owner = parent;
     begin_life(o, F_DERIVED, w->app->derive);
     twin_derive(&w->me, o, parent, w->app->derive);
+    look_if_drawn(w, o);
     keep_entry(w, o, 1);
 }
 
@@ -305,9 +318,11 @@ static void root_again(struct worker *w, struct entry *e)
     if (e->counts != 1 || atomic_load(&o->count) != 1 ||
         (flags & (F_DERIVED | F_PARENT | F_TRACKED | F_HOLDS | F_HARMLESS)) != 0)
         return;
-    atomic_fetch_add(&w->app->ends.unknown, 1);
+    if ((flags & F_LIFE) != 0)
+        atomic_fetch_add(&w->app->ends.unknown, 1);
     atomic_store(&o->flags, F_LIFE | w->app->root << F_PLACE_SHIFT);
     twin_root(&w->me, o, 100, w->app->root);
+    look_if_drawn(w, o);
 }
 
 static void share_buffer(struct worker *w, unsigned i)
@@ -464,6 +479,8 @@ static void *agent(void *arg)
             app->wrong = app->wrong || (err != BBF_OK && err != BBF_EREFUSED);
             app->resets++;
         }
+        if (app->rules.sample && i % 8 == 5)
+            app->wrong = app->wrong || bbf_tracker_sample(app->t, 1 + (uint32_t)(i % 3)) != BBF_OK;
         if (i % 4 == 0)
             sched_yield();
 #ifdef BBF_SCHEDULED
@@ -704,6 +721,20 @@ static void lives_of_one_user_each_end_where_they_stood(void **state)
     app_free(app, kept);
 }
 
+#ifndef BBF_SCHEDULED
+/* Every life that was drawn has its end, and none that was not; recycled objects keep records. */
+static void lives_of_a_sample_each_have_one_end(void **state)
+{
+    struct app *app = app_new((struct rules){.sample = true});
+    (void)state;
+    run(app);
+    struct twin_object *kept = come_to_rest(app);
+    assert_ends(app);
+    assert_records(app);
+    app_free(app, kept);
+}
+#endif
+
 static void lives_of_many_users_have_one_end_each(void **state)
 {
     struct app *app = app_new((struct rules){.sharing = true, .baseline = true});
@@ -766,6 +797,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lives_of_one_user_each_end_where_they_stood),
+        cmocka_unit_test(lives_of_a_sample_each_have_one_end),
         cmocka_unit_test(lives_of_many_users_have_one_end_each),
         cmocka_unit_test(no_life_is_lost_when_the_trie_is_emptied_under_it),
     };

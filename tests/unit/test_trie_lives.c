@@ -179,6 +179,82 @@ static void the_bytes_of_a_held_owner_are_the_leaks(void **state)
     walk_free(w);
 }
 
+/* A lost composite is one leak, with the bytes of its components and of what they were cut from. */
+static void a_lost_composite_is_one_leak(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *outer = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *part = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    struct twin_object *cut = walk_buffer(w, BBF_MEM_DIRECT, 64), *slice = walk_slice(w, cut);
+    (void)state;
+    twin_step(w->me, k, w->a);
+    twin_step(w->me, outer, w->b);
+    twin_adopt(w->me, k, part);
+    twin_adopt(w->me, k, slice);
+    twin_adopt(w->me, outer, k);
+    struct twin_object *all[] = {outer, k, part, slice, cut};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        twin_drop(w->heap, all[i]);
+    walk_scan(w);
+    assert_totals(w, "0 0 1 4 0 0");
+    assert_leaked(w, 1, 164);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->leaks[0].memory, BBF_MEM_DIRECT); /* all of it is */
+    bbf_snapshot_free(s);
+    walk_free(w);
+}
+
+/* Pooled buffers are old, composites young: they are collected later, and no leak of their own. */
+static void a_component_is_held_that_outlives_its_composite(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *old = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    struct twin_object *cut = walk_buffer(w, BBF_MEM_HEAP, 20), *slice = walk_slice(w, cut);
+    (void)state;
+    twin_adopt(w->me, k, old);
+    twin_adopt(w->me, k, slice);
+    twin_drop(w->heap, k);
+    walk_scan(w);
+    assert_totals(w, "0 3 1 0 0 0");
+    assert_leaked(w, 1, 0);
+    twin_drop(w->heap, old);
+    twin_drop(w->heap, cut);
+    twin_drop(w->heap, slice);
+    walk_scan(w);
+    assert_totals(w, "0 0 1 3 0 0");
+    assert_leaked(w, 1, 120);
+    walk_free(w);
+}
+
+/* The composite was released, or the record is another life's by now: every leak is its own. */
+static void a_component_is_its_own_when_its_composite_was_released(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *part = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    (void)state;
+    twin_adopt(w->me, k, part);
+    twin_release(w->me, k, true);
+    twin_drop(w->heap, k);
+    twin_drop(w->heap, part);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    assert_leaked(w, 1, 100);
+    k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    part = walk_buffer(w, BBF_MEM_DIRECT, 30);
+    twin_adopt(w->me, k, part);
+    twin_release(w->me, part, true);
+    twin_root(w->me, part, 50, w->root | BBF_MEM_DIRECT << BBF_L_META_MEM_SHIFT); /* recycled */
+    twin_drop(w->heap, k);
+    twin_drop(w->heap, part);
+    walk_scan(w);
+    assert_totals(w, "2 0 3 0 0 0");
+    assert_leaked(w, 3, 150);
+    walk_free(w);
+}
+
 /* What holds it is no leak, or was forgotten by a reset: then the bytes are nobody's. */
 static void without_a_leak_the_bytes_of_a_held_owner_are_not_leaked(void **state)
 {
@@ -743,6 +819,9 @@ int main(void)
         cmocka_unit_test(what_costs_nothing_is_harmless_and_foreign_counts_are_unknown),
         cmocka_unit_test(a_static_buffer_is_live_and_never_leaks),
         cmocka_unit_test(an_owner_of_leaked_slices_is_held),
+        cmocka_unit_test(a_lost_composite_is_one_leak),
+        cmocka_unit_test(a_component_is_held_that_outlives_its_composite),
+        cmocka_unit_test(a_component_is_its_own_when_its_composite_was_released),
         cmocka_unit_test(the_bytes_of_a_held_owner_are_the_leaks),
         cmocka_unit_test(without_a_leak_the_bytes_of_a_held_owner_are_not_leaked),
         cmocka_unit_test(an_owner_whose_slices_were_released_leaks_itself),

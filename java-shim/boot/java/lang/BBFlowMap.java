@@ -213,7 +213,7 @@ final class BBFlowMap {
     }
 
     @Hidden
-    private static long firstSight(Object o) {
+    static long firstSight(Object o) {
         long kind = BBFlowShim.kindOf(o);
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND, flags = U.getInt(SHARED + SHARED_FLAGS);
         boolean foreign = (kind & KIND_FOREIGN) != 0;
@@ -296,7 +296,7 @@ final class BBFlowMap {
         int node = BBFlowShim.rootNode(meta & META_SITE, mem);
         for (int i = 0; i < TRIES; i++) {
             long f = find(o);
-            if (f != 0 && keep || f != 0 && node > NODE_BEFORE_RESET
+            if (f != 0 && keep && !BBFlowShim.isUnnamed(f) || f != 0 && node > NODE_BEFORE_RESET
                     && own(f) && BBFlowShim.rename(f, node, mem, size))
                 return;
             if (f != 0 && !BBFlowShim.undoSeen(f))

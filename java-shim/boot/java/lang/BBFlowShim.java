@@ -40,6 +40,9 @@ public final class BBFlowShim {
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
     private static final int BUCKET_ONE = 1;
 
+    /** enum bbf_memory. */
+    private static final int COMPOSITE = 2;
+
     /** Strong slots by record number (D7); chunks are made once and stay. */
     private static final Object[][] SLOTS = new Object[CHUNKS][];
 
@@ -501,7 +504,7 @@ public final class BBFlowShim {
         long f = U.getLong(o, OFF);
         if (paused())
             return;
-        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f))
+        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f) && !isUnnamed(f))
             return;
         if (keep && f == IGN && isSampled())
             return; // the terminal within has drawn already
@@ -652,6 +655,14 @@ public final class BBFlowShim {
     static boolean isFirstSeen(long f) {
         long refs = U.getLong(recordAt(f) + REC_REFS);
         return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
+    }
+
+    /** A composite that took components over in its constructor, and did nothing else yet. */
+    @Hidden
+    static boolean isUnnamed(long f) {
+        long path = U.getLong(recordAt(f) + REC_PATH);
+        return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
+                && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;
     }
 
     /** The life was only first seen inside the constructor or allocator: its root is known now. */
@@ -822,6 +833,77 @@ public final class BBFlowShim {
         if (h != f)
             U.putLong(o, OFF, h);
         return h;
+    }
+
+    // ---- components of composites (D5) ----
+
+    /** component is a buffer, or a CompositeByteBuf.Component: the composite owns it from here on. */
+    @DontInline
+    @Hidden
+    public static void adopt(Object composite, Object component) {
+        room();
+        slowRoom();
+        try {
+            long c = handleOf(component), k = handleOf(composite);
+            if (c == 0 || c == IGN || c == NEVER || !isOpen(c))
+                return;
+            if (k == 0) // in its constructor: the root hook comes later
+                k = firstSeen(composite);
+            if (k != 0 && k != IGN && k != NEVER && k != c && isOpen(k))
+                U.putLong(ownerAt(c), ownerWord(c, k));
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    @DontInline
+    @Hidden
+    public static void adoptAll(Object composite, Object components) {
+        room();
+        if (components instanceof Object[])
+            for (Object component : (Object[]) components)
+                adopt(composite, component);
+    }
+
+    /** Components from..to leave an open composite: what survives that is its own again. */
+    @DontInline
+    @Hidden
+    public static void disown(Object composite, int from, int to) {
+        room();
+        slowRoom();
+        try {
+            long k = handleOf(composite), at = BBFlowParts.AT.get(composite.getClass());
+            if (k == 0 || k == IGN || k == NEVER || at < 0)
+                return;
+            Object[] parts = (Object[]) U.getReference(composite, at);
+            for (int i = Math.max(from, 0); i < to && i < parts.length; i++) {
+                long c = handleOf(parts[i]);
+                if (c != 0 && c != IGN && c != NEVER && U.getLong(ownerAt(c)) == ownerWord(c, k))
+                    U.putLong(ownerAt(c), 0);
+            }
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    @Hidden
+    private static long firstSeen(Object composite) {
+        long kind = kindOf(composite);
+        if ((kind & KIND_FIELD) != 0 && (kind & KIND_OWNER) != 0)
+            return openFirst(composite, kind);
+        return (kind & KIND_MAPPED) != 0 ? BBFlowMap.firstSight(composite) : 0;
+    }
+
+    @Hidden
+    private static long ownerAt(long f) {
+        return AFTER + (f & LOW & RECORD_MASK) * AFTER_SIZE + AFTER_OWNER;
+    }
+
+    @Hidden
+    private static long ownerWord(long component, long composite) {
+        long mask = (1L << OWNER_GENERATION_BITS) - 1;
+        return ((component >>> 32 & mask) << OWNER_GENERATION_BITS | composite >>> 32 & mask)
+                << OWNER_RECORD_BITS | composite & (1L << OWNER_RECORD_BITS) - 1;
     }
 
     // ---- counts and sizes: hints (D12.3) ----
@@ -1374,8 +1456,8 @@ public final class BBFlowShim {
             return U.getLongVolatile(o, OFF);
         }
         mem |= MEM_FIRST_SEEN;
-        if ((kind & KIND_FOREIGN) != 0 || neverBuilt(o, kind))
-            mem |= MEM_FOREIGN;
+        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
+            mem |= MEM_FOREIGN; // a root says better
         long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
         if (h == IGN)
             tally(TALLY_DROPPED_LIVES);
