@@ -111,6 +111,26 @@ static bool has_cleanable(jclass type)
     return found;
 }
 
+/* A field of the table may be another class's in another version (MixedAttribute.attribute became
+ * AbstractMixedHttpData.wrapped). */
+static bool declares(jclass type, const char *field)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jfieldID *fields = NULL;
+    jint n = 0;
+    bool found = false;
+    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
+        return false;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL;
+        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, NULL, NULL) == 0)
+            found = strcmp(name, field) == 0;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return found;
+}
+
 /* What one class of the super chain adds. */
 static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
 {
@@ -118,7 +138,8 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
     const struct bbf_netty_field *fields;
     size_t n = bbf_netty_fields(&fields);
     for (size_t i = 0; prefix > 0 && a->field < 0 && i < n; i++)
-        if (strcmp(name + prefix, fields[i].class_name) == 0) {
+        if (strcmp(name + prefix, fields[i].class_name) == 0 &&
+            (fields[i].field == NULL || declares(type, fields[i].field))) {
             a->field = (int)i;
             a->field_depth = depth;
         }
@@ -162,7 +183,8 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
     const struct bbf_netty_field *fields;
     (void)bbf_netty_fields(&fields);
     bool buffer = a.bytebuf_depth >= 0, view = buffer && a.field >= 0 && fields[a.field].view;
-    bool holder = !buffer && a.field >= 0 && !fields[a.field].view;
+    bool empty = !buffer && a.field >= 0 && fields[a.field].field == NULL;
+    bool holder = !buffer && !empty && a.field >= 0 && !fields[a.field].view;
     uint64_t kind = 0;
     if (buffer) {
         enum bbf_pool pool;
@@ -176,7 +198,7 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
         kind = BBF_L_KIND_HOLDER;
     } else if (a.counter) {
         kind = BBF_L_KIND_COUNTER;
-    } else if (a.holder) {
+    } else if (a.holder && !empty) {
         kind = BBF_L_KIND_UNKNOWN_HOLDER;
     }
     kind |= (uint64_t)(buffer ? a.bytebuf_depth : BBF_L_KIND_NO_DEPTH) << BBF_L_KIND_BYTEBUF_DEPTH;

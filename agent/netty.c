@@ -106,6 +106,45 @@ static const char *const holder_types[] = {
     "handler/codec/stomp/StompFrame",
     "channel/socket/DatagramPacket",
     "channel/AddressedEnvelope",
+    "handler/codec/http/DefaultHttpContent",
+    "handler/codec/http/DefaultLastHttpContent",
+    "handler/codec/http/DefaultFullHttpRequest",
+    "handler/codec/http/DefaultFullHttpResponse",
+    "handler/codec/http2/DefaultHttp2DataFrame",
+    "handler/codec/spdy/SpdyDataFrame",
+    "handler/codec/memcache/LastMemcacheContent",
+    "handler/codec/memcache/binary/FullBinaryMemcacheRequest",
+    "handler/codec/memcache/binary/FullBinaryMemcacheResponse",
+    "handler/codec/redis/FullBulkStringRedisMessage",
+    "handler/codec/redis/LastBulkStringRedisContent",
+    "handler/codec/smtp/LastSmtpContent",
+    "handler/codec/stomp/LastStompContentSubframe",
+    "handler/codec/haproxy/HAProxyTLV",
+    "handler/ssl/PemEncoded",
+    "channel/sctp/SctpMessage",
+    "channel/unix/DomainDatagramPacket",
+};
+
+/* What handlers of a whole protocol declare; some of its messages hold a buffer. */
+static const char *const message_types[] = {
+    "handler/codec/http/HttpObject",
+    "handler/codec/http/HttpMessage",
+    "handler/codec/http/HttpRequest",
+    "handler/codec/http/HttpResponse",
+    "handler/codec/http2/Http2Frame",
+    "handler/codec/http2/Http2StreamFrame",
+    "handler/codec/spdy/SpdyFrame",
+    "handler/codec/dns/DnsRecord",
+    "handler/codec/dns/DnsMessage",
+    "handler/codec/dns/DnsQuery",
+    "handler/codec/dns/DnsResponse",
+    "handler/codec/memcache/MemcacheMessage",
+    "handler/codec/memcache/MemcacheObject",
+    "handler/codec/memcache/binary/BinaryMemcacheRequest",
+    "handler/codec/memcache/binary/BinaryMemcacheResponse",
+    "handler/codec/mqtt/MqttMessage",
+    "handler/codec/redis/RedisMessage",
+    "handler/codec/stomp/StompSubframe",
 };
 
 enum bbf_type bbf_netty_type(const char *name, size_t len)
@@ -121,6 +160,9 @@ enum bbf_type bbf_netty_type(const char *name, size_t len)
     for (size_t i = 0; i < sizeof holder_types / sizeof *holder_types; i++)
         if (equals(rest, holder_types[i]))
             return BBF_TYPE_HOLDER;
+    for (size_t i = 0; i < sizeof message_types / sizeof *message_types; i++)
+        if (equals(rest, message_types[i]))
+            return BBF_TYPE_MESSAGE;
     return BBF_TYPE_NONE;
 }
 
@@ -278,6 +320,25 @@ static const struct bbf_netty_field fields[] = {
     {"handler/codec/dns/DefaultDnsRawRecord", "content", false},
     {"handler/codec/stomp/DefaultStompFrame", "content", false},
     {"handler/codec/mqtt/MqttMessage", "payload", false},
+    {"handler/codec/http/multipart/HttpPostRequestEncoder$WrappedFullHttpRequest", "content",
+     false},
+    {"handler/codec/http/HttpServerUpgradeHandler$UpgradeEvent", "upgradeRequest", false},
+    {"handler/codec/spdy/DefaultSpdyDataFrame", "data", false},
+    {"handler/codec/memcache/DefaultMemcacheContent", "content", false},
+    {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheRequest", "content", false},
+    {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheResponse", "content", false},
+    {"handler/codec/memcache/binary/AbstractBinaryMemcacheMessage", "key", false},
+    {"handler/ssl/PemPrivateKey", "content", false},
+    {"handler/ssl/PemX509Certificate", "content", false},
+    {"handler/ssl/PemValue", "content", false},
+    /* They hold nothing, or a file. */
+    {"handler/codec/http/LastHttpContent$1", NULL, false},
+    {"handler/codec/http/ComposedLastHttpContent", NULL, false},
+    {"handler/codec/http/multipart/AbstractDiskHttpData", NULL, false},
+    {"handler/codec/memcache/LastMemcacheContent$1", NULL, false},
+    {"handler/codec/redis/LastBulkStringRedisContent$1", NULL, false},
+    {"handler/codec/smtp/LastSmtpContent$1", NULL, false},
+    {"handler/codec/stomp/LastStompContentSubframe$1", NULL, false},
     {"channel/DefaultAddressedEnvelope", "message", false},
 };
 

@@ -21,6 +21,7 @@ enum bbf_type {
     BBF_TYPE_BYTEBUF, /* …netty/buffer/ByteBuf itself: its parameters need no class test */
     BBF_TYPE_BUFFER,  /* …netty/buffer/XxxByteBuf: a class test decides */
     BBF_TYPE_HOLDER,  /* ReferenceCounted, ByteBufHolder and the known holders */
+    BBF_TYPE_MESSAGE, /* HttpObject, RedisMessage …: looked at where an Object is */
     BBF_TYPE_TRACKED  /* not Netty's: named by track= (agent/plan.c) */
 };
 
@@ -91,8 +92,8 @@ bool bbf_netty_hooked_class(struct bbf_cf_str simple);
 /* A class whose content or owner lies behind a field. */
 struct bbf_netty_field {
     const char *class_name; /* behind "netty/" */
-    const char *field;
-    bool view; /* the owner of a view or wrapper; else the content of a holder */
+    const char *field;      /* NULL: a holder that holds no buffer */
+    bool view;              /* the owner of a view or wrapper; else the content of a holder */
 };
 size_t bbf_netty_fields(const struct bbf_netty_field **fields);
 

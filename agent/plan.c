@@ -360,7 +360,9 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
         struct bbf_cf_str type = {d.s + start + 1, i - start >= 2 ? i - start - 2 : 0};
         if (d.s[start] == 'L' && n < MAX_PARAMETERS) {
             enum bbf_type kind = type_of(c, type.s, type.len);
-            if (kind != BBF_TYPE_NONE || (objects && same(type, "java/lang/Object")))
+            if (kind == BBF_TYPE_NONE && same(type, "java/lang/Object"))
+                kind = BBF_TYPE_MESSAGE;
+            if (kind != BBF_TYPE_NONE && (kind != BBF_TYPE_MESSAGE || objects))
                 out[n++] = (struct parameter){slot, kind == BBF_TYPE_BYTEBUF};
         }
         slot = (uint16_t)(slot + (d.s[start] == 'J' || d.s[start] == 'D' ? 2 : 1));
@@ -377,7 +379,7 @@ static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_s
     if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
         return BBF_TYPE_NONE;
     enum bbf_type type = type_of(c, descriptor.s + at + 1, descriptor.len - at - 2);
-    return type == BBF_TYPE_HOLDER ? BBF_TYPE_NONE : type;
+    return type == BBF_TYPE_HOLDER || type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
 }
 
 static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
@@ -567,7 +569,7 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
-    return kind != BBF_TYPE_NONE && step_again(c, m, kind, call);
+    return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)

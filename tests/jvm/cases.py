@@ -352,6 +352,22 @@ def forgotten_requests(run):
     same("leaks", run.json.last_steps(), {"com.app.Http$Echo.forget": 3})
 
 
+def travel(run):
+    """20 kinds of messages by three ways each: the handler that had it last is the leaking step."""
+    exact(run)
+    kinds = run.oracle["leaked"]
+    same("kinds", kinds, 20)
+    same("live", run.json.totals["live"], run.json.totals["static"])  # a constant of HTTP/2's
+    same("lives", run.json.totals["lives"] - run.json.totals["live"], 3 * kinds)
+    read = "com.app.Travel${}.channelRead{}"
+    same("last steps", run.json.last_steps(), {read.format("Forget", ""): kinds})
+    same("handed over", run.json.passed(read.format("Hand", "")), kinds)
+    same("HttpObject", run.json.passed(read.format("HttpSink", "0")), 4)
+    same("the others", run.json.passed(read.format("Sink", "0")), kinds - 4)
+    same("memory", run.json.memory(), {"direct": (kinds, 16 * kinds)})
+    same("holders_unknown", run.json.totals["holders_unknown"], 0)
+
+
 COMPOSITES = {  # losing method: memory, bytes
     "added": ("composite", 300), "sliced": ("direct", 64), "removed": ("heap", 30),
     "takenOut": ("direct", 128), "consolidated": ("heap", 48), "flattened": ("composite", 96),
@@ -477,12 +493,14 @@ def probe_cases():
     yield probe("objects", "objects", check=objects, quick=True)
     yield probe("holders", "holders", check=holders, quick=True)
     for version in (NETTY_41, NETTY_42):
+        yield probe(f"travel {version[:3]}", "travel", netty=version, check=travel, short=(17,))
         yield probe(f"composites {version[:3]}", "composites", netty=version, check=composites,
                     quick=version == NETTY_41)
         yield probe(f"composites {version[:3]} paranoid", "composites", netty=version,
                     check=composites, short=(17,),
                     jvm=["-Dio.netty.leakDetection.level=PARANOID"])
         yield probe(f"replaying {version[:3]}", "replaying", netty=version, check=replaying)
+    yield probe("travel 4.1.48", "travel", netty="4.1.48.Final", check=travel, jdk=(17,))
     yield probe("constructors off", "constructors", check=constructors(False))
     yield probe("constructors on", "constructors", check=constructors(True),
                 agent="include=com.app,trackConstructors=com.app.Objects$Envelope")

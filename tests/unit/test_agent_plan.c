@@ -238,6 +238,9 @@ static void type_names_tell_buffers_and_holders(void **state)
         {"io/netty/buffer/ByteBufHolder", BBF_TYPE_HOLDER},
         {"io/netty/util/ReferenceCounted", BBF_TYPE_HOLDER},
         {"io/netty/handler/codec/http/FullHttpRequest", BBF_TYPE_HOLDER},
+        {"io/netty/handler/codec/http/HttpObject", BBF_TYPE_MESSAGE},
+        {"io/netty/handler/codec/redis/RedisMessage", BBF_TYPE_MESSAGE},
+        {"io/netty/handler/codec/http/HttpHeaders", BBF_TYPE_NONE},
         {"io/netty/channel/ChannelHandlerContext", BBF_TYPE_NONE},
         {"jetty/buffer/ByteBuf", BBF_TYPE_NONE},
         {"com/app/MyByteBuf", BBF_TYPE_NONE},
@@ -721,6 +724,21 @@ static void a_buffer_that_a_call_returned_is_a_step(void **state)
     planned_free(p);
 }
 
+/* A protocol's type is looked at where an Object is: in handlers' methods, or everywhere if asked.
+ */
+static void messages_are_looked_at_in_handlers(void **state)
+{
+    struct planned *p = planned_new("include=com.app");
+    (void)state;
+    assert_plan(
+        p, "com/app/A", PLAIN, "channelRead0",
+        "(Lio/netty/channel/ChannelHandlerContext;Lio/netty/handler/codec/http/HttpObject;)V",
+        "stepObject(a2,#A.channelRead0) +C");
+    assert_plan(p, "com/app/A", PLAIN, "f", "(Lio/netty/handler/codec/http/HttpObject;)V", "+C");
+    assert_plan(p, "com/app/A", PLAIN, "f", "()Lio/netty/handler/codec/http/HttpObject;", "+C");
+    planned_free(p);
+}
+
 /* track=: constructors and closing methods of classes that may be meant; types that are named. */
 static void tracked_objects_are_followed_from_constructor_to_closing_method(void **state)
 {
@@ -792,6 +810,7 @@ int main(void)
         cmocka_unit_test(constructors_are_stepped_when_they_are_listed),
         cmocka_unit_test(methods_that_only_forward_are_left_out),
         cmocka_unit_test(a_buffer_that_a_call_returned_is_a_step),
+        cmocka_unit_test(messages_are_looked_at_in_handlers),
         cmocka_unit_test(tracked_objects_are_followed_from_constructor_to_closing_method),
         cmocka_unit_test(the_cheap_question_lets_every_tracked_type_through),
     };

@@ -35,6 +35,7 @@ public final class W {
         COMMANDS.put("holders", Objects::holders);
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
+        COMMANDS.put("travel", Travel::run);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("limit", Load::limit);
