@@ -244,6 +244,23 @@ def unseen(bench):
         same("exit", program.end(), 0)
 
 
+def unborn(bench):
+    """Netty refuses to derive from a released buffer: nothing was opened that could be lost."""
+    for args in ((), ("map",)):
+        with Program(bench, *args, main="com.app.Unborn", ready="READY",
+                     jvm=[NO_LEAK_DETECTOR]) as program:
+            program.attach("include=com.app")
+            program.process.stdin.write("\n")
+            program.process.stdin.flush()
+            program.wait_for("REFUSED 40")
+            picture = harness.Snapshot(program.ask("dump", "--gc", str(program.pid)))
+            picture.check()
+            figures = {n: picture.totals[n] for n in ("lives", "released", "leaked", "unknown")}
+            same("what became of them", figures,
+                 {"lives": 40, "released": 40, "leaked": 0, "unknown": 0})
+            same("exit", program.end(), 0)
+
+
 def thread_goes(bench):
     """The agent thread is there while a buffer is open, and gone once all have ended."""
     with Program(bench, "serve", main="com.app.Late", ready="READY",
@@ -383,6 +400,7 @@ def cases(check_cycles):
     yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
     yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
+    yield Special("attach/unborn", unborn, jdk=(17, 25), quick=True)
     yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
     yield Special("attach/jcmd", jcmd, jdk=(17, 25))
     yield Special("attach/refused", refused, jdk=(17, 25))

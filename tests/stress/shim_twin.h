@@ -985,8 +985,9 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
         if (node > BBF_L_NODE_BEFORE_RESET)
             node = twin_child_of(me, node, twin_derived_key(me, node, site));
         mem = (uint32_t)(twin_get(&at->refs) >> BBF_L_MEM_SHIFT) & BBF_L_MEM_KIND;
+    } else if (pf != 0) {
+        return; /* released: the buffer never comes to be */
     } else {
-        pf = 0;
         node = twin_root_node(me, site, mem);
         if (node <= BBF_L_NODE_BEFORE_RESET) {
             twin_skip(me, o, f);

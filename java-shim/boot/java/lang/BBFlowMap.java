@@ -184,6 +184,14 @@ final class BBFlowMap {
         return raw != 0 && (raw & 1) == 0;
     }
 
+    /** Does the count of the buffer or its owner say that it was released? */
+    @Hidden
+    private static boolean isReleased(Object o) {
+        Object owner = owner(o);
+        long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
+        return (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0 && !isAlive(owner, kind);
+    }
+
     /** Not ours: a class without the field that is no buffer of map mode either. */
     @Hidden
     private static boolean isMapped(Object o) {
@@ -338,7 +346,8 @@ final class BBFlowMap {
             if ((kind & KIND_MAPPED) == 0 || BBFlowShim.paused())
                 return true;
             long pf = seen(parent);
-            if (pf == 0 && BBFlowShim.isSampled()) // it follows its owner, which is not followed
+            if (pf == 0 && (BBFlowShim.isSampled() // it follows its owner, which is not followed
+                    || isReleased(parent))) // what follows throws: it never comes to be
                 return true;
             int mem = pf != 0 ? BBFlowShim.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
             int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowShim.rootNode(site, mem);

@@ -766,8 +766,9 @@ public final class BBFlowShim {
             if (pf != 0 && isOpen(pf)) {
                 node = derivedNode(pf, site);
                 mem = memOf(pf);
+            } else if (pf != 0) {
+                return; // released: what follows throws, and the buffer never comes to be
             } else {
-                pf = 0;
                 node = rootNode(site, mem);
                 if (node <= NODE_BEFORE_RESET) {
                     skip(o, f);
