@@ -134,6 +134,7 @@ static bool activate(JNIEnv *env, bool attached)
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
     (void)bbf_hook_apply(env, NULL, rules);
+    bbf_oom_begin(env);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);
     if (!before_fork)

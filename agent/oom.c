@@ -77,16 +77,17 @@ static bool retransform_bits(JNIEnv *env)
     return done;
 }
 
+void bbf_oom_begin(JNIEnv *env)
+{
+    hooked = bbf_agent.options.file != NULL && retransform_bits(env);
+}
+
 void bbf_oom_look(JNIEnv *env)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     struct timespec now;
     if (rules == NULL || atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)
         return;
-    if (!hooked && rules->options.file != NULL && atomic_load(&bbf_agent.netty_loaded)) {
-        hooked = true;
-        (void)retransform_bits(env);
-    }
     uint64_t count = errors();
     if (count == seen)
         return;

@@ -5,7 +5,7 @@
  *
  * Netty's OutOfDirectMemoryError is hooked where it is made, in every Netty. The JDK's
  * OutOfMemoryError ("Cannot reserve … direct buffer memory") is made in java.nio.Bits, which is
- * retransformed once a Netty is there, and only with file=.
+ * retransformed only with file=.
  *
  * Called by: agent/worker.c, agent/lifecycle.c, agent/report.c. Threads: the agent thread.
  */
@@ -16,6 +16,9 @@
 
 #include "core/buf.h"
 
+/* Once the rules are in force, before main: the JVM cannot name the source of a frame of
+ * java.nio.Bits in a stack trace that is older. */
+void bbf_oom_begin(JNIEnv *env);
 /* Whenever the agent thread is awake, after `tick`. Writes at most one report a minute and 60 in
  * all; the others are counted. */
 void bbf_oom_look(JNIEnv *env);

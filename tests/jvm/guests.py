@@ -317,9 +317,7 @@ def open_telemetry(bench):
         same_lines(f"{run.order}: spans", spans(run), alone)
         picture = Snapshot(run.read("out.json"))
         picture.check()
-        same(f"{run.order}: composite leaks", picture.memory().get("composite", (0, 0))[0], 3)
-        same(f"{run.order}: leaks at forget",
-             picture.last_steps().get("com.app.Http$Echo.forget"), 3)
+        same(f"{run.order}: leaks", picture.last_steps(), {"com.app.Http$Echo.forget": 3})
 
 
 def flight_recorder(bench):
