@@ -8,7 +8,7 @@
  * for a moment, where a method has no jmethodID yet: an exception to D12.9 that has to be asked
  * for. What a method is, is remembered by its jmethodID, which no JVM gives to another method.
  *
- * Called by: agent/natives.c. Threads: any; a mutex where a method is met first.
+ * Called by: agent/natives.c. Threads: any; where a method is met first, the mutex of the sites.
  */
 #ifndef BBF_AGENT_CALLERS_H
 #define BBF_AGENT_CALLERS_H

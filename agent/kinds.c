@@ -90,37 +90,15 @@ static uint64_t count_of(jclass type)
     return count;
 }
 
-/* Netty 4.2's direct memory may come of a cleaner that only frees when told to (no Unsafe, JDK
- * 24+): such buffers have a field for it. */
-static bool has_cleanable(jclass type)
+/* Does the class itself declare a field of that name? `otherwise`: it cannot be asked. */
+static bool declares(jclass type, const char *field, bool otherwise)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jfieldID *fields = NULL;
     jint n = 0;
     bool found = false;
     if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
-        return true;
-    for (jint i = 0; i < n && !found; i++) {
-        char *name = NULL;
-        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, NULL, NULL) != 0)
-            continue;
-        found = strcmp(name, "cleanable") == 0;
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
-    return found;
-}
-
-/* A field of the table may be another class's in another version (MixedAttribute.attribute became
- * AbstractMixedHttpData.wrapped). */
-static bool declares(jclass type, const char *field)
-{
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jfieldID *fields = NULL;
-    jint n = 0;
-    bool found = false;
-    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
-        return false;
+        return otherwise;
     for (jint i = 0; i < n && !found; i++) {
         char *name = NULL;
         if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, NULL, NULL) == 0)
@@ -138,8 +116,10 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
     const struct bbf_netty_field *fields;
     size_t n = bbf_netty_fields(&fields);
     for (size_t i = 0; prefix > 0 && a->field < 0 && i < n; i++)
+        /* A field of the table may be another class's in another version (MixedAttribute.attribute
+         * became AbstractMixedHttpData.wrapped). */
         if (strcmp(name + prefix, fields[i].class_name) == 0 &&
-            (fields[i].field == NULL || declares(type, fields[i].field))) {
+            (fields[i].field == NULL || declares(type, fields[i].field, false))) {
             a->field = (int)i;
             a->field_depth = depth;
         }
@@ -157,8 +137,11 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
         a->bytebuf_depth = depth;
     if (a->lost == BBF_LOST_UNKNOWN)
         a->lost = bbf_netty_lost(name);
+    /* Netty 4.2's direct memory may come of a cleaner that only frees when told to (no Unsafe, JDK
+     * 24+): such buffers have a field for it. */
     if (prefix > 0 && a->lost == BBF_LOST_COUNTER &&
-        strcmp(name + prefix, "buffer/UnpooledDirectByteBuf") == 0 && has_cleanable(type))
+        strcmp(name + prefix, "buffer/UnpooledDirectByteBuf") == 0 &&
+        declares(type, "cleanable", true))
         a->lost = BBF_LOST_UNKNOWN;
     a->holder = a->holder || is_holder(env, type, 0);
 }

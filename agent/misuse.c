@@ -87,16 +87,6 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
 
 /* ---- names ---- */
 
-static int add(char ***list, size_t *n, const char *text)
-{
-    char **grown = realloc(*list, (*n + 1) * sizeof **list);
-    if (grown == NULL)
-        return BBF_ENOMEM;
-    *list = grown;
-    grown[*n] = strdup(text);
-    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
-}
-
 static int add_site(struct bbf_snap_misuse *row, uint32_t id)
 {
     const struct bbf_site *site = bbf_site_get(bbf_agent.tracker, id);
@@ -105,7 +95,8 @@ static int add_site(struct bbf_snap_misuse *row, uint32_t id)
         bbf_buf_printf(&name, "%s%s%s", site->class_name,
                        site->class_name[0] != '\0' && site->method[0] != '\0' ? "." : "",
                        site->method);
-    int err = add(&row->path, &row->n_path, site != NULL ? bbf_buf_cstr(&name) : "?");
+    int err =
+        bbf_snapshot_add_text(&row->path, &row->n_path, site != NULL ? bbf_buf_cstr(&name) : "?");
     bbf_buf_free(&name);
     return err;
 }
@@ -122,7 +113,7 @@ static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_
         node = at->parent;
     }
     if (node != BBF_L_NODE_NONE)
-        err = add(&row->path, &row->n_path, "…");
+        err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
     bool known = n > 0;
     while (n-- > 0 && err == BBF_OK)
         err = add_site(row, steps[n]);
@@ -139,7 +130,9 @@ static int add_method(struct bbf_snap_misuse *row, const char *signature, const 
     for (const char *p = signature + 1; *p != ';' && *p != '\0'; p++)
         bbf_buf_char(&name, *p == '/' ? '.' : *p);
     bbf_buf_printf(&name, ".%s", method);
-    int err = name.failed ? BBF_ENOMEM : add(&row->used_by, &row->n_used_by, bbf_buf_cstr(&name));
+    int err = name.failed
+                  ? BBF_ENOMEM
+                  : bbf_snapshot_add_text(&row->used_by, &row->n_used_by, bbf_buf_cstr(&name));
     bbf_buf_free(&name);
     return err;
 }
@@ -262,7 +255,7 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
 {
     int err = BBF_OK;
     for (size_t i = 0; i < n && err == BBF_OK; i++)
-        err = add(to, n_to, from[i]);
+        err = bbf_snapshot_add_text(to, n_to, from[i]);
     return err;
 }
 

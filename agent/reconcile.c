@@ -413,12 +413,7 @@ static int add_cause(struct bbf_snap_reconciled *to, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    char **grown = realloc(to->causes, (to->n_causes + 1) * sizeof *grown);
-    if (grown == NULL)
-        return BBF_ENOMEM;
-    to->causes = grown;
-    grown[to->n_causes] = strdup(text);
-    return grown[to->n_causes] != NULL ? (to->n_causes++, BBF_OK) : BBF_ENOMEM;
+    return bbf_snapshot_add_text(&to->causes, &to->n_causes, text);
 }
 
 /* Why Netty has more buffers than we, or fewer. */

@@ -40,16 +40,6 @@ void bbf_report_init(void)
 
 /* ---- pieces of a snapshot ---- */
 
-static int add_text(char ***list, size_t *n, const char *text)
-{
-    char **grown = realloc(*list, (*n + 1) * sizeof **list);
-    if (grown == NULL)
-        return BBF_ENOMEM;
-    *list = grown;
-    grown[*n] = strdup(text);
-    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
-}
-
 static int fill_settings(struct bbf_snapshot *s)
 {
     size_t n = bbf_options_count();
@@ -79,11 +69,11 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
     char version[64];
     bbf_nearby_netty_version(env, seen->prefix, version, sizeof version);
     bbf_buf_printf(&text, "%s %s", version, seen->prefix);
-    int err = add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
+    int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
     text.len = 0;
     bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
     if (err == BBF_OK && !seen->has_field)
-        err = add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
+        err = bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
     if (!seen->has_field && (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS)) &
                              BBF_L_SHARED_MAP) == 0)
         s->totals.untracked_classes_++;
@@ -131,12 +121,12 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     int err = BBF_OK;
     if (off != NULL) {
         bbf_buf_printf(&note, "tracking is off: %s", off);
-        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
     }
     bbf_oom_note(&note);
     if (err == BBF_OK && note.len > 0)
-        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     bbf_buf_free(&note);
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
@@ -145,7 +135,7 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
                                                           : "no application class with a buffer");
     if (err == BBF_OK && note.len > 0) {
         bbf_nearby_packages(env, rules->options.include, &note);
-        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     }
     bbf_buf_free(&note);
     if (err == BBF_OK && s->folded_rows > 0) {
@@ -154,20 +144,20 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
             "memory= has no room for the rows of %llu nodes that few lives passed: their "
             "lives are counted in the rows of their callers",
             (unsigned long long)s->folded_rows);
-        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
     }
     if (err == BBF_OK && rules->options.include == NULL)
-        err =
-            add_text(&s->notes, &s->n_notes,
-                     "no include= given: every class is followed that is not of the JDK, of Netty "
-                     "or of a known agent");
+        err = bbf_snapshot_add_text(
+            &s->notes, &s->n_notes,
+            "no include= given: every class is followed that is not of the JDK, of Netty "
+            "or of a known agent");
     if (err == BBF_OK && rules->options.direct_only && bbf_agent.tracker->live_heap > 0) {
         bbf_buf_printf(&note,
                        "%llu open heap buffers are older than trackDirectOnly=true and are "
                        "still followed (before-setting)",
                        (unsigned long long)bbf_agent.tracker->live_heap);
-        err = add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
     }
     return err;

@@ -191,7 +191,14 @@ static int try_all(struct bbf_options *copy, const struct bbf_entry *params, siz
         *effects |= changed ? effect : 0;
         bbf_buf_printf(answer, "%s=%s%s\n", name, value, changed ? "" : " (as before)");
     }
-    return BBF_OK;
+    if (bbf_tracker_can_sample(bbf_agent.tracker, (uint32_t)copy->sample))
+        return BBF_OK;
+    answer->len = 0;
+    bbf_buf_printf(answer,
+                   "sample: %d other rates were set since the start, and each keeps its "
+                   "place; choose one of them again, or 1",
+                   BBF_L_RATES - 1);
+    return BBF_ELIMIT;
 }
 
 static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)

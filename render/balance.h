@@ -1,13 +1,12 @@
 /*
  * render/balance.h - with refs=on: who retained and who released the lives of a leak row, by the
- * steps on its path; and, always, how many references were left.
+ * steps on its path.
  *
- * Called by: render/ only. Threads: any; pure. Errors: those of the buffer (sticky).
+ * Called by: render/ only. Threads: any; pure.
  */
 #ifndef BBF_RENDER_BALANCE_H
 #define BBF_RENDER_BALANCE_H
 
-#include "core/buf.h"
 #include "trie/snapshot.h"
 
 /* "Keeper.keep" of a step "Keeper.keep_retain": the length of a name (not NUL-terminated) without

@@ -196,6 +196,18 @@ int bbf_snapshot_parents(const struct bbf_snapshot *snapshot, uint32_t *parents,
     return err;
 }
 
+static int compare_leak_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_leak *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->lost > y->lost) - (x->lost < y->lost);
+}
+
 /* Most bytes first, then most lives, then by node; the rest only makes the order total. */
 static int compare_leaks(const void *a, const void *b)
 {
@@ -204,13 +216,7 @@ static int compare_leaks(const void *a, const void *b)
         return x->bytes > y->bytes ? -1 : 1;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (x->memory != y->memory)
-        return x->memory < y->memory ? -1 : 1;
-    return (x->lost > y->lost) - (x->lost < y->lost);
+    return compare_leak_keys(a, b);
 }
 
 static bool strings_are_valid(char *const *strings, size_t count)
@@ -270,22 +276,22 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
     }
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         const struct bbf_snap_misuse *row = &snapshot->misuses[i];
-        if ((unsigned)row->use > BBF_USE_ACCESS)
+        if ((unsigned)row->use > BBF_USE_ACCESS || !strings_are_valid(row->path, row->n_path) ||
+            !strings_are_valid(row->used_by, row->n_used_by))
             return BBF_EFORMAT;
     }
     return 0;
 }
 
-static int compare_leak_keys(const void *a, const void *b)
+int bbf_snapshot_add_text(char ***list, size_t *n, const char *text)
 {
-    const struct bbf_snap_leak *x = a, *y = b;
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    if (x->verdict != y->verdict)
-        return x->verdict < y->verdict ? -1 : 1;
-    if (x->memory != y->memory)
-        return x->memory < y->memory ? -1 : 1;
-    return (x->lost > y->lost) - (x->lost < y->lost);
+    char **grown = realloc(*list, (*n + 1) * sizeof *grown);
+
+    if (grown == NULL)
+        return BBF_ENOMEM;
+    *list = grown;
+    grown[*n] = strdup(text);
+    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
 }
 
 /* Where the thread is, or would be. */

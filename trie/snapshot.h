@@ -228,9 +228,10 @@ struct bbf_snapshot {
 struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without memory */
 void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees all it points to */
 
-/*
- * The name of a leak row's thread; NULL: not known.
- */
+/* Append a copy of `text` to one of the snapshot's lists of strings. BBF_ENOMEM. */
+int bbf_snapshot_add_text(char ***list, size_t *n, const char *text);
+
+/* The name of a leak row's thread; NULL: not known. */
 const char *bbf_snapshot_thread(const struct bbf_snapshot *snapshot, uint64_t id);
 
 /* Give the snapshot a thread's name, unless it has one for that id. BBF_ENOMEM. */
@@ -239,12 +240,12 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
 /*
  * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
  * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
- * leaks. Leak rows of one node, verdict, memory and loss become one (its p50
- * and thread those of the larger part), rows of no lives go; leaked or aged
- * lives of a node that no row names get one, memory unknown: `leaks` then lists every node that
- * lost a life. Called once by whoever filled the rows. Requires parents before children.
- * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not
- * precede its child), BBF_ENOMEM; the rows are then as they were.
+ * leaks. Leak rows of one node, verdict, memory and loss become one (its p50 and thread those of
+ * the larger part), rows of no lives go; leaked or aged lives of a node that no row names get one,
+ * memory unknown: `leaks` then lists every node that lost a life. Called once by whoever filled the
+ * rows. Requires parents before children. Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two
+ * nodes with one id, a parent that does not precede its child), BBF_ENOMEM; the rows are then as
+ * they were.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 

@@ -225,12 +225,24 @@ void bbf_tracker_resume(struct bbf_tracker *t)
     set_flag(t, BBF_L_SHARED_PAUSED, false);
 }
 
-int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n)
+/* The index of a rate, or of a free one for it; RATES: there is none. */
+static uint32_t rate_of(const struct bbf_tracker *t, uint32_t n)
 {
     uint32_t rate = 0;
     while (rate < BBF_L_RATES && atomic_load(&t->rates[rate]) != n &&
            atomic_load(&t->rates[rate]) != 0)
         rate++;
+    return rate;
+}
+
+bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n)
+{
+    return rate_of(t, n) < BBF_L_RATES;
+}
+
+int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n)
+{
+    uint32_t rate = rate_of(t, n);
     if (rate == BBF_L_RATES)
         return BBF_ELIMIT;
     atomic_store(&t->rates[rate], n);

@@ -260,6 +260,8 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
  * for. Agent thread. BBF_ELIMIT: there were 15 other rates already; nothing is changed.
  */
 int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n);
+/* Has bbf_tracker_sample() room for that rate? Once asked it has until another is set. */
+bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n);
 /* What a life that stands at the node stands for: the N of its root's rate. */
 static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t node)
 {

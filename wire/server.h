@@ -88,7 +88,7 @@ void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_sta
 void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *command);
 /* A text, sent as MESSAGE frames with time 0: whole lines, <= 1,024 bytes each, in order. */
 void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
-/* A document for our own client, sent as MESSAGE frames <= 1 MiB, not deflated. */
+/* A document for our own client, sent as MESSAGE frames <= 1 MiB. */
 void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
 /* The same for a part of a document that is made as it goes out: waits, while the other clients are
  * served, until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5

@@ -131,19 +131,33 @@ def composites(run):
 def set_sample(run):
     """Lives opened after `set` are drawn at its rate; sample=1 follows all again."""
     pid = str(run.pid)
-    for rate in (50, 1):
+    for rate, rates in ((50, [50]), (1, [0, 50])):  # lives of 50 may have outlived the reset
         run.client("set", pid, f"sample={rate}")
         run.client("reset", pid)
         time.sleep(1)
-        same("sampled", run.snapshot().totals["sampled"] in (rate, 50), True)
+        sampled = run.snapshot().totals["sampled"]
+        assert sampled in rates, sampled
     first = run.snapshot().doc["nodes"]
     time.sleep(1)
     second = run.snapshot().doc["nodes"]
     before = {n["id"]: n["passed"] for n in first if n["parent"] == -1}
     grown = [n["passed"] - before.get(n["id"], 0) for n in second if n["parent"] == -1]
     assert any(n > 0 and n % 50 for n in grown), f"not all are followed again: {grown}"
-    done, _ = run.client("set", pid, "sample=0", code=None)
-    assert "sample" in done + _, done + _
+    out, err = run.client("set", pid, "sample=0", code=None)
+    assert "sample" in out + err, out + err
+    refused(run, pid)
+
+
+def refused(run, pid):
+    """There is room for 15 rates besides 1: one more is refused, and nothing else is set then."""
+    for rate in [1, *range(2, 16)]:  # and 50, above
+        run.client("set", pid, f"sample={rate}")
+    out, err = run.client("set", pid, "trackDirectOnly=true", "sample=16", code=5)
+    assert "sample: 15 other rates were set" in out + err, out + err
+    settings = run.snapshot().doc["settings"]
+    same("sample, trackDirectOnly", (settings["sample"], settings["trackDirectOnly"]),
+         ("15", "false"))
+    run.client("set", pid, "sample=50")
 
 
 def cases():
