@@ -265,8 +265,7 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
 {
     jmethodID *methods = NULL;
     jint n = 0;
-    bool found = plan->named || plan->buffer_prefix > 0 || plan->exhausted || plan->refused ||
-                 plan->steps || plan->constructors;
+    bool found = bbf_plan_hooks(plan);
     if (found || (*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != 0)
         return found;
     for (jint i = 0; i < n && !found; i++)

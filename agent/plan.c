@@ -307,6 +307,12 @@ static bool names_closing(void *ctx, const char *utf8, size_t len)
     return bbf_track_methods(c->tracks, utf8, len) != 0;
 }
 
+bool bbf_plan_hooks(const struct bbf_plan_class *c)
+{
+    return c->named || c->closes || c->buffer_prefix > 0 || c->exhausted || c->refused ||
+           c->steps || c->constructors;
+}
+
 bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
 {
     struct bbf_cf_config look = {.targets = targets,
@@ -319,8 +325,7 @@ bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t le
     size_t out_len;
     if (c->tracks != NULL) /* nothing is planned, so nothing comes out */
         (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
-    return c->named || c->closes || c->buffer_prefix > 0 || c->exhausted || c->refused ||
-           c->steps || c->constructors;
+    return bbf_plan_hooks(c);
 }
 
 /* ---- steps ---- */
@@ -618,10 +623,14 @@ static bool application(const char *name, size_t len)
     return bbf_netty_prefix(name, len) == 0;
 }
 
+bool bbf_plan_never(const char *name, size_t len)
+{
+    return starts(name, len, "java/lang/") || starts(name, len, "jdk/internal/");
+}
+
 static bool included(const char *name, size_t len, const struct bbf_options *o)
 {
-    if (bbf_patterns_match(o->exclude, name, len) > 0 || starts(name, len, "java/lang/") ||
-        starts(name, len, "jdk/internal/"))
+    if (bbf_patterns_match(o->exclude, name, len) > 0 || bbf_plan_never(name, len))
         return false;
     if (o->include == NULL)
         return application(name, len);
@@ -671,11 +680,9 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     c->steps = included(name, len, o);
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
                       bbf_patterns_match(o->exclude, name, len) == 0;
-    c->tracks =
-        starts(name, len, "java/lang/") || starts(name, len, "jdk/internal/") ? NULL : o->track;
+    c->tracks = bbf_plan_never(name, len) ? NULL : o->track;
     c->named = bbf_track_classes(c->tracks, name, len) != 0;
-    return c->buffer_prefix > 0 || c->exhausted || c->refused || c->steps || c->constructors ||
-           c->tracks != NULL;
+    return bbf_plan_hooks(c) || c->tracks != NULL;
 }
 
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)

@@ -48,8 +48,12 @@ bool bbf_plan_counts(const char *name, size_t len);
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, struct bbf_tracker *tracker);
+/* Has the class hooks, as far as is known? (tracks alone is a question, no hook.) */
+bool bbf_plan_hooks(const struct bbf_plan_class *plan);
 /* With track=: look for closing methods. False: nothing is to be done with the class after all. */
 bool bbf_plan_declares(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
+/* Never followed and never tracked, whatever the options say: what our own hooks run in. */
+bool bbf_plan_never(const char *name, size_t len);
 /* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
 bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/plan.h"
 #include "agent/state.h"
 #include "core/log.h"
 #include "core/track.h"
@@ -52,8 +53,7 @@ static void name_of(jclass type, char out[NAME])
 static bool is_rewritten(jclass type, const char *name)
 {
     jobject loader = NULL;
-    return name[0] != '\0' && strncmp(name, "java/lang/", 10) != 0 &&
-           strncmp(name, "jdk/internal/", 13) != 0 &&
+    return name[0] != '\0' && !bbf_plan_never(name, strlen(name)) &&
            (*bbf_agent.code)->GetClassLoader(bbf_agent.code, type, &loader) == 0 && loader != NULL;
 }
 
@@ -116,6 +116,42 @@ static void ask(JNIEnv *env, struct answer *a, jclass type)
     }
 }
 
+/* ---- classes that are left out: said by the agent thread, never by the application's ---- */
+
+static struct {
+    char name[NAME];
+    _Atomic int state; /* 0 free, 1 being written, 2 to be said */
+} left_out[8];
+static _Atomic uint32_t more; /* for which there was no place */
+
+static void hand_over(const char *name)
+{
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        int free = 0;
+        if (!atomic_compare_exchange_strong(&left_out[i].state, &free, 1))
+            continue;
+        memcpy(left_out[i].name, name, NAME);
+        atomic_store_explicit(&left_out[i].state, 2, memory_order_release);
+        return;
+    }
+    atomic_fetch_add(&more, 1);
+}
+
+void bbf_tracked_look(void)
+{
+    for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
+        if (atomic_load_explicit(&left_out[i].state, memory_order_acquire) != 2)
+            continue;
+        bbf_log(BBF_LOG_WARN,
+                "track: %s is not followed: bbflow cannot see the call that closes it",
+                left_out[i].name);
+        atomic_store(&left_out[i].state, 0);
+    }
+    uint32_t n = atomic_exchange(&more, 0);
+    if (n > 0)
+        bbf_log(BBF_LOG_WARN, "track: %u more classes are not followed", (unsigned)n);
+}
+
 uint64_t bbf_tracked_classify(JNIEnv *env, jclass type)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
@@ -129,8 +165,7 @@ uint64_t bbf_tracked_classify(JNIEnv *env, jclass type)
     if (a.meant == 0 || name[0] == '\0')
         return 0;
     if ((a.meant & ~a.hooked) != 0) {
-        bbf_log(BBF_LOG_WARN,
-                "track: %s is not followed: bbflow cannot see the call that closes it", name);
+        hand_over(name);
         return 0;
     }
     size_t len = 0;

@@ -1,8 +1,8 @@
 /*
  * agent/tracked.h - which objects track= means, asked once per class by java.lang.BBFlowTrack.
  *
- * Called by: agent/natives.c, in any application thread; agent/hook.c. No exception is left
- * pending.
+ * Called by: agent/natives.c, in any application thread; agent/hook.c; agent/worker.c. No exception
+ * is left pending.
  */
 #ifndef BBF_AGENT_TRACKED_H
 #define BBF_AGENT_TRACKED_H
@@ -15,9 +15,11 @@
  * Class number | entries of track= (one bit each) << 16 | root site << 32 of a class that inherits
  * from one that track= names; 0 for others, and where the closing method that its objects would
  * run is none that bbflow can hook (native, absent, the boot loader's): then they would all look
- * lost. That is logged, once.
+ * lost. That is logged, once, by bbf_tracked_look().
  */
 uint64_t bbf_tracked_classify(JNIEnv *env, jclass type);
+/* The agent thread, once a second and at its end: log which classes were left out since. */
+void bbf_tracked_look(void);
 
 /* Entries of the list that this method would close: an instance method with code of its own. */
 unsigned bbf_tracked_closes(jvmtiEnv *jvmti, const char *list, jmethodID method);

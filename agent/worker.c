@@ -12,6 +12,7 @@
 #include "agent/reconcile.h"
 #include "agent/report.h"
 #include "agent/state.h"
+#include "agent/tracked.h"
 #include "agent/watch.h"
 #include "core/err.h"
 #include "core/log.h"
@@ -231,9 +232,11 @@ static void work(JNIEnv *env, bool *drained)
         bbf_watch_look();
         bbf_misuse_look(env);
         bbf_oom_look(env);
+        bbf_tracked_look();
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
     }
+    bbf_tracked_look();
 }
 
 static void *run(void *arg)

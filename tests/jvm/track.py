@@ -87,7 +87,17 @@ def attached(bench):
         process.stderr.close()
 
 
+def left_out(bench):
+    """The one whose close() is a JDK class's is said once, though it was made several times."""
+    done = bench.java("com.app.Tracked", "flows", agent=OPTIONS + ",loglevel=warn")
+    same("exit", done.returncode, 0)
+    same("said", [line for line in harness.agent_lines(done.stderr) if "track" in line],
+         ["[bbflow] warn: track: com/app/Tracked$Stream is not followed: bbflow cannot see the call "
+          "that closes it"])
+
+
 def cases():
+    yield Special("track/left out", left_out, jdk=(17,))
     for netty in (None, "4.1.140.Final"):
         yield Case("track/flows" + (" beside Netty" if netty else ""), "com.app.Tracked", "flows",
                    netty=netty, agent=OPTIONS, check=flows, quick=netty is None,
