@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "render/misuse.h"
 
-enum { EVENTS = 64, ROWS = 256, FRAMES = 16, STEPS = 64, NEAR = 10 /* frames, ours included */ };
+enum { EVENTS = 64, ROWS = 256, FRAMES = 17, STEPS = 64, NEAR = 11 /* frames, ours included */ };
 enum state { FREE, TAKEN, READY };
 
 /* One use, from the thread that did it to the agent thread. */

@@ -8,11 +8,32 @@
 #include "core/err.h"
 #include "core/log.h"
 
+/* The classes in the order in which they are defined, and a static field of each that initialises
+ * when it is asked for. */
+#define SHIM_CLASSES(XX)                                                                           \
+    XX(records, "BBFlowRecords", "[[Ljava/lang/Object;", "SLOTS")                                  \
+    XX(kind, "BBFlowKind", "Ljava/lang/BBFlowKind;", "KINDS")                                      \
+    XX(shim, "BBFlowShim", "Ljdk/internal/misc/Unsafe;", "U")                                      \
+    XX(roots, "BBFlowRoots", "Ljdk/internal/misc/Unsafe;", "U")                                    \
+    XX(map, "BBFlowMap", "Ljdk/internal/misc/Unsafe;", "U")                                        \
+    XX(track, "BBFlowTrack", "Ljdk/internal/misc/Unsafe;", "U")                                    \
+    XX(parts, "BBFlowParts", "Ljdk/internal/misc/Unsafe;", "U")                                    \
+    XX(misuse, "BBFlowMisuse", "Ljdk/internal/misc/Unsafe;", "U")                                  \
+    XX(ping, "BBFlowPing", NULL, NULL)
+
 /* Made by agent/embed.c from the compiled classes. */
-extern const unsigned char bbf_shim_class[], bbf_kind_class[], bbf_ping_class[], bbf_exit_class[],
-    bbf_map_class[], bbf_track_class[], bbf_parts_class[];
-extern const size_t bbf_shim_class_len, bbf_kind_class_len, bbf_ping_class_len, bbf_exit_class_len,
-    bbf_map_class_len, bbf_track_class_len, bbf_parts_class_len;
+#define XX(id, name, type, field)                                                                  \
+    extern const unsigned char bbf_##id##_class[];                                                 \
+    extern const size_t bbf_##id##_class_len;
+SHIM_CLASSES(XX)
+XX(exit, , , )
+#undef XX
+
+enum shim_class {
+#define XX(id, name, type, field) SHIM_##id,
+    SHIM_CLASSES(XX) SHIM_COUNT
+#undef XX
+};
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
  * first in changed in JDK 25, so it is asked for by either. */
@@ -165,6 +186,30 @@ static void find_group(JNIEnv *env)
     (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)groups);
 }
 
+/* All are initialised here: their <clinit> call no native, and an application's thread, whose stack
+ * may end there, never runs one. */
+static int define_all(JNIEnv *env, jclass classes[SHIM_COUNT])
+{
+    static const struct {
+        const char *name, *type, *field;
+        const unsigned char *bytes;
+        const size_t *len;
+    } table[SHIM_COUNT] = {
+#define XX(id, name, type, field)                                                                  \
+    {"java/lang/" name, type, field, bbf_##id##_class, &bbf_##id##_class_len},
+        SHIM_CLASSES(XX)
+#undef XX
+    };
+    for (int i = 0; i < SHIM_COUNT; i++)
+        if ((classes[i] = define(env, table[i].name, table[i].bytes, *table[i].len)) == NULL)
+            return failed(env, "defined");
+    for (int i = 0; i < SHIM_COUNT; i++)
+        if (table[i].field != NULL &&
+            (*env)->GetStaticFieldID(env, classes[i], table[i].field, table[i].type) == NULL)
+            return failed(env, "initialised");
+    return BBF_OK;
+}
+
 int bbf_shim_define(JNIEnv *env)
 {
     jclass theirs = (*env)->FindClass(env, "java/lang/BBFlowShim");
@@ -177,37 +222,22 @@ int bbf_shim_define(JNIEnv *env)
     (*env)->ExceptionClear(env);
     if (measure_arrays(env) != BBF_OK)
         return failed(env, "fitted");
-    jclass kind = define(env, "java/lang/BBFlowKind", bbf_kind_class, bbf_kind_class_len);
-    jclass shim = kind == NULL
-                      ? NULL
-                      : define(env, "java/lang/BBFlowShim", bbf_shim_class, bbf_shim_class_len);
-    jclass map =
-        shim == NULL ? NULL : define(env, "java/lang/BBFlowMap", bbf_map_class, bbf_map_class_len);
-    jclass track = map == NULL
-                       ? NULL
-                       : define(env, "java/lang/BBFlowTrack", bbf_track_class, bbf_track_class_len);
-    jclass parts = track == NULL
-                       ? NULL
-                       : define(env, "java/lang/BBFlowParts", bbf_parts_class, bbf_parts_class_len);
-    jclass ping = parts == NULL
-                      ? NULL
-                      : define(env, "java/lang/BBFlowPing", bbf_ping_class, bbf_ping_class_len);
-    if (ping == NULL)
-        return failed(env, "defined");
-    /* Asking for a static field links and initialises both: their <clinit> call no native. */
-    jfieldID slots = (*env)->GetStaticFieldID(env, shim, "SLOTS", "[[Ljava/lang/Object;");
-    if (slots == NULL ||
-        (*env)->GetStaticFieldID(env, kind, "KINDS", "Ljava/lang/BBFlowKind;") == NULL)
-        return failed(env, "initialised");
-    jobject array = (*env)->GetStaticObjectField(env, shim, slots);
+    jclass classes[SHIM_COUNT];
+    int err = define_all(env, classes);
+    if (err != BBF_OK)
+        return err;
+    jfieldID slots =
+        (*env)->GetStaticFieldID(env, classes[SHIM_records], "SLOTS", "[[Ljava/lang/Object;");
+    jobject array =
+        slots != NULL ? (*env)->GetStaticObjectField(env, classes[SHIM_records], slots) : NULL;
     if (array == NULL)
         return failed(env, "read");
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
-    bbf_agent.ping = (*env)->NewGlobalRef(env, ping);
-    bbf_agent.track = (*env)->NewGlobalRef(env, track);
-    bbf_agent.shim = (*env)->NewGlobalRef(env, shim);
+    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_ping]);
+    bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_track]);
+    bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_shim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     find_group(env);
     (*env)->DeleteLocalRef(env, thread);

@@ -19,6 +19,9 @@
 package java.lang;
 
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.HIGH;
+import static java.lang.BBFlowRecords.IGN;
+import static java.lang.BBFlowRecords.LOW;
 
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
@@ -26,14 +29,12 @@ import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowMap {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final long LOW = 0xffffffffL;
-    private static final long HIGH = 0xffffffff00000000L;
     private static final long PENDING = 1L << 63;
     private static final long KEY = (1L << MAP_TAG_SHIFT) - 1;
     private static final int BUCKETS = 1 << MAP_BUCKET_BITS;
     private static final int TRIES = 16;
     static final long NOT_IN = 0;
-    private static final long FULL = -1, IGN = HIGH | RECORD_IGN;
+    private static final long FULL = -1;
 
     private BBFlowMap() {
     }
@@ -65,9 +66,9 @@ final class BBFlowMap {
     /** Is o what the life of this handle is about, and is it open? */
     @Hidden
     private static boolean isOf(Object o, long h) {
-        Object s = BBFlowShim.slot((int) h);
+        Object s = BBFlowRecords.slot((int) h);
         return (s == o || s != null && s.getClass() == WeakReference.class
-                && ((WeakReference<?>) s).get() == o) && BBFlowShim.isOpen(h);
+                && ((WeakReference<?>) s).get() == o) && BBFlowRecords.isOpen(h);
     }
 
     /** The handle of an object's open life, 0 if there is none. */
@@ -140,7 +141,7 @@ final class BBFlowMap {
         long at = put(hash, e | PENDING);
         if (at == 0)
             return FULL;
-        U.putInt(BBFlowShim.recordAt(h) + REC_BATCH, (int) (at - MAP >>> 3));
+        U.putInt(BBFlowRecords.recordAt(h) + REC_BATCH, (int) (at - MAP >>> 3));
         if (rival(o, hash, tag, at, root) == 0 && U.compareAndSetLong(null, at, e | PENDING, e))
             return h;
         U.compareAndSetLong(null, at, e | PENDING, 0L);
@@ -227,24 +228,24 @@ final class BBFlowMap {
         boolean foreign = (kind & KIND_FOREIGN) != 0;
         if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
                 || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind)
-                || BBFlowShim.isSampled()) // there is no mark for what was drawn and not chosen
+                || BBFlowRoots.isSampled()) // there is no mark for what was drawn and not chosen
             return 0;
         mem |= foreign ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
-        int site = BBFlowShim.firstSiteOf(kind);
-        int node = site != 0 ? BBFlowShim.rootNode(site, mem) : 0;
+        int site = BBFlowRoots.firstSiteOf(kind);
+        int node = site != 0 ? BBFlowRoots.rootNode(site, mem) : 0;
         if (node <= NODE_BEFORE_RESET)
             return 0;
-        long h = BBFlowShim.open(o, node, BBFlowShim.refsOf(kind, mem), 0, 0, MAPPED | SEEN);
+        long h = BBFlowRecords.open(o, node, BBFlowRecords.refsOf(kind, mem), 0, 0, MAPPED | SEEN);
         if (h == IGN) {
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
             return 0;
         }
         if (enter(o, h, false) != h) {
-            BBFlowShim.undo(h);
+            BBFlowRecords.undo(h);
             return find(o);
         }
         // Released before it was in, so that the release hook did not find it?
-        return foreign || isAlive(o, kind) || !BBFlowShim.undoSeen(h) ? h : 0;
+        return foreign || isAlive(o, kind) || !BBFlowRecords.undoSeen(h) ? h : 0;
     }
 
     // ---- the hooks: true if o has no field, whatever was done with it ----
@@ -271,7 +272,7 @@ final class BBFlowMap {
             Object owner = owner(o);
             long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
             if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (meta & META_SITE) != SITE_FRESH
-                    && !BBFlowShim.paused())
+                    && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
         } catch (Throwable t) {
             BBFlowShim.failed(t);
@@ -285,7 +286,7 @@ final class BBFlowMap {
      */
     @Hidden
     private static boolean own(long h) {
-        long at = BBFlowShim.recordAt(h) + REC_LIFE, life;
+        long at = BBFlowRecords.recordAt(h) + REC_LIFE, life;
         do {
             life = U.getLongVolatile(null, at);
             if (((life ^ h) >>> 32) != 0 || (life & (STATE | SEEN)) != (OPEN | SEEN))
@@ -301,20 +302,20 @@ final class BBFlowMap {
             mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
         if ((kind & KIND_FOREIGN) != 0)
             mem |= MEM_FOREIGN;
-        int node = BBFlowShim.rootNode(meta & META_SITE, mem);
+        int node = BBFlowRoots.rootNode(meta & META_SITE, mem);
         for (int i = 0; i < TRIES; i++) {
             long f = find(o);
-            if (f != 0 && keep && !BBFlowShim.isUnnamed(f) || f != 0 && node > NODE_BEFORE_RESET
-                    && own(f) && BBFlowShim.rename(f, node, mem, size))
+            if (f != 0 && keep && !BBFlowRoots.isUnnamed(f) || f != 0 && node > NODE_BEFORE_RESET
+                    && own(f) && BBFlowRoots.rename(f, node, mem, size))
                 return;
-            if (f != 0 && !BBFlowShim.undoSeen(f))
-                BBFlowShim.endBy(f, true);
+            if (f != 0 && !BBFlowRecords.undoSeen(f))
+                BBFlowRecords.endBy(f, true);
             if (node <= NODE_BEFORE_RESET) {
                 if (node != NODE_IGNORE)
                     BBFlowShim.tally(TALLY_DROPPED_LIVES);
                 return;
             }
-            long in = openIn(o, node, BBFlowShim.refsOf(kind, mem), size, 0);
+            long in = openIn(o, node, BBFlowRecords.refsOf(kind, mem), size, 0);
             if (in != NOT_IN)
                 return;
         }
@@ -324,14 +325,14 @@ final class BBFlowMap {
     /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
     @Hidden
     static long openIn(Object o, int node, int refs, int size, long parent) {
-        long h = BBFlowShim.open(o, node, refs, size, parent, MAPPED);
+        long h = BBFlowRecords.open(o, node, refs, size, parent, MAPPED);
         if (h == IGN) {
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
             return h;
         }
         long in = enter(o, h, true);
         if (in != h)
-            BBFlowShim.undo(h);
+            BBFlowRecords.undo(h);
         if (in == FULL)
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
         return in;
@@ -343,21 +344,21 @@ final class BBFlowMap {
             if (hasField(o))
                 return false;
             long kind = BBFlowShim.kindOf(o);
-            if ((kind & KIND_MAPPED) == 0 || BBFlowShim.paused())
+            if ((kind & KIND_MAPPED) == 0 || BBFlowRoots.paused())
                 return true;
             long pf = seen(parent);
-            if (pf == 0 && (BBFlowShim.isSampled() // it follows its owner, which is not followed
+            if (pf == 0 && (BBFlowRoots.isSampled() // it follows its owner, which is not followed
                     || isReleased(parent))) // what follows throws: it never comes to be
                 return true;
             int mem = pf != 0 ? BBFlowShim.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
-            int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowShim.rootNode(site, mem);
+            int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowRoots.rootNode(site, mem);
             if (pf == 0 && node <= NODE_BEFORE_RESET)
                 return true;
             for (int i = 0; i < TRIES; i++) {
                 long f = find(o);
-                if (f != 0 && !BBFlowShim.undoSeen(f))
-                    BBFlowShim.endBy(f, true);
-                if (openIn(o, node, BBFlowShim.refsOf(kind, mem), 0, pf) != NOT_IN)
+                if (f != 0 && !BBFlowRecords.undoSeen(f))
+                    BBFlowRecords.endBy(f, true);
+                if (openIn(o, node, BBFlowRecords.refsOf(kind, mem), 0, pf) != NOT_IN)
                     return true;
             }
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
@@ -389,7 +390,7 @@ final class BBFlowMap {
                 return false;
             long kind = BBFlowShim.kindOf(o);
             if ((kind & KIND_MAPPED) != 0 && (kind & KIND_OWNER) != 0 && !isAlive(o, kind))
-                BBFlowShim.suspect(IGN, use, kind);
+                BBFlowMisuse.suspect(IGN, use, kind);
         } catch (Throwable t) {
             BBFlowShim.failed(t);
         }
@@ -410,7 +411,7 @@ final class BBFlowMap {
             return false;
         Object owner = owner(o);
         if (owner != null)
-            BBFlowShim.used(IGN, USE_ACCESS, BBFlowShim.kindOf(owner));
+            BBFlowMisuse.used(IGN, USE_ACCESS, BBFlowShim.kindOf(owner));
         return true;
     }
 

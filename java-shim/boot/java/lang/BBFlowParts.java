@@ -1,13 +1,20 @@
 /*
- * java.lang.BBFlowParts - where a composite of a Netty keeps its components, asked once per class.
+ * java.lang.BBFlowParts - who owns the components of a composite (D5, ADR 22): a word of the
+ * component's record names the composite's life. And where a CompositeByteBuf keeps its components,
+ * asked once per class.
  */
 package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
+import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowParts extends ClassValue<Long> {
-    static final BBFlowParts AT = new BBFlowParts();
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final BBFlowParts AT = new BBFlowParts();
 
     private BBFlowParts() {
     }
@@ -19,9 +26,52 @@ final class BBFlowParts extends ClassValue<Long> {
         try {
             while (type != null && !type.getName().endsWith("netty.buffer.CompositeByteBuf"))
                 type = type.getSuperclass();
-            return type != null ? Unsafe.getUnsafe().objectFieldOffset(type, "components") : -1L;
+            return type != null ? U.objectFieldOffset(type, "components") : -1L;
         } catch (Throwable absent) {
             return -1L;
         }
+    }
+
+    @Hidden
+    static void adopt(Object composite, Object component) {
+        long c = handleOf(component), k = handleOf(composite);
+        if (c == 0 || c == IGN || c == NEVER || !isOpen(c))
+            return;
+        if (k == 0) // in its constructor: the root hook comes later
+            k = firstSeen(composite);
+        if (k != 0 && k != IGN && k != NEVER && k != c && isOpen(k))
+            U.putLong(ownerAt(c), ownerWord(c, k));
+    }
+
+    @Hidden
+    static void disown(Object composite, int from, int to) {
+        long k = handleOf(composite), at = AT.get(composite.getClass());
+        if (k == 0 || k == IGN || k == NEVER || at < 0)
+            return;
+        Object[] parts = (Object[]) U.getReference(composite, at);
+        for (int i = Math.max(from, 0); i < to && i < parts.length; i++) {
+            long c = handleOf(parts[i]);
+            if (c != 0 && c != IGN && c != NEVER && U.getLong(ownerAt(c)) == ownerWord(c, k))
+                U.putLong(ownerAt(c), 0);
+        }
+    }
+    @Hidden
+    static long firstSeen(Object composite) {
+        long kind = kindOf(composite);
+        if ((kind & KIND_FIELD) != 0 && (kind & KIND_OWNER) != 0)
+            return BBFlowRoots.openFirst(composite, kind);
+        return (kind & KIND_MAPPED) != 0 ? BBFlowMap.firstSight(composite) : 0;
+    }
+
+    @Hidden
+    static long ownerAt(long f) {
+        return AFTER + (f & LOW & RECORD_MASK) * AFTER_SIZE + AFTER_OWNER;
+    }
+
+    @Hidden
+    static long ownerWord(long component, long composite) {
+        long mask = (1L << OWNER_GENERATION_BITS) - 1;
+        return ((component >>> 32 & mask) << OWNER_GENERATION_BITS | composite >>> 32 & mask)
+                << OWNER_RECORD_BITS | composite & (1L << OWNER_RECORD_BITS) - 1;
     }
 }

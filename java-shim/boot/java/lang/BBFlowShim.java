@@ -3,9 +3,11 @@
  * the agent (design D4), so that every class can see it and no call can fail to link.
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
- * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references. Records, nodes, stripes and the
- * shared page are native memory that is never unmapped (D12.1); their addresses are written into the
- * constant pool before the class is defined, so <clinit> calls no native.
+ * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references.
+ * Records, nodes, stripes and the shared page are native memory that is never unmapped (D12.1);
+ * their addresses are written into the constant pool before a class is defined, so <clinit> calls
+ * no native. Each class beside this one is a part of it: BBFlowRecords, BBFlowRoots, BBFlowParts,
+ * BBFlowMisuse, BBFlowMap, BBFlowTrack; all hooks and natives are here.
  *
  * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
@@ -14,6 +16,7 @@
 package java.lang;
 
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -28,23 +31,10 @@ public final class BBFlowShim {
 
     /** Offset of the hidden field in every ByteBuf that has it: one constant (D4). */
     static final long OFF = U.objectFieldOffset(BBFlowShim.class, "$bbf");
-    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
-
-    private static final long LOW = 0xffffffffL;
-    private static final long HIGH = 0xffffffff00000000L;
-    private static final long IGN = HIGH | RECORD_IGN;
-    private static final long NEVER = HIGH | RECORD_NEVER;
-    private static final long GENERATION = 1L << 32;
 
     /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
     private static final int BUCKET_ONE = 1;
-
-    /** enum bbf_memory. */
-    private static final int COMPOSITE = 2;
-
-    /** Strong slots by record number (D7); chunks are made once and stay. */
-    private static final Object[][] SLOTS = new Object[CHUNKS][];
 
     private BBFlowShim() {
     }
@@ -53,53 +43,53 @@ public final class BBFlowShim {
 
     /** Where key leads from node; node itself at a limit. */
     @Hidden
-    private static native int child(int node, int key);
+    static native int child(int node, int key);
 
     /** Root node of a site, 0 at a limit. */
     @Hidden
-    private static native int rootOf(int site);
+    static native int rootOf(int site);
 
     /** The twin of node in another refCnt bucket. */
     @Hidden
-    private static native int bucketOf(int node, int bucket);
+    static native int bucketOf(int node, int bucket);
 
     /** count lives of a class were released at node. */
     @Hidden
-    private static native void released(int node, int classNumber, int count);
+    static native void released(int node, int classNumber, int count);
 
     @Hidden
-    private static native void unknownAt(int node);
+    static native void unknownAt(int node);
 
     /** A life that stood at node was released so many seconds after it was opened. */
     @Hidden
-    private static native void lasted(int node, int seconds);
+    static native void lasted(int node, int seconds);
 
     /** 64 fresh records, linked; 0 at the limit. */
     @Hidden
-    private static native int bump();
+    static native int bump();
 
     /** One record from the shared stack; 0 at the limit. */
     @Hidden
-    private static native int pop();
+    static native int pop();
 
     @Hidden
-    private static native void push(int record);
+    static native void push(int record);
 
     /** The life of a handle was used after its end; false: the stack says that it was not. */
     @Hidden
-    private static native boolean misused(long handle, int use, int classNumber, long tid);
+    static native boolean misused(long handle, int use, int classNumber, long tid);
 
     /** Site of the method that calls retain or release; 0: none that is neither Netty's nor ours. */
     @Hidden
-    private static native int caller(int use);
+    static native int caller(int use);
 
     /** The agent thread has something to do. */
     @Hidden
-    private static native void wake();
+    static native void wake();
 
     /** Site of "?first-seen Class"; 0 at the limit. */
     @Hidden
-    private static native int firstSite(int classNumber);
+    static native int firstSite(int classNumber);
 
     // ---- the end of the stack ----
 
@@ -132,7 +122,7 @@ public final class BBFlowShim {
      */
     @Hidden
     @DontInline
-    private static void slowRoom() {
+    static void slowRoom() {
         long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
                 E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
         nothing();
@@ -145,22 +135,15 @@ public final class BBFlowShim {
 
     // ---- words ----
 
-    /** The address comes of the handle: that is what orders these loads behind $bbf's. */
     @ForceInline
     @Hidden
-    static long recordAt(long handle) {
-        return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
-    }
-
-    @ForceInline
-    @Hidden
-    private static long nodeAt(long path) {
+    static long nodeAt(long path) {
         return NODES + ((path & LOW) << NODE_SHIFT);
     }
 
     @ForceInline
     @Hidden
-    private static boolean mixed() {
+    static boolean mixed() {
         return U.getInt(SHARED + SHARED_MIXED) != 0;
     }
 
@@ -173,14 +156,18 @@ public final class BBFlowShim {
     /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
     @DontInline
     @Hidden
-    private static boolean foreign(Object o) {
+    static boolean foreign(Object o) {
         return o != null && (kindOf(o) & KIND_FIELD) == 0;
     }
 
     @DontInline
     @Hidden
     static void failed(Throwable cause) {
-        U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
+        try {
+            U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
+        } catch (Throwable stackOverflow) {
+            // No room to count it either: still nothing is thrown.
+        }
     }
 
     @DontInline
@@ -192,238 +179,6 @@ public final class BBFlowShim {
                     U.getLong(stripe + STRIPE_TALLY + 8L * which) + 1);
         else
             U.getAndAddLong(null, SHARED + SHARED_TALLY + 8L * which, 1);
-    }
-
-    // ---- stripes: free records and end counters of one carrier thread (D7) ----
-
-    @ForceInline
-    @Hidden
-    private static long tid() {
-        // The agent renames this call to currentCarrierThread on JDK 21+.
-        return U.getLong(Thread.currentThread(), TID);
-    }
-
-    @ForceInline
-    @Hidden
-    private static long stripe() {
-        long tid = tid();
-        long stripe = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
-        return U.getLong(stripe + STRIPE_OWNER) == tid ? stripe : claim(tid);
-    }
-
-    /** One of two places; 0 when other live threads hold both. */
-    @DontInline
-    @Hidden
-    private static long claim(long tid) {
-        long first = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
-        if (U.compareAndSetLong(null, first + STRIPE_OWNER, 0L, tid))
-            return first;
-        long other = STRIPES_AT + (((tid * 0x9E3779B97F4A7C15L) >>> 54) << STRIPE_SHIFT);
-        long owner = U.getLongVolatile(null, other + STRIPE_OWNER);
-        boolean mine = owner == tid
-                || owner == 0 && U.compareAndSetLong(null, other + STRIPE_OWNER, 0L, tid);
-        return mine ? other : 0;
-    }
-
-    // ---- slots ----
-
-    /** 64 consecutive records lie together, batches 32 KiB apart (trie/layout.h). */
-    @ForceInline
-    @Hidden
-    private static long slotOffset(int record) {
-        int index = record & 63 | (record >>> 6 & 7) << 13 | (record >>> 9 & 127) << 6;
-        return ARRAY_BASE + index * ARRAY_SCALE;
-    }
-
-    @Hidden
-    static Object slot(int record) {
-        Object[] chunk = SLOTS[(int) (record & RECORD_MASK) >>> CHUNK_SHIFT];
-        return chunk != null ? U.getReference(chunk, slotOffset(record)) : null;
-    }
-
-    @ForceInline
-    @Hidden
-    private static void setSlot(int record, Object o) {
-        U.putReference(SLOTS[record >>> CHUNK_SHIFT], slotOffset(record), o);
-    }
-
-    /** False without heap for a chunk: that batch cannot be used now. */
-    @DontInline
-    @Hidden
-    private static boolean slotsFor(int record) {
-        int chunk = record >>> CHUNK_SHIFT;
-        if (SLOTS[chunk] != null)
-            return true;
-        try {
-            Object[] fresh = new Object[1 << CHUNK_SHIFT];
-            U.compareAndSetReference(SLOTS, ARRAY_BASE + chunk * ARRAY_SCALE, null, fresh);
-            return true;
-        } catch (Throwable outOfMemory) {
-            failed(outOfMemory);
-            return false;
-        }
-    }
-
-    // ---- free records ----
-
-    /** Fill an empty list from the shared stack or with fresh records; its head, 0 at the limit. */
-    @DontInline
-    @Hidden
-    private static int refill(long stripe) {
-        long top;
-        int head;
-        do {
-            top = U.getLongVolatile(null, SHARED + SHARED_FREE);
-            head = (int) top;
-            if (head == 0)
-                break;
-            // The tag in the high half defeats ABA: a stale link fails the CAS.
-        } while (!U.compareAndSetLong(null, SHARED + SHARED_FREE, top,
-                (top >>> 32) + 1 << 32 | U.getInt(recordAt(head) + REC_BATCH) & LOW));
-        if (head == 0 && (head = bump()) == 0)
-            return 0;
-        if (!slotsFor(head)) {
-            push(head);
-            return 0;
-        }
-        int count = 0;
-        for (int r = head; r != 0; r = U.getInt(recordAt(r) + REC_NEXT))
-            count++;
-        U.putInt(stripe + STRIPE_COUNT, count);
-        return head;
-    }
-
-    /** Give 64 records of a long list to the other threads. */
-    @DontInline
-    @Hidden
-    private static void spill(long stripe) {
-        int head = U.getInt(stripe + STRIPE_HEAD), last = head;
-        for (int i = 1; i < BATCH; i++)
-            last = U.getInt(recordAt(last) + REC_NEXT);
-        U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(last) + REC_NEXT));
-        U.putInt(stripe + STRIPE_COUNT, U.getInt(stripe + STRIPE_COUNT) - BATCH);
-        U.putInt(recordAt(last) + REC_NEXT, 0);
-        push(head);
-    }
-
-    // ---- open (D12.4) ----
-
-    /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
-    @ForceInline
-    @Hidden
-    private static void begin(long at, long g, int node, int refs, int size, long parent, int state) {
-        U.putLong(at + REC_PATH, g | node);
-        U.putLong(at + REC_REFS, g | refs & LOW);
-        U.putLong(at + REC_SIZE, g | size & LOW);
-        U.putLong(at + REC_PARENT, parent);
-        U.putInt(at + REC_NEXT, U.getInt(SHARED + SHARED_NOW));
-        // In map mode the entry's place follows.
-        U.putInt(at + REC_BATCH, (state & MAPPED) != 0 ? 0 : (int) tid());
-        U.putLongRelease(null, at + REC_LIFE, g | state);
-    }
-
-    /** A life on a record of its own; its handle, IGN at a limit (the caller counts). Slot first. */
-    @Hidden
-    static long open(Object o, int node, int refs, int size, long parent, int flags) {
-        long stripe = stripe();
-        int record;
-        if (stripe != 0) {
-            record = U.getInt(stripe + STRIPE_HEAD);
-            if (record == 0 && (record = refill(stripe)) == 0)
-                return IGN;
-            U.putInt(stripe + STRIPE_HEAD, U.getInt(recordAt(record) + REC_NEXT));
-            U.putInt(stripe + STRIPE_COUNT, U.getInt(stripe + STRIPE_COUNT) - 1);
-        } else {
-            record = pop();
-            if (record == 0 || !slotsFor(record)) {
-                if (record != 0)
-                    push(record);
-                return IGN;
-            }
-        }
-        setSlot(record, o);
-        long at = recordAt(record);
-        long g = (U.getLong(at + REC_LIFE) & HIGH) + GENERATION;
-        begin(at, g, node, refs, size, parent, OPEN | flags);
-        return g | record;
-    }
-
-    @ForceInline
-    @Hidden
-    static int refsOf(long kind, int mem) {
-        return mem << MEM_SHIFT | (int) (kind & KIND_CLASS) << CLASS_SHIFT | 1;
-    }
-
-    /** The life lost a race to be the object's: it never was one. */
-    @Hidden
-    static void undo(long handle) {
-        if (endBy(handle, false)) // in map mode another thread may have released it meanwhile
-            U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
-    }
-
-    /**
-     * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
-     * where it stands.
-     */
-    @Hidden
-    static boolean endBy(long handle, boolean unknown) {
-        long at = recordAt(handle), path = U.getLong(at + REC_PATH), life;
-        int place = U.getInt(at + REC_BATCH);
-        U.putLong(at + REC_PATH, handle & HIGH);
-        do {
-            life = U.getLongVolatile(null, at + REC_LIFE);
-            if (((life ^ handle) >>> 32) != 0 || (life & STATE) != OPEN)
-                return false;
-        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life)));
-        if ((life & MAPPED) != 0)
-            BBFlowMap.remove(place, handle);
-        if (unknown)
-            unknownAt(chargedAt(path, handle));
-        if ((life & STICKY) != 0)
-            U.putInt(at + REC_BATCH, 0); // nobody released it
-        if ((life & (CONV | STICKY)) == 0) {
-            setSlot((int) handle, null);
-            U.putInt(at + REC_NEXT, 0);
-            push((int) handle);
-        }
-        return true;
-    }
-
-    /**
-     * Take back a first sight of map mode, unless a root has made it its own: then it is another's
-     * life, and nothing of it is touched. True if it was taken back.
-     */
-    @Hidden
-    static boolean undoSeen(long handle) {
-        long at = recordAt(handle), life;
-        int place = U.getInt(at + REC_BATCH);
-        do {
-            life = U.getLongVolatile(null, at + REC_LIFE);
-            if (((life ^ handle) >>> 32) != 0 || (life & (STATE | SEEN)) != (OPEN | SEEN))
-                return false;
-        } while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life)));
-        BBFlowMap.remove(place, handle);
-        U.getAndAddLong(null, SHARED + SHARED_UNDONE, 1);
-        if ((life & CONV) == 0) { // else it is the agent's from here on
-            U.putLong(at + REC_PATH, handle & HIGH);
-            setSlot((int) handle, null);
-            U.putInt(at + REC_NEXT, 0);
-            push((int) handle);
-        }
-        return true;
-    }
-
-    /** The life word of the end: what was marked at a stop is not the next life's. */
-    @ForceInline
-    @Hidden
-    private static long closed(long life) {
-        return (life ^ (OPEN ^ CLOSED)) & ~(STOPPED | SEEN);
-    }
-
-    @ForceInline
-    @Hidden
-    private static int chargedAt(long path, long handle) {
-        return ((path ^ handle) >>> 32) == 0 && (int) path != 0 ? (int) path : NODE_RACED;
     }
 
     // ---- roots ----
@@ -446,7 +201,7 @@ public final class BBFlowShim {
             U.putLong(o, OFF, g | f & LOW);
             U.storeStoreFence();
         } else {
-            rootSlow(o, size, meta, false);
+            BBFlowRoots.root(o, size, meta, false);
         }
     }
 
@@ -456,7 +211,7 @@ public final class BBFlowShim {
     public static void rootKeep(Object o, int size, int meta) {
         room();
         if (o != null && !(mixed() && BBFlowMap.root(o, size, meta, true)))
-            rootSlow(o, size, meta, true);
+            BBFlowRoots.root(o, size, meta, true);
     }
 
     /** Before a leak-aware wrapper is built: it would copy the object's last life (D5). */
@@ -464,232 +219,6 @@ public final class BBFlowShim {
     @Hidden
     public static void fresh(Object o) {
         root(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT);
-    }
-
-    @DontInline
-    @Hidden
-    private static void rootSlow(Object o, int size, int meta, boolean keep) {
-        slowRoom();
-        try {
-            // Its root draws, and mends what the wrapper copies: no handle for the short way.
-            if ((meta & META_SITE) == SITE_FRESH && isSampled()) {
-                passOver(U.getLong(o, OFF));
-                return;
-            }
-            // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
-            int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
-            if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
-                    && rename(U.getLong(o, OFF), known, meta >>> META_MEM_SHIFT, size))
-                return;
-            long kind = kindOf(o);
-            Object owner = o;
-            if ((kind & KIND_VIEW) != 0) {
-                owner = ownerOf(o);
-                if (owner == null)
-                    return;
-                kind = kindOf(owner);
-            }
-            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0)
-                openRoot(owner, kind, size, meta, keep);
-            if (owner != o)
-                U.putLong(o, OFF, U.getLong(owner, OFF));
-            U.storeStoreFence();
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    @Hidden
-    private static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
-        long f = U.getLong(o, OFF);
-        if (paused())
-            return;
-        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f) && !isUnnamed(f))
-            return;
-        if (keep && f == IGN && isSampled())
-            return; // the terminal within has drawn already
-        int mem = meta >>> META_MEM_SHIFT;
-        if ((mem & MEM_KIND) == MEM_KIND) // Unpooled.wrappedBuffer & co.: the class knows
-            mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
-        if ((kind & KIND_FOREIGN) != 0)
-            mem |= MEM_FOREIGN;
-        int sample = U.getInt(SHARED + SHARED_SAMPLE);
-        // Its first sight in the constructor has drawn for a composite that is kept.
-        int node = keep && sample != 0 && f != 0 && f != IGN && isOpen(f)
-                ? rateRoot(meta & META_SITE, sample) : rootNode(meta & META_SITE, mem);
-        boolean sticky = f != 0;
-        if (f != 0 && f != IGN && isOpen(f)) {
-            if (node > NODE_BEFORE_RESET && rename(f, node, mem, size))
-                return;
-            if (node <= NODE_BEFORE_RESET && isFirstSeen(f))
-                undo(f);
-            else
-                endBy(f, true);
-        }
-        if (node <= NODE_BEFORE_RESET) {
-            if (node != NODE_IGNORE && (meta & META_SITE) != SITE_FRESH)
-                tally(TALLY_DROPPED_LIVES);
-            skip(o, f);
-            return;
-        }
-        int refs = refsOf(kind, mem);
-        if (sticky && f != IGN && reopen(o, f, node, refs, size, 0))
-            return;
-        long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
-        if (h == IGN && (meta & META_SITE) != SITE_FRESH) // its root hook follows, and counts
-            tally(TALLY_DROPPED_LIVES);
-        if (sticky)
-            U.putLong(o, OFF, h);
-        else if (!U.compareAndSetLong(o, OFF, 0L, h)) { // another thread saw it first (D12.4)
-            undo(h);
-            rename(U.getLongVolatile(o, OFF), node, mem, size);
-        }
-    }
-
-    /**
-     * Root node of a site, or why there is none: NODE_IGNORE (off, trackDirectOnly, not drawn),
-     * NODE_NONE. With sample= each call draws: once a life.
-     */
-    @Hidden
-    static int rootNode(int site, int mem) {
-        int flags = U.getInt(SHARED + SHARED_FLAGS);
-        if ((flags & SHARED_OFF) != 0
-                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
-            return NODE_IGNORE;
-        int sample = U.getInt(SHARED + SHARED_SAMPLE);
-        if (sample != 0)
-            return isDrawn(sample, random()) ? rateRoot(site, sample) : NODE_IGNORE;
-        int node = U.getInt(ROOTS + ((long) site << 2));
-        return node != NODE_NONE ? node : rootOf(site);
-    }
-
-    // ---- sample= ----
-
-    @Hidden
-    static boolean isSampled() {
-        return U.getInt(SHARED + SHARED_SAMPLE) != 0;
-    }
-
-    /** The root of a site below which each life stands for N. */
-    @Hidden
-    static int rateRoot(int site, int sample) {
-        int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
-        int node = U.getInt(RATE_ROOTS + ((long) at << 2));
-        return node != NODE_NONE ? node : rootOf(at);
-    }
-
-    /** One in N, of 32 random bits: Lemire, Fast Random Integer Generation in an Interval, 2019. */
-    @Hidden
-    static boolean isDrawn(int sample, long random) {
-        return (random >>> 32) * (sample & SAMPLE_N) >>> 32 == 0;
-    }
-
-    /** The finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
-    @Hidden
-    static long mix(long z) {
-        z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
-        z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
-        return z ^ z >>> 31;
-    }
-
-    /** SplitMix64, a state for each carrier thread. */
-    @Hidden
-    private static long random() {
-        long step = 0x9e3779b97f4a7c15L, stripe = stripe();
-        if (stripe == 0)
-            return mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step) + step);
-        long state = U.getLong(stripe + STRIPE_RANDOM);
-        if (state == 0)
-            state = mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step));
-        state += step;
-        U.putLong(stripe + STRIPE_RANDOM, state);
-        return mix(state);
-    }
-
-    /**
-     * This life of the object, whose handle was f, is not followed. A recycled object keeps its
-     * record for a later one (marked, so that its end is no second release of the last life).
-     */
-    @Hidden
-    private static void skip(Object o, long f) {
-        if (f == 0 && !U.compareAndSetLong(o, OFF, 0L, IGN)) { // another thread saw it first
-            f = U.getLongVolatile(o, OFF);
-            if (isOpen(f) && isFirstSeen(f))
-                undo(f);
-        }
-        if (f != 0 && f != IGN && f != NEVER && isOpen(f))
-            endBy(f, true);
-        if (!passOver(f))
-            U.putLong(o, OFF, IGN);
-    }
-
-    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
-    @Hidden
-    private static boolean passOver(long f) {
-        long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
-        if (f == 0 || f == IGN || f == NEVER
-                || (U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != closed)
-            return false;
-        U.putLongRelease(null, at + REC_LIFE, closed | SKIPPED);
-        return true;
-    }
-
-    @Hidden
-    static boolean isSkipped(long f) {
-        return U.getLong(recordAt(f) + REC_LIFE) == (f & HIGH | CLOSED | STICKY | SKIPPED);
-    }
-
-    /** Hooks come or go: nothing is opened. */
-    @Hidden
-    static boolean paused() {
-        return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_PAUSED) != 0;
-    }
-
-    @Hidden
-    static boolean isOpen(long f) {
-        long life = U.getLong(recordAt(f) + REC_LIFE);
-        return ((life ^ f) >>> 32) == 0 && (life & STATE) == OPEN;
-    }
-
-    @Hidden
-    static boolean isFirstSeen(long f) {
-        long refs = U.getLong(recordAt(f) + REC_REFS);
-        return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
-    }
-
-    /** A composite that took components over in its constructor, and did nothing else yet. */
-    @Hidden
-    static boolean isUnnamed(long f) {
-        long path = U.getLong(recordAt(f) + REC_PATH);
-        return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
-                && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;
-    }
-
-    /** The life was only first seen inside the constructor or allocator: its root is known now. */
-    @Hidden
-    static boolean rename(long f, int node, int mem, int size) {
-        if (f == 0 || f == IGN || f == NEVER || !isOpen(f) || !isFirstSeen(f))
-            return false;
-        long at = recordAt(f), g = f & HIGH;
-        if ((U.getLong(at + REC_LIFE) & STOPPED) != 0)
-            return false; // seen before a stop: the allocator's buffer is another one
-        U.putLong(at + REC_PATH, g | node);
-        int kept = (int) U.getLong(at + REC_REFS) & (CLASS_MASK << CLASS_SHIFT | REFS_COUNT);
-        U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
-        U.putLong(at + REC_SIZE, g | size & LOW);
-        return true;
-    }
-
-    /** A closed sticky record goes on with its next generation. */
-    @Hidden
-    private static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
-        long at = recordAt(f);
-        if ((U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != (f & HIGH | CLOSED | STICKY))
-            return false;
-        long g = (f & HIGH) + GENERATION;
-        begin(at, g, node, refs, size, parent, OPEN | STICKY);
-        U.putLong(o, OFF, g | f & LOW);
-        return true;
     }
 
     // ---- views, wrappers, derived buffers (D5) ----
@@ -753,12 +282,12 @@ public final class BBFlowShim {
         if (o == null || parent == null || mixed() && BBFlowMap.derive(o, parent, site))
             return;
         try {
-            if (paused())
+            if (BBFlowRoots.paused())
                 return;
             long pf = current(parent);
             long f = U.getLong(o, OFF);
-            if (pf == IGN || pf == NEVER || isSkipped(pf)) { // it follows its owner
-                skip(o, f);
+            if (pf == IGN || pf == NEVER || BBFlowRoots.isSkipped(pf)) { // it follows its owner
+                BBFlowRoots.skip(o, f);
                 return;
             }
             long kind = kindOf(o);
@@ -769,16 +298,16 @@ public final class BBFlowShim {
             } else if (pf != 0) {
                 return; // released: what follows throws, and the buffer never comes to be
             } else {
-                node = rootNode(site, mem);
+                node = BBFlowRoots.rootNode(site, mem);
                 if (node <= NODE_BEFORE_RESET) {
-                    skip(o, f);
+                    BBFlowRoots.skip(o, f);
                     return;
                 }
             }
             int refs = refsOf(kind, mem);
             if (f != 0 && f != IGN && isOpen(f))
                 endBy(f, true);
-            if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf)) {
+            if (f == 0 || f == IGN || !BBFlowRoots.reopen(o, f, node, refs, 0, pf)) {
                 long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
                 if (h == IGN)
                     tally(TALLY_DROPPED_LIVES);
@@ -811,7 +340,7 @@ public final class BBFlowShim {
 
     /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
     @Hidden
-    private static Object ownerOf(Object o) {
+    static Object ownerOf(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = kindOf(o);
             if ((kind & KIND_VIEW) == 0)
@@ -823,7 +352,7 @@ public final class BBFlowShim {
 
     /** The handle in force: a view's owner may have been recycled under it. */
     @Hidden
-    private static long current(Object o) {
+    static long current(Object o) {
         long f = U.getLong(o, OFF);
         if (f == IGN || f == NEVER || f != 0 && isOpen(f))
             return f;
@@ -845,13 +374,7 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            long c = handleOf(component), k = handleOf(composite);
-            if (c == 0 || c == IGN || c == NEVER || !isOpen(c))
-                return;
-            if (k == 0) // in its constructor: the root hook comes later
-                k = firstSeen(composite);
-            if (k != 0 && k != IGN && k != NEVER && k != c && isOpen(k))
-                U.putLong(ownerAt(c), ownerWord(c, k));
+            BBFlowParts.adopt(composite, component);
         } catch (Throwable t) {
             failed(t);
         }
@@ -873,38 +396,10 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            long k = handleOf(composite), at = BBFlowParts.AT.get(composite.getClass());
-            if (k == 0 || k == IGN || k == NEVER || at < 0)
-                return;
-            Object[] parts = (Object[]) U.getReference(composite, at);
-            for (int i = Math.max(from, 0); i < to && i < parts.length; i++) {
-                long c = handleOf(parts[i]);
-                if (c != 0 && c != IGN && c != NEVER && U.getLong(ownerAt(c)) == ownerWord(c, k))
-                    U.putLong(ownerAt(c), 0);
-            }
+            BBFlowParts.disown(composite, from, to);
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    @Hidden
-    private static long firstSeen(Object composite) {
-        long kind = kindOf(composite);
-        if ((kind & KIND_FIELD) != 0 && (kind & KIND_OWNER) != 0)
-            return openFirst(composite, kind);
-        return (kind & KIND_MAPPED) != 0 ? BBFlowMap.firstSight(composite) : 0;
-    }
-
-    @Hidden
-    private static long ownerAt(long f) {
-        return AFTER + (f & LOW & RECORD_MASK) * AFTER_SIZE + AFTER_OWNER;
-    }
-
-    @Hidden
-    private static long ownerWord(long component, long composite) {
-        long mask = (1L << OWNER_GENERATION_BITS) - 1;
-        return ((component >>> 32 & mask) << OWNER_GENERATION_BITS | composite >>> 32 & mask)
-                << OWNER_RECORD_BITS | composite & (1L << OWNER_RECORD_BITS) - 1;
     }
 
     // ---- counts and sizes: hints (D12.3) ----
@@ -983,11 +478,8 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            if (o == null || mixed() && BBFlowMap.misuse(o))
-                return;
-            Object owner = ownerOf(o);
-            long f = current(o);
-            used(isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
+            if (o != null && !(mixed() && BBFlowMap.misuse(o)))
+                BBFlowMisuse.access(o);
         } catch (Throwable t) {
             failed(t);
         }
@@ -1030,21 +522,11 @@ public final class BBFlowShim {
     private static void usingSlow(Object o, long f, int use) {
         slowRoom();
         try {
-            if (f != 0 && f != NEVER && !isOpen(f) && !isSkipped(f))
-                suspect(f, use, kindOf(o));
+            if (f != 0 && f != NEVER && !isOpen(f) && !BBFlowRoots.isSkipped(f))
+                BBFlowMisuse.suspect(f, use, kindOf(o));
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    /** Remembered until the exception is made, which follows at once, or until the next one. */
-    @Hidden
-    static void suspect(long f, int use, long kind) {
-        long stripe = stripe();
-        if (stripe == 0)
-            return;
-        U.putLong(stripe + STRIPE_SUSPECT, f);
-        U.putInt(stripe + STRIPE_USE, (int) kind & KIND_CLASS | use << CLASS_SHIFT);
     }
 
     /** At the end of IllegalReferenceCountException's constructors, which may call each other. */
@@ -1054,23 +536,10 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            long stripe = stripe();
-            long f = stripe != 0 ? U.getLong(stripe + STRIPE_SUSPECT) : 0;
-            if (f == 0)
-                return;
-            int use = U.getInt(stripe + STRIPE_USE);
-            U.putLong(stripe + STRIPE_SUSPECT, 0);
-            used(f, use >>> CLASS_SHIFT, use);
+            BBFlowMisuse.refused();
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    /** f: the life that is over, IGN if it is not known. */
-    @Hidden
-    static void used(long f, int use, long kind) {
-        if (misused(f, use, (int) kind & KIND_CLASS, tid()))
-            tally(TALLY_MISUSE);
     }
 
     /** Direct memory ran out: the error that says so was just made. The agent thread reports. */
@@ -1145,7 +614,7 @@ public final class BBFlowShim {
     /** Rare: the second is another than the one of the open. */
     @DontInline
     @Hidden
-    private static void tellAge(int node, int opened) {
+    static void tellAge(int node, int opened) {
         try {
             int seconds = U.getInt(SHARED + SHARED_NOW) - opened;
             if (seconds > 0)
@@ -1183,7 +652,7 @@ public final class BBFlowShim {
             int place = U.getInt(at + REC_BATCH), opened = U.getInt(at + REC_NEXT);
             // Before the CAS: a CONV record may be freed by the agent right after it.
             U.putLong(at + REC_PATH, f & HIGH);
-            while (!U.compareAndSetLong(null, at + REC_LIFE, life, closed(life))) {
+            while (!U.compareAndSetLong(null, at + REC_LIFE, life, closedLife(life))) {
                 life = U.getLongVolatile(null, at + REC_LIFE);
                 if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
                     return;
@@ -1194,7 +663,7 @@ public final class BBFlowShim {
             if ((life & STICKY) != 0)
                 U.putInt(at + REC_BATCH, 0); // the run word is not this life's
             if (stripe != 0)
-                remember(stripe, f, chargedAt(path, f));
+                BBFlowMisuse.remember(stripe, f, chargedAt(path, f));
             if ((life & (CONV | STICKY)) == 0)
                 giveBack((int) f, stripe);
             long key = runKey(chargedAt(path, f), refs);
@@ -1219,37 +688,6 @@ public final class BBFlowShim {
         } finally {
             java.lang.ref.Reference.reachabilityFence(o); // D12.6: until the close is done
         }
-    }
-
-    /**
-     * Where the life ended and who released it, for a use after that: its record may be another
-     * life's by then. A reader finds the handle before and after what belongs to it.
-     */
-    @Hidden
-    private static void remember(long stripe, long f, int node) {
-        int next = U.getInt(stripe + STRIPE_NEXT_ENDED);
-        long at = stripe + STRIPE_ENDED + ((next & ENDED_SLOTS - 1) << 4);
-        U.putInt(stripe + STRIPE_NEXT_ENDED, next + 1);
-        U.putLong(at, 0);
-        U.putLongRelease(null, at + 8, (long) node << 32 | tid() & LOW);
-        U.putLongRelease(null, at, f);
-    }
-
-    /** The winner of a close without CONV and STICKY owns the record: slot first, then the list. */
-    @Hidden
-    private static void giveBack(int record, long stripe) {
-        setSlot(record, null);
-        if (stripe == 0) {
-            U.putInt(recordAt(record) + REC_NEXT, 0);
-            push(record);
-            return;
-        }
-        U.putInt(recordAt(record) + REC_NEXT, U.getInt(stripe + STRIPE_HEAD));
-        U.putInt(stripe + STRIPE_HEAD, record);
-        int count = U.getInt(stripe + STRIPE_COUNT) + 1;
-        U.putInt(stripe + STRIPE_COUNT, count);
-        if (count > SPILL_ABOVE)
-            spill(stripe);
     }
 
     // ---- steps (D12.5) ----
@@ -1331,7 +769,7 @@ public final class BBFlowShim {
     @Hidden
     private static void miss(Object o, long f, int site) {
         if (f == 0) {
-            firstSight(o, site);
+            BBFlowRoots.firstSight(o, site);
             return;
         }
         long at = recordAt(f), path = U.getLong(at + REC_PATH);
@@ -1353,7 +791,7 @@ public final class BBFlowShim {
 
     /** Where the site leads, looking for what exists before asking C to make it (D6). */
     @Hidden
-    private static int childOf(int node, int site) {
+    static int childOf(int node, int site) {
         long n = nodeAt(node);
         for (int i = 0; i < 8 * INLINE_CHILDREN; i += 8) {
             long word = U.getLongVolatile(null, n + i);
@@ -1400,73 +838,6 @@ public final class BBFlowShim {
     private static boolean sameBucket(int flags, int parent) {
         int other = U.getInt(nodeAt(parent) + NODE_FLAGS);
         return ((flags ^ other) >>> FLAG_BUCKET_SHIFT & 3) == 0;
-    }
-
-    /** No root hook opened a life for it: a constructor's buffer, or one older than the agent. */
-    @Hidden
-    private static void firstSight(Object o, int site) {
-        long kind = kindOf(o);
-        Object owner = o;
-        if ((kind & KIND_VIEW) != 0) {
-            owner = ownerOf(o);
-            if (owner == null) {
-                U.compareAndSetLong(o, OFF, 0L, IGN);
-                return;
-            }
-            kind = kindOf(owner);
-        }
-        long f = U.getLongVolatile(owner, OFF);
-        if (f == 0)
-            f = openFirst(owner, kind);
-        if (owner != o)
-            U.putLong(o, OFF, f);
-        if (f != IGN && f != NEVER && isOpen(f))
-            step(o, site);
-    }
-
-    /**
-     * A mock of a counted class: made without a constructor, its release() is not Netty's. (Inside
-     * the constructor a buffer looks the same; its root says better.)
-     */
-    @Hidden
-    private static boolean neverBuilt(Object o, long kind) {
-        long maxCapacity = kind >>> 32;
-        return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
-    }
-
-    @Hidden
-    static int firstSiteOf(long kind) {
-        return firstSite((int) kind & KIND_CLASS);
-    }
-
-    @Hidden
-    private static long openFirst(Object o, long kind) {
-        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
-        int flags = U.getInt(SHARED + SHARED_FLAGS);
-        int site = 0;
-        if ((flags & SHARED_PAUSED) != 0)
-            return 0;
-        if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
-                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
-            site = firstSiteOf(kind);
-        int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
-        if (node <= NODE_BEFORE_RESET) {
-            if (site != 0 && node != NODE_IGNORE)
-                tally(TALLY_DROPPED_LIVES);
-            U.compareAndSetLong(o, OFF, 0L, IGN);
-            return U.getLongVolatile(o, OFF);
-        }
-        mem |= MEM_FIRST_SEEN;
-        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
-            mem |= MEM_FOREIGN; // a root says better
-        long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
-        if (h == IGN)
-            tally(TALLY_DROPPED_LIVES);
-        if (U.compareAndSetLong(o, OFF, 0L, h))
-            return h;
-        if (h != IGN)
-            undo(h);
-        return U.getLongVolatile(o, OFF);
     }
 
     // ---- objects of track= ----
@@ -1557,7 +928,7 @@ public final class BBFlowShim {
     }
 
     @Hidden
-    private static long handleOf(Object o) {
+    static long handleOf(Object o) {
         long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
         if (h != -1)
             return h;

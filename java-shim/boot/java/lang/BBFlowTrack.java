@@ -54,13 +54,13 @@ final class BBFlowTrack extends ClassValue<Long> {
     @Hidden
     static void made(Object o) {
         long kind = of(o);
-        if (kind == 0 || BBFlowShim.paused() || BBFlowMap.find(o) != 0)
+        if (kind == 0 || BBFlowRoots.paused() || BBFlowMap.find(o) != 0)
             return;
         int node = root((int) (kind >>> 32), o);
         if (node == NODE_IGNORE)
             return;
         for (int i = 0; node > NODE_BEFORE_RESET && i < TRIES; i++)
-            if (BBFlowMap.openIn(o, node, BBFlowShim.refsOf(kind, MEM_KIND), 0, 0)
+            if (BBFlowMap.openIn(o, node, BBFlowRecords.refsOf(kind, MEM_KIND), 0, 0)
                     != BBFlowMap.NOT_IN)
                 return;
         BBFlowShim.tally(TALLY_DROPPED_LIVES);
@@ -70,9 +70,9 @@ final class BBFlowTrack extends ClassValue<Long> {
     @Hidden
     private static int root(int site, Object o) {
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
-        long random = BBFlowShim.mix(System.identityHashCode(o) * 0x9e3779b97f4a7c15L);
-        return sample == 0 ? BBFlowShim.rootNode(site, MEM_KIND)
-                : BBFlowShim.isDrawn(sample, random) ? BBFlowShim.rateRoot(site, sample)
+        long random = BBFlowRoots.mix(System.identityHashCode(o) * 0x9e3779b97f4a7c15L);
+        return sample == 0 ? BBFlowRoots.rootNode(site, MEM_KIND)
+                : BBFlowRoots.isDrawn(sample, random) ? BBFlowRoots.rateRoot(site, sample)
                 : NODE_IGNORE;
     }
 

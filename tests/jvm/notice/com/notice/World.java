@@ -120,7 +120,9 @@ public final class World {
     }
 
     static void classes() {
-        for (String name : new String[] {"BBFlowShim", "BBFlowKind", "BBFlowExit", "BBFlowPing"})
+        for (String name : new String[] {"BBFlowShim", "BBFlowKind", "BBFlowMap", "BBFlowTrack",
+                "BBFlowRecords", "BBFlowRoots", "BBFlowParts", "BBFlowMisuse", "BBFlowPing",
+                "BBFlowExit"})
             try {
                 Class<?> c = Class.forName("java.lang." + name, false, null);
                 say("class", c.toGenericString() + " " + c.getModule().isExported("java.lang"));

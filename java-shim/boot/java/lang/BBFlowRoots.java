@@ -1,0 +1,317 @@
+/*
+ * java.lang.BBFlowRoots - where a life begins when the short way (BBFlowShim.root) does not do: new
+ * objects, wrappers, names that come after the first sight, what trackDirectOnly and sample= leave
+ * out, and what no root hook opened.
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
+import static java.lang.BBFlowShim.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowRoots {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** enum bbf_memory. */
+    private static final int COMPOSITE = 2;
+
+    private BBFlowRoots() {
+    }
+
+    @DontInline
+    @Hidden
+    static void root(Object o, int size, int meta, boolean keep) {
+        slowRoom();
+        try {
+            // Its root draws, and mends what the wrapper copies: no handle for the short way.
+            if ((meta & META_SITE) == SITE_FRESH && isSampled()) {
+                passOver(U.getLong(o, OFF));
+                return;
+            }
+            // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
+            int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
+            if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
+                    && rename(U.getLong(o, OFF), known, meta >>> META_MEM_SHIFT, size))
+                return;
+            long kind = kindOf(o);
+            Object owner = o;
+            if ((kind & KIND_VIEW) != 0) {
+                owner = ownerOf(o);
+                if (owner == null)
+                    return;
+                kind = kindOf(owner);
+            }
+            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0)
+                openRoot(owner, kind, size, meta, keep);
+            if (owner != o)
+                U.putLong(o, OFF, U.getLong(owner, OFF));
+            U.storeStoreFence();
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    @Hidden
+    static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
+        long f = U.getLong(o, OFF);
+        if (paused())
+            return;
+        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f) && !isUnnamed(f))
+            return;
+        if (keep && f == IGN && isSampled())
+            return; // the terminal within has drawn already
+        int mem = meta >>> META_MEM_SHIFT;
+        if ((mem & MEM_KIND) == MEM_KIND) // Unpooled.wrappedBuffer & co.: the class knows
+            mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        if ((kind & KIND_FOREIGN) != 0)
+            mem |= MEM_FOREIGN;
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
+        // Its first sight in the constructor has drawn for a composite that is kept.
+        int node = keep && sample != 0 && f != 0 && f != IGN && isOpen(f)
+                ? rateRoot(meta & META_SITE, sample) : rootNode(meta & META_SITE, mem);
+        boolean sticky = f != 0;
+        if (f != 0 && f != IGN && isOpen(f)) {
+            if (node > NODE_BEFORE_RESET && rename(f, node, mem, size))
+                return;
+            if (node <= NODE_BEFORE_RESET && isFirstSeen(f))
+                undo(f);
+            else
+                endBy(f, true);
+        }
+        if (node <= NODE_BEFORE_RESET) {
+            if (node != NODE_IGNORE && (meta & META_SITE) != SITE_FRESH)
+                tally(TALLY_DROPPED_LIVES);
+            skip(o, f);
+            return;
+        }
+        int refs = refsOf(kind, mem);
+        if (sticky && f != IGN && reopen(o, f, node, refs, size, 0))
+            return;
+        long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
+        if (h == IGN && (meta & META_SITE) != SITE_FRESH) // its root hook follows, and counts
+            tally(TALLY_DROPPED_LIVES);
+        if (sticky)
+            U.putLong(o, OFF, h);
+        else if (!U.compareAndSetLong(o, OFF, 0L, h)) { // another thread saw it first (D12.4)
+            undo(h);
+            rename(U.getLongVolatile(o, OFF), node, mem, size);
+        }
+    }
+
+    /**
+     * Root node of a site, or why there is none: NODE_IGNORE (off, trackDirectOnly, not drawn),
+     * NODE_NONE. With sample= each call draws: once a life.
+     */
+    @Hidden
+    static int rootNode(int site, int mem) {
+        int flags = U.getInt(SHARED + SHARED_FLAGS);
+        if ((flags & SHARED_OFF) != 0
+                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
+            return NODE_IGNORE;
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
+        if (sample != 0)
+            return isDrawn(sample, random()) ? rateRoot(site, sample) : NODE_IGNORE;
+        int node = U.getInt(ROOTS + ((long) site << 2));
+        return node != NODE_NONE ? node : rootOf(site);
+    }
+
+    // ---- sample= ----
+
+    @Hidden
+    static boolean isSampled() {
+        return U.getInt(SHARED + SHARED_SAMPLE) != 0;
+    }
+
+    /** The root of a site below which each life stands for N. */
+    @Hidden
+    static int rateRoot(int site, int sample) {
+        int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
+        int node = U.getInt(RATE_ROOTS + ((long) at << 2));
+        return node != NODE_NONE ? node : rootOf(at);
+    }
+
+    /** One in N, of 32 random bits: Lemire, Fast Random Integer Generation in an Interval, 2019. */
+    @Hidden
+    static boolean isDrawn(int sample, long random) {
+        return (random >>> 32) * (sample & SAMPLE_N) >>> 32 == 0;
+    }
+
+    /** The finaliser of SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
+    @Hidden
+    static long mix(long z) {
+        z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
+        z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
+        return z ^ z >>> 31;
+    }
+
+    /** SplitMix64, a state for each carrier thread. */
+    @Hidden
+    static long random() {
+        long step = 0x9e3779b97f4a7c15L, stripe = stripe();
+        if (stripe == 0)
+            return mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step) + step);
+        long state = U.getLong(stripe + STRIPE_RANDOM);
+        if (state == 0)
+            state = mix(U.getAndAddLong(null, SHARED + SHARED_RANDOM, step));
+        state += step;
+        U.putLong(stripe + STRIPE_RANDOM, state);
+        return mix(state);
+    }
+
+    // ---- lives that are not followed ----
+
+    /**
+     * This life of the object, whose handle was f, is not followed. A recycled object keeps its
+     * record for a later one (marked, so that its end is no second release of the last life).
+     */
+    @Hidden
+    static void skip(Object o, long f) {
+        if (f == 0 && !U.compareAndSetLong(o, OFF, 0L, IGN)) { // another thread saw it first
+            f = U.getLongVolatile(o, OFF);
+            if (isOpen(f) && isFirstSeen(f))
+                undo(f);
+        }
+        if (f != 0 && f != IGN && f != NEVER && isOpen(f))
+            endBy(f, true);
+        if (!passOver(f))
+            U.putLong(o, OFF, IGN);
+    }
+
+    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+    @Hidden
+    static boolean passOver(long f) {
+        long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
+        if (f == 0 || f == IGN || f == NEVER
+                || (U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != closed)
+            return false;
+        U.putLongRelease(null, at + REC_LIFE, closed | SKIPPED);
+        return true;
+    }
+
+    @Hidden
+    static boolean isSkipped(long f) {
+        return U.getLong(recordAt(f) + REC_LIFE) == (f & HIGH | CLOSED | STICKY | SKIPPED);
+    }
+
+    // ---- what is known of a life ----
+
+    /** Hooks come or go: nothing is opened. */
+    @Hidden
+    static boolean paused() {
+        return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_PAUSED) != 0;
+    }
+
+    @Hidden
+    static boolean isFirstSeen(long f) {
+        long refs = U.getLong(recordAt(f) + REC_REFS);
+        return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
+    }
+
+    /** A composite that took components over in its constructor, and did nothing else yet. */
+    @Hidden
+    static boolean isUnnamed(long f) {
+        long path = U.getLong(recordAt(f) + REC_PATH);
+        return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
+                && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;
+    }
+
+    /** The life was only first seen inside the constructor or allocator: its root is known now. */
+    @Hidden
+    static boolean rename(long f, int node, int mem, int size) {
+        if (f == 0 || f == IGN || f == NEVER || !isOpen(f) || !isFirstSeen(f))
+            return false;
+        long at = recordAt(f), g = f & HIGH;
+        if ((U.getLong(at + REC_LIFE) & STOPPED) != 0)
+            return false; // seen before a stop: the allocator's buffer is another one
+        U.putLong(at + REC_PATH, g | node);
+        int kept = (int) U.getLong(at + REC_REFS) & (CLASS_MASK << CLASS_SHIFT | REFS_COUNT);
+        U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
+        U.putLong(at + REC_SIZE, g | size & LOW);
+        return true;
+    }
+
+    /** A closed sticky record goes on with its next generation. */
+    @Hidden
+    static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
+        long at = recordAt(f);
+        if ((U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != (f & HIGH | CLOSED | STICKY))
+            return false;
+        long g = (f & HIGH) + GENERATION;
+        begin(at, g, node, refs, size, parent, OPEN | STICKY);
+        U.putLong(o, OFF, g | f & LOW);
+        return true;
+    }
+
+    // ---- no root hook opened one ----
+
+    /** No root hook opened a life for it: a constructor's buffer, or one older than the agent. */
+    @Hidden
+    static void firstSight(Object o, int site) {
+        long kind = kindOf(o);
+        Object owner = o;
+        if ((kind & KIND_VIEW) != 0) {
+            owner = ownerOf(o);
+            if (owner == null) {
+                U.compareAndSetLong(o, OFF, 0L, IGN);
+                return;
+            }
+            kind = kindOf(owner);
+        }
+        long f = U.getLongVolatile(owner, OFF);
+        if (f == 0)
+            f = openFirst(owner, kind);
+        if (owner != o)
+            U.putLong(o, OFF, f);
+        if (f != IGN && f != NEVER && isOpen(f))
+            step(o, site);
+    }
+
+    /**
+     * A mock of a counted class: made without a constructor, its release() is not Netty's. (Inside
+     * the constructor a buffer looks the same; its root says better.)
+     */
+    @Hidden
+    static boolean neverBuilt(Object o, long kind) {
+        long maxCapacity = kind >>> 32;
+        return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
+    }
+
+    @Hidden
+    static int firstSiteOf(long kind) {
+        return firstSite((int) kind & KIND_CLASS);
+    }
+
+    @Hidden
+    static long openFirst(Object o, long kind) {
+        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        int flags = U.getInt(SHARED + SHARED_FLAGS);
+        int site = 0;
+        if ((flags & SHARED_PAUSED) != 0)
+            return 0;
+        if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
+                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
+            site = firstSiteOf(kind);
+        int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
+        if (node <= NODE_BEFORE_RESET) {
+            if (site != 0 && node != NODE_IGNORE)
+                tally(TALLY_DROPPED_LIVES);
+            U.compareAndSetLong(o, OFF, 0L, IGN);
+            return U.getLongVolatile(o, OFF);
+        }
+        mem |= MEM_FIRST_SEEN;
+        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
+            mem |= MEM_FOREIGN; // a root says better
+        long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
+        if (h == IGN)
+            tally(TALLY_DROPPED_LIVES);
+        if (U.compareAndSetLong(o, OFF, 0L, h))
+            return h;
+        if (h != IGN)
+            undo(h);
+        return U.getLongVolatile(o, OFF);
+    }
+}
