@@ -1,0 +1,256 @@
+"""Runs one JVM of an experiment and looks at it from outside."""
+
+import json
+import mmap
+import os
+import re
+import shutil
+import statistics
+import struct
+import subprocess
+import time
+
+import machine
+from clock import Clock
+
+SETTLE = 0.3  # seconds of processor time between "go" and the first look, at least
+QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
+SLICES = 8
+LINE = 64
+PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
+
+
+class Failed(Exception):
+    pass
+
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return int(re.search(r"VmRSS:\s*(\d+)", file.read()).group(1)) / 1024
+
+
+def events(path):
+    """What the agent counted: (buffers, their steps and ends too), as its report has them. Each
+    node's `passed` is one event of each buffer that came by; repeated rounds of a loop are one."""
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    return report["totals"]["lives"], sum(n["passed"] for n in report["nodes"]), report
+
+
+def young_pauses(path):
+    """Milliseconds of each young collection in a log of -Xlog:gc."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [float(ms) for ms in re.findall(r"Pause Young.* ([\d.]+)ms", file.read())]
+
+
+def collections(path):
+    pauses = young_pauses(path)
+    if not pauses:
+        return {"young": 0}
+    half = pauses[len(pauses) // 2:]  # those of the warm-up are another thing
+    return {"young": len(pauses), "young_ms": round(statistics.median(half), 3),
+            "young_max_ms": max(half)}
+
+
+def client(*args):
+    done = subprocess.run([os.path.join(machine.binaries(), "bbflow"), *args], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Failed(f"bbflow {' '.join(args)}: {done.stdout}")
+
+
+def gc_log(path):
+    return f"-Xlog:gc:file={path}:uptime"
+
+
+class Folder:
+    """Where one JVM writes; gone when it did well."""
+
+    def __init__(self, name):
+        self.path = os.path.join(machine.WORK, "runs", re.sub(r"\W+", "-", name))
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.makedirs(self.path)
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def read(self, name):
+        with open(self.file(name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def remove(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Worker:
+    """A JVM at work, one level of an experiment."""
+
+    def __init__(self, experiment, level, application):
+        self.level = level
+        self.application = application
+        self.folder = Folder(f"{experiment.key}-{level.name}")
+        self.report = self.folder.file("out.json")
+        self.log = self.folder.file("gc.log")
+        self.busy = 1  # threads that can run at once
+        self.process = self.clock = None
+
+    def flags(self):
+        return [gc_log(self.log), *self.level.flags(self.application, self.report)]
+
+    def start(self, command, **streams):
+        with open(self.folder.file("command"), "w", encoding="utf-8") as out:
+            out.write(" ".join(command) + "\n")
+        with open(self.folder.file("stderr"), "w", encoding="utf-8") as err:
+            self.process = subprocess.Popen(command, stderr=err, text=True,
+                                            env=machine.environment(), **streams)
+        self.clock = Clock(self.process.pid)
+
+    def come_or_go(self):
+        """The agent does, if it is its time now."""
+        pid = str(self.process.pid)
+        if self.level.when == "attach":
+            client("attach", pid, *self.level.options(self.application, self.report).split(","))
+        elif self.level.when == "stop":
+            client("stop", pid)
+
+    def work(self, seconds):
+        """Waits until so much of its time more has gone (times the threads that can run)."""
+        until = self.clock.seconds() + seconds * self.busy
+        wall = time.monotonic() + PATIENCE * seconds + 60
+        while True:
+            left = until - self.clock.seconds()
+            if left <= 0:
+                return
+            if self.process.poll() is not None or time.monotonic() > wall:
+                raise Failed(f"{self.folder.path}: ended, or does nothing: "
+                             + self.folder.read("stderr")[-800:])
+            time.sleep(min(max(left / self.busy, 0.002), 0.2))
+
+    def settle(self, seconds, most):
+        """Works so long, and on until the compilers have nothing to do; at most so many times more
+        (then what they left to do is part of what is measured)."""
+        self.work(seconds)
+        for _ in range(most):
+            compiled, worked = self.clock.compilers(), self.clock.seconds()
+            self.work(SETTLE)
+            if self.clock.compilers() - compiled < QUIET * (self.clock.seconds() - worked):
+                break
+
+    def looks_like(self):
+        return {"compilers_s": round(self.clock.compilers(), 2),
+                "rss_mb": round(resident_mb(self.process.pid), 1)}
+
+    def has_counted(self, operations):
+        """What log and report of a JVM that has ended say; operations: those that the agent saw."""
+        result = collections(self.log)
+        if self.level.tracks:
+            result.update(counted(self.report, operations))
+            if self.level.samples:  # what its report has is scaled up: no events that were
+                del result["events"], result["lives"]
+        return result
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            try:
+                if stream:
+                    stream.close()
+            except OSError:
+                pass  # what it did not read is lost
+
+
+class Bench(Worker):
+    """A JVM that runs com.example.bench.Bench."""
+
+    def __init__(self, experiment, level):
+        super().__init__(experiment, level, "com.example.bench")
+        counters = self.folder.file("counters")
+        more = machine.grpc() if experiment.workload == "grpc" else []
+        self.start([machine.java(experiment.jdk), *experiment.heap, "-XX:+UseSerialGC",
+                    *self.flags(), f"-Dbench.keys={machine.keys()}",
+                    "-cp", machine.class_path(experiment.netty, *more), "com.example.bench.Bench",
+                    counters, experiment.workload, str(experiment.threads)],
+                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.expect("up")
+        with open(counters, "rb") as file:
+            self.shown = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        self.busy = min(experiment.threads, os.cpu_count())
+
+    def expect(self, word):
+        line = self.process.stdout.readline().strip()
+        if line != word:
+            self.process.kill()
+            self.process.wait()
+            raise Failed(f"{self.folder.path}: {line!r}, not {word!r}: "
+                         + self.folder.read("stderr")[-800:])
+
+    def say(self, word):
+        try:
+            self.process.stdin.write(word + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # what it has to say instead is in its stderr
+        self.expect(word)
+
+    def done(self):
+        return sum(struct.unpack_from("=q", self.shown, at)[0]
+                   for at in range(0, len(self.shown), LINE))
+
+    def look(self):
+        """(operations, processor seconds, wall seconds), so close together that they belong to
+        the same moment; after ten tries the machine is too busy for that: the last one counts."""
+        for _ in range(10):
+            before = time.monotonic()
+            picture = self.done(), self.clock.seconds(), time.monotonic()
+            if picture[2] - before < 0.001:
+                break
+        return picture
+
+
+def sample(experiment, level):
+    """One JVM, one sample."""
+    bench = Bench(experiment, level)
+    try:
+        bench.say("go")
+        bench.work(experiment.warm)
+        bench.say("pause")
+        before = bench.done() if level.when == "attach" else 0
+        bench.come_or_go()
+        bench.say("go")
+        bench.settle(experiment.warm_again(), experiment.settles)
+        looks = [bench.look()]
+        for _ in range(SLICES):
+            bench.work(experiment.seconds / SLICES)
+            looks.append(bench.look())
+        result = {**rates(looks), **bench.looks_like()}
+        bench.say("end")
+        bench.process.wait(60)
+        result.update(bench.has_counted(bench.done() - before))
+    finally:
+        bench.close()
+    bench.folder.remove()
+    return result
+
+
+def rates(looks):
+    """ns: processor time an operation; best: of the best slice; wall: operations a second."""
+    (ops0, cpu0, wall0), (ops1, cpu1, wall1) = looks[0], looks[-1]
+    if ops1 <= ops0:
+        raise Failed("no operation was done in the time to be measured")
+    slices = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(looks, looks[1:]) if b[0] > a[0]]
+    return {"ns": round(1e9 * (cpu1 - cpu0) / (ops1 - ops0), 2),
+            "best": round(1e9 * min(slices), 2), "wall": round((ops1 - ops0) / (wall1 - wall0), 1)}
+
+
+def counted(path, operations):
+    lives, all_events, report = events(path)
+    limits = report["limits"]
+    return {"events": round(all_events / operations, 3), "lives": round(lives / operations, 3),
+            "open": report["totals"]["live"], "nodes": limits["maxNodes"]["used"],
+            "memory": limits["memory"]["used"],
+            "dropped": round((report["totals"]["dropped_lives"]
+                              + report["totals"]["dropped_steps"]) / operations, 3)}

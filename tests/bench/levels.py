@@ -1,0 +1,89 @@
+"""The levels that are compared: Netty's own leak detector, and bbflow with its options."""
+
+import dataclasses
+import os
+
+import machine
+
+DETECTOR = "io.netty.leakDetection.level"
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
+    by "stop" then. agent: another build than this one's."""
+
+    name: str
+    detector: str = "DISABLED"
+    include: str = ""
+    more: str = ""
+    when: str = "start"
+    agent: str = ""
+
+    @property
+    def tracks(self):
+        """Does the agent count events while this level is measured?"""
+        return bool(self.include) and self.when != "stop"
+
+    @property
+    def samples(self):
+        return "sample=" in self.more
+
+    def options(self, application, report):
+        """The agent's options. gc=off: at exit it must not wait for a collection."""
+        include = self.include.replace("APP", application)
+        return ",".join(o for o in (f"include={include}", self.more, f"file={report}") if o)
+
+    def library(self):
+        return self.agent or os.path.join(machine.binaries(), "libbbflow.so")
+
+    def flags(self, application, report):
+        flags = [f"-D{DETECTOR}={self.detector}"]
+        if self.include and self.when != "attach":
+            flags.append(f"-agentpath:{self.library()}={self.options(application, report)}")
+        return flags
+
+
+ALL = "APP+io.netty"
+
+NONE = Level("none")
+AGAIN = Level("none again")
+SIMPLE = Level("SIMPLE", "SIMPLE")
+ADVANCED = Level("ADVANCED", "ADVANCED")
+PARANOID = Level("PARANOID", "PARANOID")
+NOTHING = Level("nothing matches", include="no.such.application")
+APPLICATION = Level("application", include="APP")
+HANDLER = Level("application + handlers", include="APP+io.netty.handler")
+NETTY = Level("all of Netty", include=ALL)
+SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
+DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
+LATE = Level("attached late", include="APP", when="attach")
+STOPPED = Level("stopped", include=ALL, when="stop")
+# For `grows`: so much memory that no limit is reached.
+ROOMY = Level("application", include="APP",
+              more="memory=8G,maxLives=16777216,maxNodes=1048576")
+
+EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, DIRECT,
+         LATE, STOPPED, AGAIN)
+
+
+def sampled(n):
+    return Level(f"sample={n}", include=ALL, more=f"sample={n}")
+
+
+# What each of them is, for the tables' readers.
+MEANING = {
+    NONE.name: "no agent, leak detector DISABLED; what all others are compared with",
+    SIMPLE.name: "Netty's default: one allocation in 128, only that it was lost",
+    ADVANCED.name: "the same one in 128, with the places where it was used",
+    PARANOID.name: "every buffer, with the places where it was used",
+    NOTHING.name: "bbflow, `include` matches no class: every buffer is counted, no steps",
+    APPLICATION.name: "bbflow, `include` is the application: every buffer, each step in it",
+    HANDLER.name: "the same, and through all of `io.netty.handler`",
+    NETTY.name: "the same, and through all of `io.netty`",
+    SAMPLED.name: "all of Netty, one buffer in 128",
+    DIRECT.name: "all of Netty, direct buffers only",
+    LATE.name: "bbflow (the application) comes by `bbflow attach` when the JVM is warm",
+    STOPPED.name: "all of Netty, then `bbflow stop`, then measured",
+    AGAIN.name: "`none` a second time: what differs here is the machine",
+}

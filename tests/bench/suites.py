@@ -1,0 +1,206 @@
+"""What is measured: experiments, each some levels side by side in rounds, and suites of them."""
+
+import dataclasses
+import itertools
+
+import hello
+import jvm
+import levels as L
+import startup
+
+JDK, NETTY = "17", "4.1.140.Final"
+OTHERS = (("17", "4.2.20.Final"), ("25", "4.1.140.Final"), ("25", "4.2.20.Final"))
+SMALL = ("-Xms256m", "-Xmx256m")
+# Seconds of one JVM beside what is asked for, on a quiet machine with two cores.
+OVERHEAD = {"bench": 1.0, "hello": 1.6, "start": 0.35}
+MOVING = 1.0  # attach or stop
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """kind: bench, hello or start. Its samples are comparable among each other, with nothing else.
+    curve, x: it is one point of that curve of `grows`."""
+
+    key: str
+    workload: str
+    levels: tuple
+    rounds: int
+    kind: str = "bench"
+    threads: int = 1
+    jdk: str = JDK
+    netty: str = NETTY
+    warm: float = 1.5
+    seconds: float = 1.0
+    settles: int = 12
+    heap: tuple = SMALL
+    curve: str = ""
+    x: int = 0
+
+    def sample(self, level):
+        return {"bench": jvm, "hello": hello, "start": startup}[self.kind].sample(self, level)
+
+    def warm_again(self):
+        """Where the agent comes or goes for one level, all of them have the same time after it."""
+        return self.warm if any(level.when != "start" for level in self.levels) else 0.0
+
+    def estimate(self):
+        """Seconds on a quiet machine with at least two cores."""
+        total = 0.0
+        for level in self.levels:
+            total += OVERHEAD[self.kind]
+            if self.kind != "start":
+                total += self.warm + self.warm_again() + 2 * jvm.SETTLE + self.seconds
+                total += self.curve_fill() + (MOVING if level.when != "start" else 0)
+        return total * self.rounds
+
+    def curve_fill(self):
+        return 2e-6 * self.x if self.curve == "live" else 0.0
+
+
+def protocols(levels, rounds, **more):
+    return [Experiment(name, name, levels, rounds, **more) for name in ("http2", "grpc", "ssl")]
+
+
+def versions(levels, rounds, workloads=("codec",), pairs=OTHERS):
+    return [Experiment(f"{w} JDK {jdk} Netty {netty[:3]}", w, levels, rounds, jdk=jdk, netty=netty,
+                       kind="hello" if w == "hello" else "bench")
+            for (jdk, netty), w in itertools.product(pairs, workloads)]
+
+
+def threads(levels, rounds, counts, workloads=("codec", "calls:10")):
+    """One experiment each: scaling is told by how what a level loses changes with the threads."""
+    return [Experiment(f"{w} {n} threads", w, levels, rounds, threads=n, curve="threads " + w, x=n)
+            for w, n in itertools.product(workloads, counts)]
+
+
+def start_up(rounds, levels=(L.NONE, L.NOTHING, L.APPLICATION, L.NETTY)):
+    return [Experiment("start " + name, name, levels, rounds, kind="start")
+            for name in ("Hello", "NettyHello")]
+
+
+def heap_for(live):
+    return ("-Xms512m", f"-Xmx{512 + live * 220 // (1 << 20)}m")
+
+
+def live(rounds, points, **more):
+    return [Experiment(f"live {n}", f"live:{n}", (L.NONE, L.ROOMY), rounds, heap=heap_for(n),
+                       curve="live", x=n, **{"warm": 1.0, **more}) for n in points]
+
+
+def nodes(rounds, points):
+    return [Experiment(f"nodes {n}", f"nodes:{n}", (L.NONE, L.ROOMY), rounds, curve="nodes", x=n,
+                       warm=1.5) for n in points]
+
+
+def sampling(rounds, shares, **more):
+    return [Experiment("sampled codec", "codec", (L.NONE, *(L.sampled(n) for n in shares)), rounds,
+                       curve="sample", **more)]
+
+
+def grows(rounds, most):
+    powers = [1000, 10000, 100000, 1000000, 10000000]
+    return [*live(rounds, [p for p in powers if p <= most]),
+            *nodes(rounds, [900, 9000, 90000, 900000]),
+            *sampling(rounds, (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024))]
+
+
+FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
+SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
+OFF = (L.NONE, L.NOTHING, L.STOPPED, L.AGAIN)
+ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION, L.STOPPED)
+CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
+SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
+
+
+def default():
+    """A new user's: everything once, below 20 minutes on two quiet cores."""
+    return [
+        Experiment("codec", "codec", L.EVERY[:-1], 6, warm=0.7, seconds=0.8),
+        Experiment("alloc", "alloc", ALLOCATE, 6, **SHORT),
+        Experiment("calls:10", "calls:10", CALLS, 6, **SHORT),
+        Experiment("calls:20", "calls:20", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
+        Experiment("slice", "slice", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
+        Experiment("heap", "heap", (L.NONE, L.APPLICATION), 6, **SHORT),
+        Experiment("hello", "hello", SOME, 6, kind="hello", warm=1.0, seconds=1.5),
+        *protocols(FEW, 3, seconds=0.8),
+        *threads((L.NONE, L.APPLICATION), 3, (1, 2, 4), ("codec",)),
+        *versions(FEW, 3, pairs=OTHERS[-1:]),
+        *start_up(10),
+        *live(1, (1000, 10000, 100000, 1000000)),
+        *nodes(1, (900, 9000, 90000, 900000)),
+        *sampling(1, (1, 8, 64, 512), warm=1.0, seconds=0.8),
+    ]
+
+
+def codec():
+    return [Experiment("codec", "codec", L.EVERY, 15), *versions(SOME, 15)]
+
+
+def micro():
+    return [Experiment("alloc", "alloc", (*ALLOCATE, L.AGAIN), 15),
+            Experiment("slice", "slice", CALLS, 15), Experiment("heap", "heap", CALLS, 15),
+            *(Experiment(f"calls:{n}", f"calls:{n}", CALLS, 15) for n in (0, 5, 10, 20))]
+
+
+def hello_suite():
+    return [Experiment("hello", "hello", (*SOME, L.NOTHING, L.SAMPLED, L.DIRECT, L.LATE, L.STOPPED,
+                                          L.AGAIN), 15, kind="hello", warm=2.0, seconds=2.5)]
+
+
+def off():
+    return [Experiment("off " + w, w, OFF, 15) for w in ("alloc", "codec", "http2")] + [
+        Experiment("off hello", "hello", OFF, 15, kind="hello", warm=2.0, seconds=2.5)]
+
+
+SUITES = {
+    "default": default,
+    "codec": codec,
+    "micro": micro,
+    "hello": hello_suite,
+    "protocols": lambda: protocols((*SOME, L.AGAIN), 15),
+    "off": off,
+    "threads": lambda: threads(FEW, 15, (1, 2, 4, 8)),
+    "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
+    "start-up": lambda: start_up(40),
+    "grows": lambda: grows(3, 1000000),
+    "smoke": lambda: smoke(),
+}
+
+
+def full():
+    """Everything, rounds by rounds of fifteen: a night. `codec` has the versions' codec, too."""
+    seen = {}
+    for name in ("codec", "micro", "hello", "protocols", "off", "threads", "versions", "start-up"):
+        for experiment in SUITES[name]():
+            seen.setdefault(experiment.key, experiment)
+    return [*seen.values(), *grows(5, 10000000)]
+
+
+SUITES["full"] = full
+
+
+def smoke():
+    """Seconds, figures worth nothing: does each kind of experiment and level work?"""
+    brief = {"warm": 0.1, "seconds": 0.08, "settles": 0}
+    return [
+        Experiment("codec", "codec", (L.NONE, L.SIMPLE, L.APPLICATION, L.LATE, L.STOPPED), 1,
+                   **brief),
+        Experiment("http2", "http2", (L.NETTY,), 1, **brief),
+        Experiment("ssl", "ssl", (L.NETTY,), 1, **brief),
+        Experiment("grpc", "grpc", (L.NETTY,), 1, **brief),
+        Experiment("hello", "hello", (L.NONE, L.APPLICATION), 1, kind="hello", **brief),
+        *start_up(1, (L.NONE, L.APPLICATION)),
+        Experiment("calls:20", "calls:20", (L.NONE, L.APPLICATION), 1, **brief),
+        *live(1, (1000,), **brief),
+    ]
+
+
+def ab(builds, workloads, rounds):
+    """Builds of the agent beside each other: NAME=AGENT[,INCLUDE]."""
+    levels = [L.NONE, L.SIMPLE]
+    for build in builds:
+        name, _, rest = build.partition("=")
+        agent, _, include = rest.partition(",")
+        levels.append(L.Level(name, include=include or "APP", agent=agent))
+    return [Experiment("ab " + w, w, tuple(levels), rounds,
+                       kind="hello" if w == "hello" else "bench") for w in workloads]

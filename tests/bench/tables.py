@@ -1,0 +1,302 @@
+"""The tables of docs/performance.md, made of files that tests/bench/run has written."""
+
+import glob
+import json
+import os
+import re
+import shutil
+import statistics
+
+import levels
+import machine
+import picture
+import show
+import stats
+import targets
+
+MARK = re.compile(r"(<!-- bench: ([\w -]+) -->\n).*?(<!-- /bench -->)", re.S)
+PICTURE = "grows.svg"
+
+
+class Results:
+    """Experiments by their key, each of the newest run that has it."""
+
+    def __init__(self, paths):
+        self.runs = []
+        self.experiments = {}
+        for path in paths:
+            with open(path, encoding="utf-8") as file:
+                run = json.load(file)
+            if run.get("schema") != "bbflow-bench/1":
+                raise ValueError(f"{path} is no file of tests/bench/run")
+            run["file"] = os.path.basename(path)
+            self.runs.append(run)
+        self.runs.sort(key=lambda run: run["at"])
+        for run in self.runs:
+            for experiment in run["experiments"]:
+                self.experiments[experiment["key"]] = {**experiment, "file": run["file"],
+                                                       "machine": run["machine"]}
+
+    def get(self, *keys):
+        return [self.experiments[k] for k in keys if k in self.experiments]
+
+    def curve(self, name):
+        return sorted((e for e in self.experiments.values() if e["curve"] == name),
+                      key=lambda e: e["x"])
+
+
+def markdown(head, rows):
+    if not rows:
+        return ["(not measured)"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def median(samples, field):
+    return stats.median_or_none(stats.field(samples, field))
+
+
+def lost_cells(samples, none):
+    share, bounds, told = show.lost(samples, none)
+    if not share:
+        return "", ""
+    if not bounds:
+        return share, "too few rounds"
+    return share, bounds + ("" if told == "yes" else " (no claim)")
+
+
+def cost_row(experiment, name, first):
+    samples, none = experiment["levels"][name], show.base(experiment)
+    values = stats.field(samples, "ns")
+    if not values:
+        return [*first, name, "failed", *[""] * 8]
+    share, bounds = lost_cells(samples, none) if name != "none" and none else ("", "")
+    event = show.event_ns(samples, none) if name != "none" and none else None
+    return [*first, name, show.spread(values), share, bounds,
+            show.event_count(samples), show.number(event),
+            show.number(median(samples, "wall")), show.number(median(samples, "compilers_s")),
+            show.number(median(samples, "young_ms")), show.number(median(samples, "rss_mb"))]
+
+
+COST_HEAD = ["level", "ns/op: median [min..max]", "lost %", "95 %", "events/op", "ns/event",
+             "op/s", "compilers s", "young ms", "RSS MiB"]
+
+
+def cost(*keys):
+    """One row a level; the workload in front where there are several."""
+    def table(results):
+        several = len(keys) > 1
+        rows = [cost_row(e, name, [e["key"]] if several else [])
+                for e in results.get(*keys) for name in e["levels"]]
+        return markdown((["workload"] if several else []) + COST_HEAD, rows)
+    return table
+
+
+def runs(results):
+    used = {e["file"] for e in results.experiments.values()}
+    rows = []
+    for run in results.runs:
+        if run["file"] not in used:
+            continue
+        what = run["machine"]
+        caches = ", ".join(f"{n} {size >> 10} KiB" for n, size in what["caches"].items())
+        rows.append([f"[{run['file']}](performance/{run['file']})", run["suite"], run["at"],
+                     f"{what['cpu']}, {what['cores']} cores, {caches}, {what['memory']}",
+                     what["commit"], f"{run['load'][0]} … {run['load_end'][0]}",
+                     f"{run['took_s'] / 60:.0f} min", run.get("note", "")])
+    return markdown(["file", "suite", "when", "machine", "build", "load", "took", "note"], rows)
+
+
+def overview(results):
+    """Per cent of throughput lost, workloads beside each other."""
+    found = results.get("alloc", "calls:10", "codec", "hello", "http2", "grpc", "ssl")
+    names = [level.name for level in levels.EVERY
+             if level.name != "none" and any(level.name in e["levels"] for e in found)]
+    rows = []
+    for name in names:
+        row = [name]
+        for e in found:
+            values = stats.lost(e["levels"].get(name, []), show.base(e))
+            told = stats.told(values) if values else None
+            row.append(show.percent(statistics.median(values))
+                       + {None: " ?", False: " (0)", True: ""}[told] if values else "")
+        rows.append(row)
+    return markdown(["lost %", *(e["key"] for e in found)], rows)
+
+
+def meanings(_):
+    return markdown(["level", "what"], [[name, text] for name, text in levels.MEANING.items()])
+
+
+def hello(results):
+    rows = []
+    for e in results.get("hello"):
+        for name, samples in e["levels"].items():
+            values = [v / 1000 for v in stats.field(samples, "ns")]
+            if not values:
+                rows.append([name, "failed", *[""] * 8])
+                continue
+            share, bounds = (lost_cells(samples, show.base(e)) if name != "none" else ("", ""))
+            rows.append([name, show.spread(values), share, bounds,
+                         show.event_count(samples),
+                         *(show.number(median(samples, f))
+                           for f in ("wall", "p50", "p99", "young_ms", "rss_mb"))])
+    return markdown(["level", "processor µs a request: median [min..max]", "lost %", "95 %",
+                     "events/request", "requests/s", "p50 µs", "p99 µs", "young ms", "RSS MiB"],
+                    rows)
+
+
+def off(results):
+    rows = []
+    for e in results.experiments.values():
+        for name in ("nothing matches", "stopped", "none again"):
+            if name in e["levels"] and e["kind"] != "start":
+                values = stats.lost(e["levels"][name], show.base(e))
+                share, bounds = lost_cells(e["levels"][name], show.base(e))
+                rows.append([e["key"], name, share, bounds, str(len(values))])
+    return markdown(["workload", "level", "lost %", "95 %", "rounds"], sorted(rows))
+
+
+def threads(results):
+    rows = []
+    for curve in ("threads codec", "threads calls:10"):
+        for e in results.curve(curve):
+            for name, samples in e["levels"].items():
+                values = stats.field(samples, "wall")
+                if not values:
+                    continue
+                kept = [b / a for a, b in stats.rounds(show.base(e), samples, "wall")]
+                share = "" if name == "none" else lost_cells(samples, show.base(e))[0]
+                rows.append([e["workload"], str(e["x"]), name, show.spread(values),
+                             "" if name == "none" else f"{statistics.median(kept):.2f}", share])
+    return markdown(["workload", "threads", "level", "op/s (wall time): median [min..max]",
+                     "of none's", "lost % (processor time)"], rows)
+
+
+def versions(results):
+    rows = []
+    for e in results.experiments.values():
+        if " JDK " in e["key"]:
+            rows += [cost_row(e, name, [e["key"]]) for name in e["levels"]]
+    return markdown(["workload", *COST_HEAD], rows)
+
+
+def start_up(results):
+    rows = []
+    for e in results.get("start Hello", "start NettyHello"):
+        none = show.base(e)
+        for name, samples in e["levels"].items():
+            values = stats.field(samples, "ms")
+            if not values:
+                continue
+            extra = stats.more(samples, none, "ms")
+            bounds = stats.interval(extra)
+            rows.append([e["workload"], name, show.spread(values),
+                         *(["", ""] if name == "none" else
+                           [f"{statistics.median(extra):+.1f}",
+                            f"{bounds[0]:+.1f}..{bounds[1]:+.1f}" if bounds else "none"])])
+    return markdown(["program", "level", "ms: median [min..max]", "more", "95 %"], rows)
+
+
+def curve(name, what):
+    """none and application along one curve."""
+    def table(results):
+        rows = []
+        for e in results.curve(name):
+            none, with_agent = show.base(e), e["levels"].get("application", [])
+            if not stats.field(none, "ns") or not stats.field(with_agent, "ns"):
+                continue
+            rows.append([f"{e['x']:,}", show.number(median(none, "ns")),
+                         show.number(median(with_agent, "ns")),
+                         show.number(statistics.median(stats.more(with_agent, none))),
+                         show.number(show.event_ns(with_agent, none)),
+                         *(show.number(median(s, "young_ms")) for s in (none, with_agent)),
+                         *(show.number(median(s, "rss_mb")) for s in (none, with_agent)),
+                         show.number((median(with_agent, "memory") or 0) / (1 << 20)),
+                         show.number(median(with_agent, "nodes")),
+                         show.number(median(with_agent, "dropped"))])
+        return markdown([what, "ns/op none", "application", "more", "ns/event", "young ms none",
+                         "application", "RSS MiB none", "application", "bbflow's MiB", "nodes",
+                         "dropped"], rows)
+    return table
+
+
+def sample_curve(results):
+    rows = [cost_row(e, name, []) for e in results.get("sampled codec") for name in e["levels"]]
+    return markdown(COST_HEAD, rows)
+
+
+TABLES = {
+    "runs": runs,
+    "levels": meanings,
+    "overview": overview,
+    "targets": lambda results: markdown(*targets.table(results)),
+    "codec": cost("codec"),
+    "alloc": cost("alloc"),
+    "micro": cost("calls:0", "calls:5", "calls:10", "calls:20", "slice", "heap"),
+    "hello": hello,
+    "protocols": cost("http2", "grpc", "ssl"),
+    "off": off,
+    "threads": threads,
+    "versions": versions,
+    "start-up": start_up,
+    "live": curve("live", "open buffers"),
+    "nodes": curve("nodes", "paths"),
+    "sample": sample_curve,
+}
+
+
+def filled(text, results):
+    """The document with its tables made anew. KeyError: a mark that there is no table of."""
+    return MARK.sub(lambda m: m.group(1) + "\n".join(TABLES[m.group(2)](results)) + "\n"
+                    + m.group(3), text)
+
+
+def kept():
+    return sorted(glob.glob(os.path.join(machine.KEPT, "*.json")))
+
+
+def files(results, doc):
+    """{path: text} as they should be."""
+    with open(doc, encoding="utf-8") as file:
+        text = file.read()
+    return {doc: filled(text, results),
+            os.path.join(os.path.dirname(doc), "performance", PICTURE): picture.svg(results)}
+
+
+def fill(doc):
+    for path, text in files(Results(kept()), doc).items():
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(text)
+
+
+def stale(doc):
+    """The files that are not what the kept figures make."""
+    found = []
+    for path, text in files(Results(kept()), doc).items():
+        have = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                have = file.read()
+        if have != text:
+            found.append(path)
+    return found
+
+
+def keep(path, note):
+    """Puts a run's figures where the document's come from, in place of that suite's older ones."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    suite = json.loads(text)["suite"]
+    os.makedirs(machine.KEPT, exist_ok=True)
+    target = os.path.join(machine.KEPT, re.sub(r"[^\w-]+", "-", suite) + ".json")
+    if note:
+        line = f' "note": {json.dumps(note, ensure_ascii=False)},\n'
+        text = re.sub(r'^ "note": .*\n', "", text, flags=re.M)
+        text = text.replace("{\n", "{\n" + line, 1)
+        json.loads(text)
+        with open(target, "w", encoding="utf-8") as out:
+            out.write(text)
+    else:
+        shutil.copyfile(path, target)
+    return target
