@@ -104,8 +104,9 @@ def sampled(rate):
     def check(run):
         totals = run.json.totals
         same("sampled", totals["sampled"], rate)
-        for name in ("unknown", "dropped_lives", "raced_steps", "live", "harmless", "misuse",
-                     "out_of_memory", "internal_errors", "untracked_buffers"):
+        # undone: a life that was drawn before its root, at fresh(), and then not again.
+        for name in ("unknown", "undone", "dropped_lives", "raced_steps", "live", "harmless",
+                     "misuse", "out_of_memory", "internal_errors", "untracked_buffers"):
             same(name, totals[name], 0)
         # What is derived begins below its owner, and only where that is followed.
         same("roots", [r.rsplit(".", 1)[1] for r in run.json.roots()], ["directBuffer"])
@@ -126,6 +127,24 @@ def composites(run):
     same("leaked", run.json.totals["leaked"], 0)
     same("roots", sorted({r.rsplit(".", 1)[1] for r in run.json.roots()}),
          ["directBuffer", "wrappedBuffer"])
+
+
+def misused(run):
+    """Only of what was drawn, and never as a use of the life that the object had before."""
+    # A recycled object has one record for all its lives, drawn or not: else 64 would not suffice.
+    for name in ("unknown", "undone", "raced_steps", "live", "leaked", "dropped_lives",
+                 "internal_errors"):
+        same(name, run.json.totals[name], 0)
+    # Every read is counted; a second release only where it is known whose it is. Two for each.
+    releases = run.json.totals["misuse"] - run.oracle["done"]
+    same("releases of slices and their buffers", releases % 2, 0)
+    near("misused", 10 * releases // 2, run.oracle["done"], 10)
+    uses = set()
+    for row in run.json.doc["misuse"]:  # not of all: those come faster than they are looked at
+        assert "com.app.Steps.step" not in row["path"], f"another life's: {row}"
+        uses.add((row["use"], bool(row["path"]), "io.netty.buffer.ByteBuf.retained" in row["path"]))
+    same("uses", sorted(uses), [("access", False, False), ("access", True, False),
+                                ("release", True, False), ("release", True, True)])
 
 
 def set_sample(run):
@@ -188,6 +207,8 @@ def cases():
         yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
                    netty=version, agent="include=com.app,sample=7", check=sampled(7),
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
+    yield Case("sample/misused", "com.app.W", "sampled", "pooled", "20000", "misused",
+               agent="include=com.app,sample=10,maxLives=64", check=misused)
     yield Case("sample/in map mode", "com.app.W", "sampled", "pooled", "20000",
                agent="include=com.app,sample=10", check=sampled(10),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])

@@ -4,6 +4,7 @@ import subprocess
 import time
 
 import harness
+from ages import near
 from harness import Case, Special
 from seed import ends
 from snapshot import Snapshot, same
@@ -39,6 +40,14 @@ def stress(run):
         same(name, run.json.totals[name], 0)
     made = {"com.app.Tracked$Connection.<init>", "com.app.Tracked$Secure.<init>"}  # at the end
     same("losing steps", set(run.json.last_steps()) - made, {APP + "after"})
+
+
+def sampled(run):
+    """Each object draws once, however many constructors of its classes are hooked."""
+    for name in ("lives", "released", "leaked"):
+        near(name, run.json.totals[name], run.oracle[name], 10)
+    for name in ("unknown", "held", "undone", "live", "dropped_lives", "internal_errors"):
+        same(name, run.json.totals[name], 0)
 
 
 def attached(bench):
@@ -102,6 +111,8 @@ def cases():
         yield Case("track/flows" + (" beside Netty" if netty else ""), "com.app.Tracked", "flows",
                    netty=netty, agent=OPTIONS, check=flows, quick=netty is None,
                    jdk=(11, 17, 21, 25), short=(17, 25))
+    yield Case("track/sampled", "com.app.Tracked", "stress", "2", "1", netty=None, check=sampled,
+               agent=OPTIONS + ",sample=10,gc=exit")
     yield Case("track/stress", "com.app.Tracked", "stress", "8", "3", netty=None, check=stress,
                agent=OPTIONS + ",gc=exit", jvm=["-Xmx512m"])
     yield Case("track/stress, one hash", "com.app.Tracked", "stress", "4", "3", netty=None,
