@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/netty.h"
+#include "agent/overhead.h"
 #include "agent/state.h"
 #include "agent/tracked.h"
 #include "core/err.h"
@@ -240,8 +241,7 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     } else if (result != BBF_CF_NOTHING) {
         bbf_log(BBF_LOG_WARN, "%s is left as it is: %s", name, bbf_cf_class_text(result));
     }
-    atomic_fetch_add_explicit(&bbf_agent.hooked, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&bbf_agent.rewrite_ns, now_ns() - begin, memory_order_relaxed);
+    bbf_overhead_rewritten(now_ns() - begin);
 }
 
 /* ---- classes that are already there ---- */

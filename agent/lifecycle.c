@@ -8,6 +8,7 @@
 
 #include "agent/hook.h"
 #include "agent/oom.h"
+#include "agent/overhead.h"
 #include "agent/report.h"
 #include "agent/serve.h"
 #include "agent/shim.h"
@@ -121,7 +122,7 @@ static bool activate(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || left_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
-    if (bbf_tracker_sample(bbf_agent.tracker, (uint32_t)rules->options.sample) != BBF_OK)
+    if (bbf_overhead_apply(&rules->options, true) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: there were too many other rates");
     /* In map mode, whatever Netty's buffers are in. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||

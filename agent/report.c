@@ -12,10 +12,12 @@
 #include "agent/misuse.h"
 #include "agent/nearby.h"
 #include "agent/oom.h"
+#include "agent/overhead.h"
 #include "agent/reconcile.h"
 #include "agent/state.h"
 #include "agent/threads.h"
 #include "core/err.h"
+#include "render/cost.h"
 #include "render/render.h"
 
 static char main_class[512], vm_version[128];
@@ -182,6 +184,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)
         err = fill_notes(env, s);
+    bbf_overhead_fill(&s->cost);
     return err;
 }
 
@@ -228,6 +231,7 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
                        (unsigned long long)s->limits[i].used,
                        (unsigned long long)s->limits[i].limit,
                        (unsigned long long)s->limits[i].hit);
+    bbf_cost_section(out, &s->cost, "cost\n");
     status_rewriting(out);
     bbf_buf_str(out, "totals\n");
 #define XX(name)                                                                                   \

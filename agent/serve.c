@@ -360,6 +360,16 @@ void bbf_serve_publish(const char *text, size_t len)
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t bbf_serve_cpu_ns(void)
+{
+    struct bbf_server_stats stats = {.cpu_ns = 0};
+    pthread_mutex_lock(&lock);
+    if (bbf_agent.server != NULL)
+        bbf_server_get_stats(bbf_agent.server, &stats);
+    pthread_mutex_unlock(&lock);
+    return stats.cpu_ns;
+}
+
 void bbf_serve_unpublish(void)
 {
     pthread_mutex_lock(&lock);

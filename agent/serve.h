@@ -10,6 +10,7 @@
 
 #include <jni.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Start the server. Failure is logged; the application goes on without one. `env`: the caller's. */
 void bbf_serve_start(JNIEnv *env);
@@ -20,5 +21,7 @@ void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms);
  */
 void bbf_serve_publish(const char *text, size_t len);
 void bbf_serve_unpublish(void);
+/* Processor time of the server's thread, in nanoseconds; 0 without one. Any thread. */
+uint64_t bbf_serve_cpu_ns(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "agent/lifecycle.h"
 #include "agent/misuse.h"
 #include "agent/oom.h"
+#include "agent/overhead.h"
 #include "agent/reconcile.h"
 #include "agent/report.h"
 #include "agent/state.h"
@@ -48,10 +49,25 @@ static uint64_t now_ms(void)
 
 /* ---- what is asked ---- */
 
+static void scan(void)
+{
+    uint64_t begin = bbf_overhead_clock();
+    bbf_lives_scan(bbf_agent.tracker, &heap);
+    bbf_overhead_scanned(begin);
+}
+
+static int report(JNIEnv *env, struct bbf_snapshot *snapshot)
+{
+    uint64_t begin = bbf_overhead_clock();
+    int err = bbf_report_fill(env, snapshot);
+    bbf_overhead_reported(begin);
+    return err;
+}
+
 /* Slots are strong: what a GC is to find must be weak before it. */
 static void collect_garbage(void)
 {
-    bbf_lives_scan(bbf_agent.tracker, &heap);
+    scan();
     (void)(*bbf_agent.code)->ForceGarbageCollection(bbf_agent.code);
 }
 
@@ -64,8 +80,8 @@ static int apply(JNIEnv *env, struct bbf_request *request)
     }
     if ((request->effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
-    if ((request->effects & BBF_EFFECT_ROOTS) != 0 &&
-        bbf_tracker_sample(bbf_agent.tracker, (uint32_t)now->options.sample) != BBF_OK)
+    if ((request->effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
+        bbf_overhead_apply(&now->options, false) != BBF_OK)
         return BBF_ELIMIT;
     if ((request->effects & BBF_EFFECT_CLASSES) != 0) {
         struct bbf_retransformed r = bbf_hook_apply(env, request->before, now);
@@ -82,8 +98,8 @@ static int apply(JNIEnv *env, struct bbf_request *request)
 
 int bbf_worker_snapshot(JNIEnv *env, struct bbf_snapshot *snapshot)
 {
-    bbf_lives_scan(bbf_agent.tracker, &heap);
-    return bbf_report_fill(env, snapshot);
+    scan();
+    return report(env, snapshot);
 }
 
 static int serve(JNIEnv *env, struct bbf_request *request)
@@ -97,7 +113,7 @@ static int serve(JNIEnv *env, struct bbf_request *request)
     if (request->kind == BBF_REQUEST_APPLY)
         return apply(env, request);
     if (request->kind == BBF_REQUEST_STOP) {
-        bbf_lives_scan(bbf_agent.tracker, &heap);
+        scan();
         bbf_lifecycle_leave(env, request->text);
         return BBF_OK;
     }
@@ -105,8 +121,7 @@ static int serve(JNIEnv *env, struct bbf_request *request)
         collect_garbage();
     if (request->kind == BBF_REQUEST_GC)
         return BBF_OK;
-    /* Newer than the request (D7). */
-    bbf_lives_scan(bbf_agent.tracker, &heap);
+    scan(); /* newer than the request (D7) */
     switch (request->kind) {
     case BBF_REQUEST_RESET:
         bbf_watch_reset();
@@ -117,7 +132,7 @@ static int serve(JNIEnv *env, struct bbf_request *request)
         bbf_misuse_reset();
         return bbf_tracker_reset_nodes(bbf_agent.tracker);
     default:
-        return bbf_report_fill(env, request->snapshot);
+        return report(env, request->snapshot);
     }
 }
 
@@ -164,7 +179,7 @@ static void scan_after_gc(uint64_t *next_scan_ms)
         return;
     atomic_store(&bbf_agent.gc_finished, false);
     uint64_t begin = now_ms();
-    bbf_lives_scan(bbf_agent.tracker, &heap);
+    scan();
     *next_scan_ms = begin + 10 + 20 * (now_ms() - begin);
 }
 
@@ -229,6 +244,7 @@ static void work(JNIEnv *env, bool *drained)
         (void)sem_timedwait(&bbf_agent.wake, &until);
         tick();
         scan_after_gc(&next_scan_ms);
+        bbf_overhead_look();
         bbf_watch_look();
         bbf_misuse_look(env);
         bbf_oom_look(env);
@@ -252,6 +268,7 @@ static void *run(void *arg)
     }
     bbf_heap_init(&heap, env);
     bool drained = false;
+    bbf_overhead_begin();
     (void)pthread_setname_np(pthread_self(), "bbflow");
     pthread_cleanup_push(end, &drained);
     work(env, &drained);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum type { PATTERNS, BOOLEAN, COUNT, SIZE, DURATION, PORT, TEXT, CHOICE, FLAG, TRACKS };
+enum type { PATTERNS, BOOLEAN, COUNT, SIZE, DURATION, SHARE, PORT, TEXT, CHOICE, FLAG, TRACKS };
 
 struct choice {
     const char *word;
@@ -67,6 +67,13 @@ static const struct option table[] = {
       .initial = "1", .argument = "N",
       .help = "follow one buffer in N, drawn at its allocation; the numbers of a report are then "
               "estimates" },
+    { "budget", SHARE, FIELD(budget), LIVE(BBF_EFFECT_BUDGET), .min = 100, .max = 1000000,
+      .initial = "off", .argument = "SHARE|off",
+      .help = "how much of the process's processor time bbflow may take, as 1% or 0.5%; while it "
+              "takes more, fewer buffers are followed (as by sample=, at least its N)" },
+    { "budgetSeconds", COUNT, FIELD(budget_seconds), LIVE(BBF_EFFECT_BUDGET), .min = 1,
+      .max = 3600, .initial = "1", .argument = "N",
+      .help = "how often bbflow measures what it takes itself, and looks at its budget" },
     { "refs", BOOLEAN, .on_off = true, FIELD(refs), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
       .argument = "on|off",
       .help = "make each retain and release a step that is named after the method that calls it, so "
@@ -284,6 +291,55 @@ static int parse_number(const struct option *option, const char *value, uint64_t
     return BBF_OK;
 }
 
+/* "0.5%" in millionths, at most four digits behind the point; off is none. */
+static int parse_share(const struct option *option, const char *value, uint64_t *number,
+                       struct bbf_option_error *error, size_t column)
+{
+    const char *rest = value;
+    uint64_t percent = 0;
+    unsigned unit = 10000;
+
+    *number = 0;
+    if (strcmp(value, "off") == 0)
+        return BBF_OK;
+    int rc = bbf_parse_digits(&rest, &percent);
+    uint64_t millionths = rc == BBF_OK && percent <= 100 ? percent * unit : UINT64_MAX;
+    if (rc == BBF_OK && *rest == '.') {
+        const char *digit = ++rest;
+        for (; *rest >= '0' && *rest <= '9' && unit > 1; rest++) {
+            unit /= 10;
+            millionths += percent <= 100 ? (uint64_t)(*rest - '0') * unit : 0;
+        }
+        rc = rest > digit ? BBF_OK : BBF_EINVAL;
+    }
+    if (rc == BBF_EINVAL || (rc == BBF_OK && strcmp(rest, "%") != 0))
+        return complain(error, column,
+                        "option '%s': '%.*s' is no share; it takes 0.01%% to 100%%, as 1%% or "
+                        "0.5%%, or off",
+                        option->name, shown(strlen(value)), value);
+    if (rc != BBF_OK || millionths < option->min || millionths > option->max)
+        return complain(error, column,
+                        "option '%s': %.*s is out of range; it takes 0.01%% to 100%%, or off",
+                        option->name, shown(strlen(value)), value);
+    *number = millionths;
+    return BBF_OK;
+}
+
+static void show_share(uint64_t millionths, struct bbf_buf *out)
+{
+    char text[32];
+
+    if (millionths == 0) {
+        bbf_buf_str(out, "off");
+        return;
+    }
+    int len = snprintf(text, sizeof text, "%" PRIu64 ".%04" PRIu64, millionths / 10000,
+                       millionths % 10000);
+    while (text[len - 1] == '0')
+        len--;
+    bbf_buf_printf(out, "%.*s%%", text[len - 1] == '.' ? len - 1 : len, text);
+}
+
 /* In seconds; 0 or off is none. */
 static int parse_time(const struct option *option, const char *value, uint64_t *number,
                       struct bbf_option_error *error, size_t column)
@@ -394,6 +450,9 @@ static int assign(struct bbf_options *options, const struct option *option, cons
         break;
     case DURATION:
         rc = parse_time(option, value, &number, error, column);
+        break;
+    case SHARE:
+        rc = parse_share(option, value, &number, error, column);
         break;
     case COUNT:
     case SIZE:
@@ -723,6 +782,9 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
         break;
     case DURATION:
         show_time(load_number(options, option), out);
+        break;
+    case SHARE:
+        show_share(load_number(options, option), out);
         break;
     case FLAG:
         break;

@@ -36,7 +36,9 @@ struct bbf_options {
     uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
     uint64_t max_sites;                /* 64..65535, default 65535 */
     uint64_t sample;                   /* 1..1000000: one life in so many is followed; live */
-    uint64_t age;                      /* seconds, 0 = off; default 600; live */
+    uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
+    uint64_t budget_seconds;      /* 1..3600, how often the budget is looked at; default 1; live */
+    uint64_t age;                 /* seconds, 0 = off; default 600; live */
     uint64_t memory;              /* bytes over all native memory, 4M..64G, default 256M; live */
     char *socket;                 /* folder for the socket; default: design D9's three */
     uint64_t port;                /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
@@ -77,8 +79,9 @@ int bbf_options_parse(struct bbf_options *options, const char *text,
 enum bbf_option_effect {
     BBF_EFFECT_NONE = 0,
     BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
-    BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly */
-    BBF_EFFECT_LIMITS = 4
+    BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly, sample */
+    BBF_EFFECT_LIMITS = 4,
+    BBF_EFFECT_BUDGET = 8 /* budget, budgetSeconds */
 };
 
 /*

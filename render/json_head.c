@@ -263,3 +263,52 @@ int bbf__json_read_reconciled(struct bbf_json_reader *r, struct json_object *val
     to->read = err == 0;
     return err;
 }
+
+static int read_cost_row(struct bbf_json_reader *r, const char *name, struct json_object *value,
+                         struct bbf_snap_cost_row *to)
+{
+    const struct bbf_json_place place = {name, SIZE_MAX};
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "%s: no object", name);
+#define XX(name)                                                                                   \
+    if (err == 0 && json_object_object_get_ex(value, #name, &member))                              \
+        err = bbf__json_take_count(r, &place, #name, member, &to->name##_);
+    BBF_COST_COLUMNS(XX)
+#undef XX
+    return err;
+}
+
+/* Documents of a bbflow that did not measure itself have no such member. What a later one measures
+ * besides is not there in an older document, and then 0. */
+int bbf__json_read_cost(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"cost", SIZE_MAX};
+    struct bbf_snap_cost *to = &r->snapshot->cost;
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "cost: no object");
+    member = bbf__json_member_of(r, &place, value, "since_start", &err);
+    if (err == 0)
+        err = read_cost_row(r, "cost.since_start", member, &to->since_start);
+    member = bbf__json_member_of(r, &place, value, "interval", &err);
+    if (err == 0)
+        err = read_cost_row(r, "cost.interval", member, &to->interval);
+#define XX(name)                                                                                   \
+    if (err == 0 && json_object_object_get_ex(value, #name, &member))                              \
+        err = bbf__json_take_count(r, &place, #name, member, &to->name##_);
+    BBF_COST_VALUES(XX)
+#undef XX
+    if (err == 0 && json_object_object_get_ex(value, "sample_ppm", &member))
+        err = bbf__json_take_count(r, &place, "sample_ppm", member, &to->sample_ppm);
+    if (err == 0 && json_object_object_get_ex(value, "sample_since", &member) &&
+        (!json_object_is_type(member, json_type_string) ||
+         !parse_time(json_object_get_string(member), &to->sample_since_ms)))
+        err = bbf__json_fail_member(r, &place, "sample_since", "no time as RFC 3339 has it");
+    to->measured = err == 0;
+    return err;
+}

@@ -166,6 +166,37 @@ static void add_reconciled(struct bbf_buf *out, const struct bbf_snap_reconciled
     bbf_buf_str(out, "},\n");
 }
 
+static void add_cost_row(struct bbf_buf *out, const char *name, const struct bbf_snap_cost_row *row)
+{
+    const char *comma = "";
+
+    bbf_buf_printf(out, "\"%s\":{", name);
+#define XX(name)                                                                                   \
+    bbf_buf_printf(out, "%s\"" #name "\":%" PRIu64, comma, row->name##_);                          \
+    comma = ",";
+    BBF_COST_COLUMNS(XX)
+#undef XX
+    bbf_buf_str(out, "},\n");
+}
+
+static void add_cost(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    if (!cost->measured)
+        return;
+    bbf_buf_str(out, "\"cost\":{");
+    add_cost_row(out, "since_start", &cost->since_start);
+    add_cost_row(out, "interval", &cost->interval);
+#define XX(name) bbf_buf_printf(out, "\"" #name "\":%" PRIu64 ",", cost->name##_);
+    BBF_COST_VALUES(XX)
+#undef XX
+    bbf_buf_printf(out, "\"sample_ppm\":%" PRIu64, cost->sample_ppm);
+    if (cost->sample_since_ms != 0) {
+        bbf_buf_str(out, ",\"sample_since\":");
+        add_time(out, cost->sample_since_ms);
+    }
+    bbf_buf_str(out, "},\n");
+}
+
 static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     bbf_buf_str(out, "\"sites\":[");
@@ -339,6 +370,7 @@ int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     if (err == 0) {
         add_head(out, snapshot);
         add_reconciled(out, &snapshot->reconciled);
+        add_cost(out, &snapshot->cost);
         add_sites(out, snapshot);
         add_nodes(out, snapshot);
         add_threads(out, snapshot);

@@ -6,6 +6,7 @@
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/cost.h"
 #include "render/diverge.h"
 #include "render/json_names.h"
 #include "render/misuse.h"
@@ -270,6 +271,7 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     if (err == 0) {
         add_metadata(&llm);
         bbf_reconciled_rows(out, &snapshot->reconciled);
+        bbf_cost_rows(out, &snapshot->cost);
         bbf_misuse_rows(out, snapshot);
         bbf_buf_str(out, "\nLEAKS:\n");
         for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++)

@@ -5,6 +5,7 @@
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/cost.h"
 #include "render/diverge.h"
 #include "render/names.h"
 #include "render/misuse.h"
@@ -232,6 +233,7 @@ int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         add_numbers(out, snapshot);
         bbf_reconciled_section(out, &snapshot->reconciled);
         add_leaks(&s);
+        bbf_cost_section(out, &snapshot->cost, "\n=== Cost of bbflow ===\n");
     }
     bbf_divergences_free(&s.divergences);
     free(s.steps);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "render/cost.h"
+
 #define REPLACEMENT 0xFFFDu
 
 size_t bbf_utf8_next(const char *p, const char *end, uint32_t *code)
@@ -227,6 +229,7 @@ size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         bbf_buf_char(out, '\n');
     }
     count += head_totals(out, &snapshot->totals, prefix);
+    count += bbf_cost_head(out, &snapshot->cost, prefix);
     for (size_t i = 0; i < snapshot->n_limits; i++) {
         const struct bbf_snap_limit *limit = &snapshot->limits[i];
         if (limit->hit == 0)

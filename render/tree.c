@@ -5,6 +5,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/cost.h"
 #include "render/diverge.h"
 #include "render/forest.h"
 #include "render/leaks.h"
@@ -195,6 +196,7 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, si
         bbf_misuse_text(out, snapshot, MISUSES_SHOWN);
         add_totals(out, &snapshot->totals);
         bbf_reconciled_line(out, &snapshot->reconciled);
+        bbf_cost_line(out, &snapshot->cost);
         add_nodes(&tree);
         if (tree.forest.hidden_nodes != 0)
             bbf_buf_printf(out,

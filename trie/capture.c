@@ -602,5 +602,7 @@ int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
     int err = c.row_of == NULL ? BBF_ENOMEM : make_rows(t, &c, &sums, s);
     bbf_aged_free(&c.aged, t);
     free(c.row_of);
+    if (err == BBF_OK && atomic_load(&t->rates[1]) != 0)
+        err = bbf_snapshot_merge_rates(s);
     return err == BBF_OK ? bbf_snapshot_finish(s) : err;
 }

@@ -187,6 +187,50 @@ struct bbf_snap_misuse {
     size_t n_used_by;
 };
 
+/*
+ * What bbflow itself took in a stretch of time (agent/overhead.h says how each is measured).
+ * Nanoseconds: `elapsed`; processor time of the whole `process`; of the `agent` thread, and what of
+ * that went into `scan`s after collections and into `report`s; of the `server` thread; `rewrite`:
+ * elapsed while class files were changed, in whatever thread loaded them. Counts: classes
+ * `rewritten`; `lives` that were followed and the `steps` of their paths (lower bounds where paths
+ * have loops), and the `passed_lives` that sampling left out, as those that it drew stand for them.
+ * Estimates: `native_calls` of the hooks into the agent and what they took, and what the `hooks`
+ * themselves took. `overhead` is the sum: agent, server, rewriting in other threads, estimates.
+ */
+/* clang-format off */
+#define BBF_COST_COLUMNS(XX)                                                                       \
+    XX(elapsed_ns) XX(process_ns) XX(agent_ns) XX(scan_ns) XX(report_ns) XX(server_ns)             \
+    XX(rewritten) XX(rewrite_ns) XX(lives) XX(passed_lives) XX(steps)                              \
+    XX(estimated_native_calls) XX(estimated_native_ns) XX(estimated_hook_ns)                       \
+    XX(estimated_overhead_ns)
+
+/* Picoseconds that a life and a step were found to cost on this machine, and those of lives that
+ * are passed over; the longest rewriting of a class; native memory in bytes, by what it is for;
+ * budget= in millionths (0 = off), one life in how many is followed, how often the budget raised and
+ * lowered that, how often there was no place for the rate. */
+#define BBF_COST_VALUES(XX)                                                                        \
+    XX(life_ps) XX(step_ps) XX(passed_life_ps) XX(passed_step_ps) XX(rewrite_longest_ns)           \
+    XX(memory_nodes) XX(memory_lives) XX(memory_leaks) XX(memory_other)                            \
+    XX(budget_ppm) XX(sample) XX(raised) XX(lowered) XX(refused)
+/* clang-format on */
+
+struct bbf_snap_cost_row {
+#define XX(name) uint64_t name##_;
+    BBF_COST_COLUMNS(XX)
+#undef XX
+};
+
+struct bbf_snap_cost {
+    bool measured; /* false: nothing below was */
+    /* Since bbflow came; of the last whole interval (budgetSeconds=), all 0 before its end. */
+    struct bbf_snap_cost_row since_start, interval;
+#define XX(name) uint64_t name##_;
+    BBF_COST_VALUES(XX)
+#undef XX
+    int64_t sample_since_ms; /* when the budget chose the rate, since 1970; 0: the user did */
+    uint64_t sample_ppm;     /* the overhead that it chose it for */
+};
+
 struct bbf_snapshot {
     int64_t captured_at_ms; /* since 1970 */
     struct {
@@ -207,6 +251,7 @@ struct bbf_snapshot {
     struct bbf_snap_totals totals;
     struct bbf_snap_since_start since_start;
     struct bbf_snap_reconciled reconciled;
+    struct bbf_snap_cost cost;
     struct bbf_snap_site *sites;
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */
@@ -248,6 +293,13 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
  * they were.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
+
+/*
+ * Make one row of all that have the same parent, site and bucket, from the roots down: nodes of
+ * several sampling rates. Before bbf_snapshot_finish(), which does it for their leak rows.
+ * BBF_ENOMEM, BBF_EFORMAT as bbf_snapshot_parents(): the rows are then as they were.
+ */
+int bbf_snapshot_merge_rates(struct bbf_snapshot *snapshot);
 
 /* Every index within its table, every enum within its range, no string NULL: 0 or BBF_EFORMAT. */
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot);

@@ -93,8 +93,11 @@ static void init_reserved_records(struct bbf_tracker *t)
     atomic_init(&none->life, BBF_WORD(UINT32_MAX, BBF_L_CLOSED));
     atomic_init(&none->refs, BBF_WORD(UINT32_MAX, 0));
     atomic_init(&none->size, BBF_WORD(UINT32_MAX, 0));
-    for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++)
+    for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++) {
+        /* IGN and NEVER stand nowhere, as what is closed: a step of theirs ends without a call. */
+        atomic_init(&bbf_record_at(t, r)->path, BBF_WORD(UINT32_MAX, BBF_L_NODE_NONE));
         atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
+    }
 }
 
 /* What was reserved, when not all of it could be: nobody has an address yet, and the Java heap may

@@ -47,6 +47,7 @@ struct bbf_server {
     dev_t dev; /* of the socket we made, so that we never unlink another's */
     ino_t ino;
     pthread_t thread;
+    _Atomic uint64_t cpu_ns;
     atomic_bool stop;
     bool forgotten; /* we are a forked child: no thread, nothing to unlink */
     pthread_mutex_t mutex;
@@ -212,6 +213,16 @@ static bool expire_all(struct bbf_server *server, uint64_t round, int64_t now)
     return true;
 }
 
+/* Noted before it waits, since nobody may ask for the clock of a thread that may be gone. */
+static void note_cpu_time(struct bbf_server *server)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+        atomic_store_explicit(&server->cpu_ns,
+                              (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec,
+                              memory_order_relaxed);
+}
+
 /* One look at all that is open, waiting for it at most `most_ms` (-1: no limit). */
 static void serve_once(struct bbf_server *server, int most_ms)
 {
@@ -220,6 +231,7 @@ static void serve_once(struct bbf_server *server, int most_ms)
 
     if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
         timeout = most_ms;
+    note_cpu_time(server);
     int ready = poll(server->polls, (nfds_t)(FIXED_POLLS + server->n_open), timeout);
     /* Taken before the callbacks: the time that one client's callback takes is not held against
      * the others, whose input is looked at before their time is. */
@@ -672,5 +684,6 @@ void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_sta
         .unauthorized = atomic_load_explicit(&service->unauthorized, memory_order_relaxed),
         .most_input = atomic_load_explicit(&service->most_input, memory_order_relaxed),
         .lost = atomic_load_explicit(&service->lost, memory_order_relaxed),
+        .cpu_ns = atomic_load_explicit(&server->cpu_ns, memory_order_relaxed),
     };
 }

@@ -80,6 +80,7 @@ struct bbf_server_stats {
     uint64_t unauthorized; /* no or a wrong token */
     size_t most_input;     /* bytes that all clients' unread input ever took at once */
     uint64_t lost;         /* live messages that clients were too slow for */
+    uint64_t cpu_ns;       /* processor time of its thread when it last waited */
 };
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats);
 

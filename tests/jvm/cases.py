@@ -8,6 +8,7 @@ import typing
 
 import ages
 import attach
+import budget
 import guests
 import misuse
 import notice
@@ -721,6 +722,6 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
-         *reconcile.cases(), *ages.cases(), *seed.cases(), *track.cases(), *oom.cases(),
-         *misuse.cases(), *refs.cases(),
+         *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
+         *oom.cases(), *misuse.cases(), *refs.cases(),
          *wire.cases()]

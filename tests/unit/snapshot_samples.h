@@ -426,6 +426,33 @@ static inline struct bbf_snapshot *sample_reconciled(void)
     return s;
 }
 
+/* What bbflow itself took, each number another; the budget has buffers passed over. */
+static inline struct bbf_snapshot *sample_cost(void)
+{
+    struct bbf_snapshot *s = sample_interior();
+    uint64_t n = 0;
+    s->cost.measured = true;
+    s->totals.sampled_ = 8;
+#define XX(name)                                                                                   \
+    s->cost.since_start.name##_ = 7654321 * ++n;                                                   \
+    s->cost.interval.name##_ = 7654321 * n + 1;
+    BBF_COST_COLUMNS(XX)
+#undef XX
+    s->cost.since_start.process_ns_ = UINT64_C(12345678901);
+    s->cost.interval.process_ns_ = 987654321;
+    s->cost.interval.estimated_overhead_ns_ = 9876543;
+#define XX(name) s->cost.name##_ = 1011 * ++n;
+    BBF_COST_VALUES(XX)
+#undef XX
+    s->cost.budget_ppm_ = 10000;
+    s->cost.sample_ = 8;
+    s->cost.raised_ = 4;
+    s->cost.lowered_ = 1;
+    s->cost.sample_since_ms = INT64_C(1795291384001); /* 20:03:04.001Z */
+    s->cost.sample_ppm = 17049;
+    return s;
+}
+
 static const struct {
     const char *name;
     struct bbf_snapshot *(*make)(void);
@@ -436,7 +463,7 @@ static const struct {
     {"empty", sample_empty, true},           {"escapes", sample_escapes, true},
     {"loops", sample_loops, true},           {"verdicts", sample_verdicts, true},
     {"balance", sample_balance, true},       {"wide", sample_wide, false},
-    {"reconciled", sample_reconciled, true},
+    {"reconciled", sample_reconciled, true}, {"cost", sample_cost, true},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof samples[0] };

@@ -87,6 +87,12 @@ static const struct {
     {"age=3600s", "age=1h"},
     {"age=3661s", "age=3661s"},
     {"age=off", "age=0"},
+    {"budget=1%", "budget=1%"},
+    {"budget=0.5%,budgetSeconds=10", "budget=0.5%,budgetSeconds=10"},
+    {"budget=00.0100%", "budget=0.01%"},
+    {"budget=12.3456%", "budget=12.3456%"},
+    {"budget=100%,budgetSeconds=3600", "budget=100%,budgetSeconds=3600"},
+    {"budget=1%,budget=off,budgetSeconds=1", ""},
     {"age=1d,age=0", "age=0"},
     {"port=0,auth=off,queue=1", "port=0,auth=off,queue=1"},
     {"port=65535,auth=/run/token,queue=1000000", "port=65535,auth=/run/token,queue=1000000"},
@@ -151,6 +157,26 @@ static const struct {
      "unknown option 'com.bcd'; if it is a pattern, join it to its list with '+'"},
     {"=5", "", 1, "'=' without an option's name before it"},
     {"help=yes", "help", 1, "option 'help' takes no value"},
+/* budget= */
+#define NO_SHARE " is no share; it takes 0.01% to 100%, as 1% or 0.5%, or off"
+#define NO_RANGE " is out of range; it takes 0.01% to 100%, or off"
+    {"budget=1", "budget", 8, "option 'budget': '1'" NO_SHARE},
+    {"maxDepth=5, budget= 1 %", "budget", 21, "option 'budget': '1 %'" NO_SHARE},
+    {"budget=.5%", "budget", 8, "option 'budget': '.5%'" NO_SHARE},
+    {"budget=1.%", "budget", 8, "option 'budget': '1.%'" NO_SHARE},
+    {"budget=1.00001%", "budget", 8, "option 'budget': '1.00001%'" NO_SHARE},
+    {"budget=1%%", "budget", 8, "option 'budget': '1%%'" NO_SHARE},
+    {"budget=-1%", "budget", 8, "option 'budget': '-1%'" NO_SHARE},
+    {"budget=on", "budget", 8, "option 'budget': 'on'" NO_SHARE},
+    {"budget=0%", "budget", 8, "option 'budget': 0%" NO_RANGE},
+    {"budget=0.0099%", "budget", 8, "option 'budget': 0.0099%" NO_RANGE},
+    {"budget=100.0001%", "budget", 8, "option 'budget': 100.0001%" NO_RANGE},
+    {"budget=101%", "budget", 8, "option 'budget': 101%" NO_RANGE},
+    {"budget=99999999999999999999999.5%", "budget", 8,
+     "option 'budget': 99999999999999999999999.5%" NO_RANGE},
+    {"budget", "budget", 1, JCMD("budget", "SHARE|off")},
+    {"budgetSeconds=0", "budgetSeconds", 15,
+     "option 'budgetSeconds': 0 is out of range; it takes 1 to 3600"},
     /* track= */
     {"track=com.a.C", "track", 7,
      "option 'track': 'com.a.C' names no closing method; write Class:method, as "
@@ -307,6 +333,11 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"maxChildren", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxLives", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
         {"sample", "100", BBF_OK, BBF_EFFECT_ROOTS, true, "100"},
+        {"budget", "0.25%", BBF_OK, BBF_EFFECT_BUDGET, true, "0.25%"},
+        {"budget", "0.250%", BBF_OK, BBF_EFFECT_BUDGET, false, "0.25%"},
+        {"budget", "2", BBF_EINVAL, 0, false, "option 'budget': '2'" NO_SHARE},
+        {"budget", "off", BBF_OK, BBF_EFFECT_BUDGET, true, "off"},
+        {"budgetSeconds", "5", BBF_OK, BBF_EFFECT_BUDGET, true, "5"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
@@ -387,6 +418,8 @@ static void defaults_are_those_of_the_header(void **state)
     assert_int_equal(o.max_sites, 65535);
     assert_int_equal(o.memory, UINT64_C(256) << 20);
     assert_int_equal(o.max_clients, 16);
+    assert_int_equal(o.budget, 0);
+    assert_int_equal(o.budget_seconds, 1);
     assert_int_equal(o.port, BBF_PORT_OFF);
     assert_string_equal(o.auth, "on");
     assert_int_equal(o.queue, 5000);
@@ -411,7 +444,8 @@ static void what_is_shown_can_be_read_again(void **state)
     assert_int_equal(
         bbf_options_parse(&a,
                           "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,refs=1,"
-                          "trackDirectOnly=1,sample=3,maxNodes=7,maxDepth=8,maxChildren=9,"
+                          "trackDirectOnly=1,sample=3,budget=0.5%,budgetSeconds=2,maxNodes=7,"
+                          "maxDepth=8,maxChildren=9,"
                           "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
                           "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"
                           "onerror=stop,dump=d",

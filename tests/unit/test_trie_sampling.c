@@ -319,6 +319,42 @@ static void a_reset_of_the_nodes_forgets_the_roots_of_every_rate(void **state)
     walk_free(w);
 }
 
+/* Whatever the rates were, a report has each path once: weighted, and with all of its leaks. */
+static void rates_share_their_rows(void **state)
+{
+    (void)state;
+    struct walk *w = sampled(1, 5);
+    static const uint32_t rates[] = {1, 2, 4, 1, 4};
+    uint64_t expected[2] = {0, 0}; /* released, leaked */
+    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
+        assert_int_equal(bbf_tracker_sample(w->t, rates[r]), BBF_OK);
+        struct bbf_snap_since_start before = raw(w);
+        for (unsigned i = 0; i < 1000; i++) {
+            struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 100);
+            twin_step(w->me, o, w->a);
+            twin_step(w->me, o, w->b);
+            if (i % 10 != 0)
+                twin_release(w->me, o, true);
+            twin_drop(w->heap, o);
+        }
+        walk_scan(w);
+        struct bbf_snap_since_start after = raw(w);
+        expected[0] += rates[r] * (after.released_ - before.released_);
+        expected[1] += rates[r] * (after.leaked_ - before.leaked_);
+    }
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->n_nodes, 4); /* root, a, b, release */
+    assert_int_equal(s->n_leaks, 1);
+    assert_int_equal(s->leaks[0].count, expected[1]);
+    assert_int_equal(s->leaks[0].bytes, 100 * expected[1]);
+    assert_int_equal(s->nodes[s->leaks[0].node].leaked_, expected[1]);
+    assert_int_equal(s->totals.released_, expected[0]);
+    assert_int_equal(s->nodes[0].passed_, expected[0] + expected[1]);
+    assert_true(expected[0] > 3600 && expected[1] > 400);
+    bbf_snapshot_free(s);
+    walk_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +369,7 @@ int main(void)
         cmocka_unit_test(it_lives_with_direct_only),
         cmocka_unit_test(a_sixteenth_rate_is_refused),
         cmocka_unit_test(a_reset_of_the_nodes_forgets_the_roots_of_every_rate),
+        cmocka_unit_test(rates_share_their_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@ import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowRoots {
@@ -25,13 +26,10 @@ final class BBFlowRoots {
     @DontInline
     @Hidden
     static void root(Object o, int size, int meta, boolean keep) {
+        if (isSampled() && !keep && redraw(o, size, meta))
+            return;
         slowRoom();
         try {
-            // Its root draws, and mends what the wrapper copies: no handle for the short way.
-            if ((meta & META_SITE) == SITE_FRESH && isSampled()) {
-                passOver(U.getLong(o, OFF));
-                return;
-            }
             // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
             if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
@@ -132,6 +130,36 @@ final class BBFlowRoots {
         int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
         int node = U.getInt(RATE_ROOTS + ((long) at << 2));
         return node != NODE_NONE ? node : rootOf(at);
+    }
+
+    /**
+     * While sample= is on, what BBFlowShim.root() does of a recycled object, which is drawn again;
+     * true if that was all. Before anything is changed nothing is called that could fail.
+     */
+    @ForceInline
+    @Hidden
+    private static boolean redraw(Object o, int size, int meta) {
+        long f = U.getLong(o, OFF), at = recordAt(f);
+        int sample = U.getInt(SHARED + SHARED_SAMPLE), site = meta & META_SITE;
+        if (site == SITE_FRESH) { // its root draws, and mends what the wrapper copies
+            passOver(f);
+            return true;
+        }
+        int flags = U.getInt(SHARED + SHARED_FLAGS) & (SHARED_OFF | SHARED_PAUSED | SHARED_DIRECT_ONLY);
+        int of = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
+        int node = U.getInt(RATE_ROOTS + ((long) of << 2));
+        if (flags != 0 || sample == 0 || node <= NODE_BEFORE_RESET
+                || (U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != (f & HIGH | CLOSED | STICKY)
+                || (kindOf(o) & KIND_VIEW) != 0) // a wrapper has but a copy of its owner's handle
+            return false;
+        if (!isDrawn(sample, random()))
+            return passOver(f);
+        int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
+        refs |= meta >>> META_MEM_SHIFT << MEM_SHIFT | 1;
+        if (!reopen(o, f, node, refs, size, 0))
+            return false;
+        U.storeStoreFence();
+        return true;
     }
 
     /** One in N, of 32 random bits: Lemire, Fast Random Integer Generation in an Interval, 2019. */

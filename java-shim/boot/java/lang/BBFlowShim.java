@@ -704,7 +704,7 @@ public final class BBFlowShim {
         // The handle's generation is the path's and the first child is this site's: move there.
         if (((path ^ f | child) >>> 32) == 0)
             U.putLong(at + REC_PATH, f & HIGH | child);
-        else
+        else if (path != (f & HIGH)) // else not followed (IGN, NEVER, passed over), or closed
             lean(o, f, site);
     }
 

@@ -48,6 +48,7 @@ public final class W {
         COMMANDS.put("beside", Beside::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
+        COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("older", Older::run);
         COMMANDS.put("exhausted", Exhausted::run);

@@ -1,0 +1,174 @@
+#include "render/cost.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "render/text.h"
+
+/* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
+static void add_ns(struct bbf_buf *out, uint64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (ns >= units[i].ns) {
+            bbf_buf_printf(out, "%" PRIu64 ".%" PRIu64 " %s", ns / units[i].ns,
+                           ns % units[i].ns / (units[i].ns / 10), units[i].name);
+            return;
+        }
+    bbf_buf_printf(out, "%" PRIu64 " ns", ns);
+}
+
+/* Picoseconds as nanoseconds. */
+static void add_ps(struct bbf_buf *out, uint64_t ps)
+{
+    bbf_buf_printf(out, "%" PRIu64 ".%" PRIu64 " ns", ps / 1000, ps % 1000 / 100);
+}
+
+static void add_budget(struct bbf_buf *out, uint64_t ppm)
+{
+    bbf_text_percent(out, ppm, 1000000);
+}
+
+size_t bbf_cost_head(struct bbf_buf *out, const struct bbf_snap_cost *cost, const char *prefix)
+{
+    time_t since = (time_t)(cost->sample_since_ms / 1000);
+    char when[32];
+    struct tm tm;
+
+    if (!cost->measured || cost->sample_since_ms == 0)
+        return 0;
+    gmtime_r(&since, &tm);
+    strftime(when, sizeof when, "%H:%M:%SZ", &tm);
+    bbf_buf_printf(out, "%ssampling 1 in %" PRIu64 " since %s: overhead about ", prefix,
+                   cost->sample_, when);
+    add_budget(out, cost->sample_ppm);
+    bbf_buf_str(out, cost->sample_ppm > cost->budget_ppm_ ? ", above" : ", below");
+    bbf_buf_str(out, " the budget of ");
+    add_budget(out, cost->budget_ppm_);
+    bbf_buf_char(out, '\n');
+    return 1;
+}
+
+static void add_share(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    const struct bbf_snap_cost_row *all = &cost->since_start, *last = &cost->interval;
+
+    bbf_buf_str(out, "about ");
+    bbf_text_percent(out, all->estimated_overhead_ns_, all->process_ns_);
+    bbf_buf_str(out, " of the process's ");
+    add_ns(out, all->process_ns_);
+    bbf_buf_str(out, " of processor time");
+    if (last->elapsed_ns_ != 0) {
+        bbf_buf_str(out, ", ");
+        bbf_text_percent(out, last->estimated_overhead_ns_, last->process_ns_);
+        bbf_buf_str(out, " of the last ");
+        add_ns(out, last->process_ns_);
+        bbf_buf_str(out, " (in ");
+        add_ns(out, last->elapsed_ns_);
+        bbf_buf_char(out, ')');
+    }
+}
+
+void bbf_cost_line(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    if (!cost->measured)
+        return;
+    bbf_buf_str(out, "Cost of bbflow: ");
+    add_share(out, cost);
+    bbf_buf_char(out, '\n');
+}
+
+static void add_hooks(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    const struct bbf_snap_cost_row *all = &cost->since_start;
+
+    bbf_buf_str(out, "Hooks: about ");
+    add_ns(out, all->estimated_hook_ns_);
+    bbf_buf_printf(out, " (%" PRIu64 " lives at ", all->lives_);
+    add_ps(out, cost->life_ps_);
+    bbf_buf_printf(out, ", %" PRIu64 " steps at ", all->steps_);
+    add_ps(out, cost->step_ps_);
+    if (all->passed_lives_ != 0)
+        bbf_buf_printf(out, ", about %" PRIu64 " lives passed over", all->passed_lives_);
+    bbf_buf_printf(out, ")\nNative Calls: about %" PRIu64 " in ", all->estimated_native_calls_);
+    add_ns(out, all->estimated_native_ns_);
+    bbf_buf_char(out, '\n');
+}
+
+static void add_memory(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    const struct {
+        const char *before;
+        uint64_t bytes;
+    } parts[] = {{"Native Memory: nodes ", cost->memory_nodes_},
+                 {", lives ", cost->memory_lives_},
+                 {", leaks ", cost->memory_leaks_},
+                 {", other ", cost->memory_other_}};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        bbf_buf_str(out, parts[i].before);
+        bbf_text_bytes(out, parts[i].bytes);
+    }
+    bbf_buf_char(out, '\n');
+}
+
+void bbf_cost_section(struct bbf_buf *out, const struct bbf_snap_cost *cost, const char *heading)
+{
+    const struct bbf_snap_cost_row *all = &cost->since_start;
+
+    if (!cost->measured)
+        return;
+    bbf_buf_str(out, heading != NULL ? heading : "");
+    bbf_buf_str(out, "Overhead: ");
+    add_share(out, cost);
+    bbf_buf_str(out, "\nAgent Thread: ");
+    add_ns(out, all->agent_ns_);
+    bbf_buf_str(out, " (scans ");
+    add_ns(out, all->scan_ns_);
+    bbf_buf_str(out, ", reports ");
+    add_ns(out, all->report_ns_);
+    bbf_buf_str(out, ")\nServer Thread: ");
+    add_ns(out, all->server_ns_);
+    bbf_buf_printf(out, "\nClass Files: %" PRIu64 " looked into in ", all->rewritten_);
+    add_ns(out, all->rewrite_ns_);
+    bbf_buf_str(out, ", the longest ");
+    add_ns(out, cost->rewrite_longest_ns_);
+    bbf_buf_char(out, '\n');
+    add_hooks(out, cost);
+    add_memory(out, cost);
+    if (cost->budget_ppm_ == 0)
+        return;
+    bbf_buf_str(out, "Budget: ");
+    add_budget(out, cost->budget_ppm_);
+    bbf_buf_printf(out,
+                   "; 1 buffer in %" PRIu64 " is followed, raised %" PRIu64 " and lowered %" PRIu64
+                   " times\n",
+                   cost->sample_, cost->raised_, cost->lowered_);
+}
+
+static void add_row(struct bbf_buf *out, const char *name, const struct bbf_snap_cost_row *row)
+{
+    bbf_buf_str(out, name);
+#define XX(column) bbf_buf_printf(out, "|" #column "=%" PRIu64, row->column##_);
+    BBF_COST_COLUMNS(XX)
+#undef XX
+    bbf_buf_char(out, '\n');
+}
+
+void bbf_cost_rows(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    if (!cost->measured)
+        return;
+    bbf_buf_str(out, "\nCOST:\n");
+    add_row(out, "since_start", &cost->since_start);
+    add_row(out, "interval", &cost->interval);
+    bbf_buf_str(out, "bbflow");
+#define XX(name) bbf_buf_printf(out, "|" #name "=%" PRIu64, cost->name##_);
+    BBF_COST_VALUES(XX)
+#undef XX
+    bbf_buf_char(out, '\n');
+}
