@@ -377,14 +377,18 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
 }
 
 /* The bytes belong to the first life derived from it that leaked, once (D8); if a reset has
- * forgotten that leak since, they are forgotten with it. */
-static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t bytes)
+ * forgotten that leak since, they are forgotten with it. A report multiplies them by the leak's
+ * rate (sample=), and a component may have been drawn at another. */
+static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t node,
+                              uint32_t bytes)
 {
     const struct bbf_loss first = {
         .node = after->node, .end = BBF_END_LEAKED, .memory = after->memory, .lost = after->lost};
     struct bbf_tomb *tomb = after->leaked ? bbf_tomb_find(t, &first) : NULL;
-    if (tomb != NULL)
-        tomb->bytes += bytes;
+    if (tomb == NULL)
+        return;
+    uint64_t own = bbf_node_weight(t, node), theirs = bbf_node_weight(t, after->node);
+    tomb->bytes += own == theirs ? bytes : (bytes * own + theirs / 2) / theirs;
 }
 
 static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, uint32_t node)
@@ -412,7 +416,7 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
         loss.end = BBF_END_UNKNOWN;
     } else if (after->held == g) {
         loss.end = BBF_END_HELD;
-        charge_held_bytes(t, after, bytes);
+        charge_held_bytes(t, after, node, bytes);
     } else {
         loss.end = BBF_END_LEAKED;
         loss.bytes = bytes;

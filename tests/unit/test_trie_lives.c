@@ -228,6 +228,30 @@ static void a_component_is_held_that_outlives_its_composite(void **state)
     walk_free(w);
 }
 
+/* Drawn at one in 4, its components at every one and at one in 8: each told with its own rate. */
+static void the_components_of_a_drawn_composite_count_by_their_own_rate(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *every = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    struct twin_object *rare = walk_buffer(w, BBF_MEM_DIRECT, 10);
+    (void)state;
+    twin_step(w->me, k, w->a);
+    twin_step(w->me, rare, w->b);
+    atomic_store(&w->t->rates[1], 4);
+    atomic_store(&w->t->rates[2], 8);
+    atomic_fetch_or(&bbf_node_at(w->t, walk_node(w, k))->flags, 1u << BBF_L_FLAG_RATE_SHIFT);
+    atomic_fetch_or(&bbf_node_at(w->t, walk_node(w, rare))->flags, 2u << BBF_L_FLAG_RATE_SHIFT);
+    twin_adopt(w->me, k, every);
+    twin_adopt(w->me, k, rare);
+    twin_drop(w->heap, k);
+    twin_drop(w->heap, every);
+    twin_drop(w->heap, rare);
+    walk_scan(w);
+    assert_leaked(w, 4, 100 + 8 * 10);
+    walk_free(w);
+}
+
 /* The composite was released, or the record is another life's by now: every leak is its own. */
 static void a_component_is_its_own_when_its_composite_was_released(void **state)
 {
@@ -821,6 +845,7 @@ int main(void)
         cmocka_unit_test(an_owner_of_leaked_slices_is_held),
         cmocka_unit_test(a_lost_composite_is_one_leak),
         cmocka_unit_test(a_component_is_held_that_outlives_its_composite),
+        cmocka_unit_test(the_components_of_a_drawn_composite_count_by_their_own_rate),
         cmocka_unit_test(a_component_is_its_own_when_its_composite_was_released),
         cmocka_unit_test(the_bytes_of_a_held_owner_are_the_leaks),
         cmocka_unit_test(without_a_leak_the_bytes_of_a_held_owner_are_not_leaked),
