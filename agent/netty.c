@@ -120,6 +120,8 @@ static const char *const holder_types[] = {
     "handler/codec/smtp/LastSmtpContent",
     "handler/codec/stomp/LastStompContentSubframe",
     "handler/codec/haproxy/HAProxyTLV",
+    "handler/codec/haproxy/HAProxyMessage",
+    "handler/codec/redis/ArrayRedisMessage",
     "handler/ssl/PemEncoded",
     "channel/sctp/SctpMessage",
     "channel/unix/DomainDatagramPacket",
@@ -179,6 +181,11 @@ bool bbf_netty_handler_method(struct bbf_cf_str name)
         if (equals(name, handler_methods[i]))
             return true;
     return false;
+}
+
+bool bbf_netty_adds_to_list(struct bbf_cf_str name)
+{
+    return equals(name, "decode") || equals(name, "decodeLast") || equals(name, "encode");
 }
 
 bool bbf_netty_interesting(const char *utf8, size_t len)
@@ -328,6 +335,10 @@ static const struct bbf_netty_field fields[] = {
     {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheRequest", "content", false},
     {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheResponse", "content", false},
     {"handler/codec/memcache/binary/AbstractBinaryMemcacheMessage", "key", false},
+    /* It has four lists, of one record or many: this one is where the data is. */
+    {"handler/codec/dns/AbstractDnsMessage", "answers", false},
+    {"handler/codec/haproxy/HAProxyMessage", "tlvs", false},
+    {"handler/codec/redis/ArrayRedisMessage", "children", false},
     {"handler/ssl/PemPrivateKey", "content", false},
     {"handler/ssl/PemX509Certificate", "content", false},
     {"handler/ssl/PemValue", "content", false},

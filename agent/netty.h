@@ -34,6 +34,9 @@ bool bbf_netty_interesting(const char *utf8, size_t len);
 /* A handler's method whose Object parameters are looked at (design D2). */
 bool bbf_netty_handler_method(struct bbf_cf_str name);
 
+/* A handler's method that puts what it makes into a list parameter: decode, decodeLast, encode. */
+bool bbf_netty_adds_to_list(struct bbf_cf_str name);
+
 /* Length of what stands before `buffer/…` in a class of Netty's buffer package ("io/netty/" = 9);
  * 0 if the class is not in one. */
 size_t bbf_netty_buffer_prefix(const char *name, size_t len);

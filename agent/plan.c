@@ -338,20 +338,53 @@ static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, s
                                                                                  : type;
 }
 
+/* Does the method's generic signature name a type that is tracked? Then its containers of anything
+ * are looked into. */
+static bool names_tracked(const struct bbf_plan_class *c, struct bbf_cf_str signature)
+{
+    for (size_t i = 0, end; i < signature.len; i = end + 1) {
+        for (end = i; end < signature.len && strchr("(<>;:", signature.s[end]) == NULL;)
+            end++;
+        while (i < end && strchr("+-[", signature.s[i]) != NULL) /* ? extends, ? super, arrays */
+            i++;
+        enum bbf_type type = i < end && signature.s[i] == 'L'
+                                 ? type_of(c, signature.s + i + 1, end - i - 1)
+                                 : BBF_TYPE_NONE;
+        if (type != BBF_TYPE_NONE && type != BBF_TYPE_MESSAGE)
+            return true;
+    }
+    return false;
+}
+
+static bool is_list(struct bbf_cf_str type)
+{
+    return same(type, "java/util/List") || same(type, "java/util/ArrayList");
+}
+
+/* Types behind which the containers of design D4 may stand. */
+static bool is_container(struct bbf_cf_str type)
+{
+    return is_list(type) || same(type, "java/util/Collection") ||
+           same(type, "java/lang/Iterable") || same(type, "java/util/Optional");
+}
+
 struct parameter {
     uint16_t slot;
     bool exact; /* typed ByteBuf itself: no class test */
 };
-enum { MAX_PARAMETERS = 255 };
+enum { MAX_PARAMETERS = 255, NO_LIST = 0xffff };
 
-/* Walk a descriptor: tracked parameters to `out`; *result is the return type's first character. */
+/* Walk a descriptor: tracked parameters to `out`; *result is the return type's first character,
+ * *list the slot of a last parameter that is a list. */
 static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
-                              struct parameter *out, size_t *result)
+                              struct parameter *out, size_t *result, uint16_t *list)
 {
     struct bbf_cf_str d = m->descriptor;
     bool objects = c->rules->options.objects_everywhere || bbf_netty_handler_method(m->name);
+    bool generic = c->rules->options.objects_everywhere || names_tracked(c, m->signature);
     uint16_t slot = (m->access & ACC_STATIC) != 0 ? 0 : 1;
     size_t n = 0, i = 1;
+    *list = NO_LIST;
     while (i < d.len && d.s[i] != ')') {
         size_t start = i;
         while (i < d.len && d.s[i] == '[')
@@ -362,14 +395,18 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
         i++;
         if (i > d.len)
             break;
-        struct bbf_cf_str type = {d.s + start + 1, i - start >= 2 ? i - start - 2 : 0};
-        if (d.s[start] == 'L' && n < MAX_PARAMETERS) {
+        bool array = d.s[start] == '[' && i - start > 2 && d.s[start + 1] == 'L';
+        size_t name = start + (array ? 2 : 1);
+        struct bbf_cf_str type = {d.s + name, i > name ? i - name - 1 : 0};
+        if ((array || d.s[start] == 'L') && n < MAX_PARAMETERS) {
             enum bbf_type kind = type_of(c, type.s, type.len);
             if (kind == BBF_TYPE_NONE && same(type, "java/lang/Object"))
                 kind = BBF_TYPE_MESSAGE;
-            if (kind != BBF_TYPE_NONE && (kind != BBF_TYPE_MESSAGE || objects))
-                out[n++] = (struct parameter){slot, kind == BBF_TYPE_BYTEBUF};
+            if (kind == BBF_TYPE_NONE ? generic && !array && is_container(type)
+                                      : kind != BBF_TYPE_MESSAGE || objects || (array && generic))
+                out[n++] = (struct parameter){slot, !array && kind == BBF_TYPE_BYTEBUF};
         }
+        *list = d.s[start] == 'L' && is_list(type) ? slot : NO_LIST;
         slot = (uint16_t)(slot + (d.s[start] == 'J' || d.s[start] == 'D' ? 2 : 1));
     }
     *result = i + 1;
@@ -448,6 +485,24 @@ static bool forwards(const struct bbf_cf_method *m)
     return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
 }
 
+/* What is in the list parameter at the end of a decode or encode: the method's own site, as for a
+ * buffer that a call returned to it. Most stand there already. */
+static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list,
+                       struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(TARGET_STEP_OBJECT);
+    if (list == NO_LIST || !bbf_netty_adds_to_list(m->name) || !tail(m->descriptor, ")V") ||
+        bbf_cf_stores_to(m, list))
+        return;
+    uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                            BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return;
+    push(&call, BBF_CF_ALOAD, list);
+    push(&call, BBF_CF_INT, site);
+    plan->vreturn[plan->n_return++] = call;
+}
+
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        struct bbf_cf_plan *plan)
 {
@@ -455,7 +510,8 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     bool constructor = same(m->name, "<init>");
     if (forwards(m) || (constructor ? !c->constructors : !c->steps))
         return;
-    size_t result, n = read_parameters(c, m, p, &result);
+    uint16_t list;
+    size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
     if (n > 0) {
         uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
@@ -481,6 +537,7 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
         if (exit != 0)
             plan_returned(m, p, 0, returned, exit, 0, plan);
     }
+    plan_added(c, m, list, plan);
     plan->after_call = true;
 }
 

@@ -81,6 +81,7 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .max_depth = o->max_depth,
                                .max_children = o->max_children,
                                .max_lives = o->max_lives,
+                               .max_elements = o->max_elements,
                                .max_sites = o->max_sites,
                                .memory = o->memory,
                                .age = o->age};

@@ -34,6 +34,7 @@ struct bbf_options {
     uint64_t max_depth;                /* 1..10000, default 100; live */
     uint64_t max_children;             /* 1..1000000, default 1000; live */
     uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
+    uint64_t max_elements;             /* 1..1000 of a list, default 16; live */
     uint64_t max_sites;                /* 64..65535, default 65535 */
     uint64_t sample;                   /* 1..1000000: one life in so many is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */

@@ -475,6 +475,7 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.undone_ = sums->undone;
     s->totals.untracked_buffers_ = sums->untracked;
     s->totals.out_of_memory_ = sums->exhausted;
+    s->totals.elements_cut_ = sums->cut;
     s->totals.no_weakref_ = t->no_weakref;
     s->totals.internal_errors_ += sums->errors + t->empty_slots;
 }

@@ -140,6 +140,8 @@
     XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
     XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
     XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
+    XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
+    XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
@@ -173,6 +175,7 @@
     XX(KIND_COUNT_INT, 0x4000000) /* an owner: its count is an int at the offset (map mode) */     \
     XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
     XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \
+    XX(KIND_ELEMENTS, 0x20000000) /* an array or list: array's and size's offsets, 16 bits each */ \
     /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
      */                                                                                            \
     XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
@@ -180,7 +183,9 @@
     XX(KIND_FIELD_NAME, 48)                                                                        \
     XX(KIND_NO_DEPTH, 0xff)                                                                        \
     /* a step through a field chain gives up after so many */                                      \
-    XX(MAX_UNWRAP, 8)
+    XX(MAX_UNWRAP, 8)                                                                              \
+    /* lists in lists */                                                                           \
+    XX(MAX_NESTED, 3)
 
 enum bbf_layout {
 #define XX(name, value) BBF_L_##name = (value),

@@ -93,8 +93,8 @@ struct bbf_snap_thread {
     XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
     XX(unknown) XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps)             \
     XX(dropped_steps) XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers)                \
-    XX(holders_unknown) XX(no_weakref) XX(misuse) XX(out_of_memory) XX(untouched_classes)         \
-    XX(untouched_methods) XX(entry_only_methods) XX(internal_errors)
+    XX(holders_unknown) XX(elements_cut) XX(no_weakref) XX(misuse) XX(out_of_memory)               \
+    XX(untouched_classes) XX(untouched_methods) XX(entry_only_methods) XX(internal_errors)
 /* clang-format on */
 
 struct bbf_snap_totals {

@@ -63,6 +63,7 @@ static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
     sums->errors = atomic_load(bbf_shared_long(t, BBF_L_SHARED_ERRORS));
     sums->untracked = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNTRACKED));
     sums->exhausted = atomic_load(bbf_shared_long(t, BBF_L_SHARED_EXHAUSTED));
+    sums->cut = atomic_load(bbf_shared_long(t, BBF_L_SHARED_CUT));
 }
 
 static void add_nothing(void *ctx, uint32_t index, uint64_t count)
@@ -149,4 +150,5 @@ void bbf_sums_subtract(struct bbf_sums *sums, const struct bbf_sums *base)
         take(&sums->tally[i], base->tally[i]);
     take(&sums->undone, base->undone);
     take(&sums->exhausted, base->exhausted);
+    take(&sums->cut, base->cut);
 }

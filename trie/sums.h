@@ -22,7 +22,7 @@ struct bbf_sums {
     uint64_t reserved_released[BBF_L_NODE_BEFORE_RESET + 1]; /* by id */
     uint64_t reserved_unknown[BBF_L_NODE_BEFORE_RESET + 1];
     uint64_t tally[BBF_L_TALLIES];
-    uint64_t undone, errors, untracked, exhausted;
+    uint64_t undone, errors, untracked, exhausted, cut;
 };
 
 /* The counters now, with both tables, which are charged to `memory`: 12 B a node. BBF_ENOMEM,

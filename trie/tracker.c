@@ -176,6 +176,7 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     atomic_store(&t->max_children, limits->max_children);
     atomic_store(&t->max_lives, limits->max_lives);
     atomic_store(&t->max_age, limits->age);
+    atomic_store(bbf_shared_int(t, BBF_L_SHARED_ELEMENTS), (uint32_t)limits->max_elements);
     atomic_store(&t->budget.limit, limits->memory);
     pthread_mutex_lock(&t->site_lock);
     t->max_sites = limits->max_sites < BBF_L_MAX_SITES ? (uint32_t)limits->max_sites + 1

@@ -109,6 +109,7 @@ struct bbf_cf_method {
     struct bbf_cf_str class_name, super_name; /* internal; super "" for Object */
     uint16_t class_access;
     struct bbf_cf_str name, descriptor;
+    struct bbf_cf_str signature; /* generic (JVMS 4.7.9.1), unchecked: debug data; "" without */
     uint16_t access;
     const struct bbf_cf_code *code; /* opaque, for the two queries below */
 };

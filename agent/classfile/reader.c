@@ -90,9 +90,9 @@ static enum bbf_cf_class_result class_head(struct bbf__class *c)
     return BBF_CF_CHANGED;
 }
 
-/* Skip the attributes whose count is at *at; *code becomes the offset of the one named Code. */
+/* Skip the attributes whose count is at *at; a method's Code and Signature are noted. */
 static enum bbf_cf_class_result attributes_skip(const struct bbf__class *c, uint32_t *at,
-                                                uint32_t *code)
+                                                struct bbf__member *method)
 {
     uint32_t pos = *at, count;
     struct bbf_cf_str name;
@@ -104,11 +104,13 @@ static enum bbf_cf_class_result attributes_skip(const struct bbf__class *c, uint
     for (; count > 0; count--) {
         if (c->len - pos < 6 || bbf__u4(c->in + pos + 2) > c->len - pos - 6)
             return BBF_CF_TRUNCATED;
-        if (code != NULL && bbf__pool_utf8(c, bbf__u2(c->in + pos), &name) &&
-            bbf__str_is(name, "Code")) {
-            if (*code != 0)
+        bool named = method != NULL && bbf__pool_utf8(c, bbf__u2(c->in + pos), &name);
+        if (named && bbf__str_is(name, "Code")) {
+            if (method->code != 0)
                 return BBF_CF_STRUCTURE;
-            *code = pos;
+            method->code = pos;
+        } else if (named && bbf__str_is(name, "Signature") && bbf__u4(c->in + pos + 2) == 2) {
+            method->signature = bbf__u2(c->in + pos + 6);
         }
         pos += 6 + bbf__u4(c->in + pos + 2);
     }
@@ -131,7 +133,7 @@ enum bbf_cf_class_result bbf__member_read(const struct bbf__class *c, uint32_t a
                                    .descriptor = bbf__u2(p + 4)};
     if (!bbf__pool_utf8(c, member->name, &text) || !bbf__pool_utf8(c, member->descriptor, &text))
         return BBF_CF_STRUCTURE;
-    return attributes_skip(c, &member->end, with_code ? &member->code : NULL);
+    return attributes_skip(c, &member->end, with_code ? member : NULL);
 }
 
 /* Fields, methods and class attributes, to the last byte. */

@@ -58,6 +58,7 @@ struct bbf__class {
 struct bbf__member {
     uint32_t at, end, code;
     uint16_t access, name, descriptor;
+    uint16_t signature; /* index of a method's generic signature (JVMS 4.7.9), 0: none */
 };
 
 /*

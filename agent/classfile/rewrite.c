@@ -510,6 +510,7 @@ static void methods_rewrite(struct work *w)
                                         .code = &m.code};
         (void)bbf__pool_utf8(&w->c, m.member.name, &m.info.name);
         (void)bbf__pool_utf8(&w->c, m.member.descriptor, &m.info.descriptor);
+        (void)bbf__pool_utf8(&w->c, m.member.signature, &m.info.signature);
         memset(&m.plan, 0, sizeof m.plan);
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);

@@ -238,6 +238,7 @@ static inline struct bbf_snapshot *sample_empty(void)
     t->untracked_classes_ = 1;
     t->untracked_buffers_ = 7;
     t->holders_unknown_ = 8;
+    t->elements_cut_ = 3;
     t->no_weakref_ = 9;
     t->misuse_ = 10;
     t->untouched_classes_ = 11;

@@ -6,6 +6,7 @@
 #include "agent/plan.c"
 #include "tests/unit/trie_sample.h"
 
+#define LIST   "Ljava/util/List;"
 #define BUF    "Lio/netty/buffer/ByteBuf;"
 #define POOLED "Lio/netty/buffer/PooledByteBuf;"
 #define HOLDER "Lio/netty/buffer/ByteBufHolder;"
@@ -131,12 +132,15 @@ static void planned_free(struct planned *p)
     free(p);
 }
 
+static const char *signature = ""; /* of the methods planned next */
+
 static void plan_of(struct planned *p, const char *class_name, uint16_t access, const char *method,
                     const char *descriptor)
 {
     struct bbf_cf_method m = {.class_name = {class_name, strlen(class_name)},
                               .name = {method, strlen(method)},
                               .descriptor = {descriptor, strlen(descriptor)},
+                              .signature = {signature, strlen(signature)},
                               .access = access};
     p->plan = (struct bbf_cf_plan){.entry = p->entry};
     p->wanted = bbf_plan_class(&p->c, class_name, strlen(class_name), &p->rules, p->t);
@@ -499,7 +503,8 @@ static void parameters_are_found_at_any_place(void **state)
         {PLAIN, "m", "(" POOLED ")V", "stepObject(a1,#Main.m) +C"},
         {PLAIN, "m", "(" POOLED BUF ")V", "stepObject(a1,#Main.m) step(a2,#Main.m) +C"},
         {PLAIN, "m", "(" HOLDER "I)V", "stepObject(a1,#Main.m) +C"},
-        {PLAIN, "m", "([" BUF BUF ")V", "step(a2,#Main.m) +C"},
+        {PLAIN, "m", "([" BUF BUF ")V", "stepObject(a1,#Main.m) step(a2,#Main.m) +C"},
+        {PLAIN, "m", "([[" BUF "[I[Ljava/lang/Object;)V", "+C"},
         {PLAIN, "m", "([[J" BUF ")V", "step(a2,#Main.m) +C"},
         {PLAIN, "m", "(Ljava/lang/String;" BUF ")V", "step(a2,#Main.m) +C"},
         /* Object only where a handler's message comes in. */
@@ -519,13 +524,60 @@ static void parameters_are_found_at_any_place(void **state)
     planned_free(p);
 }
 
+/* Lists and the like by what the generic signature says is in them. */
+static void containers_are_looked_into_by_the_generic_signature(void **state)
+{
+    const struct {
+        const char *descriptor, *signature, *expected;
+    } table[] = {
+        {"(" LIST ")V", "(Ljava/util/List<" BUF ">;)V", "stepObject(a1,#Main.m) +C"},
+        {"(" LIST ")V", "(Ljava/util/List<+" BUF ">;)V", "stepObject(a1,#Main.m) +C"},
+        {"(" LIST ")V", "(Ljava/util/List<[" BUF ">;)V", "stepObject(a1,#Main.m) +C"},
+        {"(JLjava/util/Optional;)V",
+         "(JLjava/util/Optional<Lio/netty/handler/codec/http/FullHttpRequest;>;)V",
+         "stepObject(a3,#Main.m) +C"},
+        {"(Ljava/util/Collection;)V", "<T:" BUF ">(Ljava/util/Collection<TT;>;)V",
+         "stepObject(a1,#Main.m) +C"},
+        {"(" LIST ")V", "(Ljava/util/List<Ljava/lang/String;>;)V", "+C"},
+        {"(" LIST ")V", "(Ljava/util/List<Lio/netty/handler/codec/http/HttpObject;>;)V", "+C"},
+        {"(Ljava/util/Map;)V", "(Ljava/util/Map<Ljava/lang/String;" BUF ">;)V", "+C"},
+        {"(" LIST ")V", "", "+C"},
+        {"(" LIST ")V", "(Ljava/util/List<Lio/netty/buffer/ByteB", "+C"},
+        {"(" LIST ")V", "<<<;;:+-[L", "+C"},
+    };
+    struct planned *p = planned_new("include=com.app");
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        signature = table[i].signature;
+        assert_plan(p, "com/app/Main", PLAIN, "m", table[i].descriptor, table[i].expected);
+    }
+    signature = "";
+    planned_free(p);
+}
+
+/* What decode and encode leave in their list. */
+static void what_a_decoder_adds_is_a_step_at_its_end(void **state)
+{
+    struct planned *p = planned_new("include=com.app");
+    (void)state;
+    assert_plan(p, "com/app/Main", PLAIN, "decode", "(Ljava/lang/String;" BUF LIST ")V",
+                "step(a2,#Main.decode) V:stepObject(a3,#Main.decode) +C");
+    assert_plan(p, "com/app/Main", PLAIN, "encode", "(JLjava/lang/String;" LIST ")V",
+                "V:stepObject(a4,#Main.encode) +C");
+    assert_plan(p, "com/app/Main", PLAIN, "decode", "(" LIST "I)V", "+C");
+    assert_plan(p, "com/app/Main", PLAIN, "decode", "(" LIST ")I", "+C");
+    assert_plan(p, "com/app/Main", PLAIN, "collect", "(" LIST ")V", "+C");
+    planned_free(p);
+}
+
 static void objects_everywhere_when_asked_for(void **state)
 {
     struct planned *p = planned_new("include=com.app,objects=on");
     (void)state;
     assert_plan(p, "com/app/Main", PLAIN, "m", "(Ljava/lang/Object;)V",
                 "stepObject(a1,#Main.m) +C");
-    assert_plan(p, "com/app/Main", PLAIN, "m", "([Ljava/lang/Object;)V", "+C");
+    assert_plan(p, "com/app/Main", PLAIN, "m", "([Ljava/lang/Object;J" LIST ")V",
+                "stepObject(a1,#Main.m) stepObject(a4,#Main.m) +C");
     planned_free(p);
 }
 
@@ -804,6 +856,8 @@ int main(void)
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
         cmocka_unit_test(parameters_are_found_at_any_place),
         cmocka_unit_test(objects_everywhere_when_asked_for),
+        cmocka_unit_test(containers_are_looked_into_by_the_generic_signature),
+        cmocka_unit_test(what_a_decoder_adds_is_a_step_at_its_end),
         cmocka_unit_test(a_method_of_255_parameters_steps_each),
         cmocka_unit_test(a_malformed_descriptor_is_read_to_its_end_only),
         cmocka_unit_test(a_returned_buffer_that_came_in_is_no_return),

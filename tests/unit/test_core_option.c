@@ -332,6 +332,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"maxDepth", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxChildren", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxLives", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
+        {"maxElements", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
         {"sample", "100", BBF_OK, BBF_EFFECT_ROOTS, true, "100"},
         {"budget", "0.25%", BBF_OK, BBF_EFFECT_BUDGET, true, "0.25%"},
         {"budget", "0.250%", BBF_OK, BBF_EFFECT_BUDGET, false, "0.25%"},
@@ -446,7 +447,7 @@ static void what_is_shown_can_be_read_again(void **state)
                           "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,refs=1,"
                           "trackDirectOnly=1,sample=3,budget=0.5%,budgetSeconds=2,maxNodes=7,"
                           "maxDepth=8,maxChildren=9,"
-                          "maxLives=64,maxSites=65,memory=4097k,age=90s,socket=/s,"
+                          "maxLives=64,maxElements=5,maxSites=65,memory=4097k,age=90s,socket=/s,"
                           "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"
                           "onerror=stop,dump=d",
                           &error),

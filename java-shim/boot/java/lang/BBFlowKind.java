@@ -32,6 +32,9 @@ final class BBFlowKind extends ClassValue<Long> {
     @Hidden
     protected Long computeValue(Class<?> type) {
         try {
+            long many = elements(type);
+            if (many != 0)
+                return many;
             long told = classify(type), kind = told & 0xffffffffL;
             int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
             if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
@@ -56,6 +59,34 @@ final class BBFlowKind extends ClassValue<Long> {
         } catch (Throwable t) {
             return 0L;
         }
+    }
+
+    /**
+     * Arrays, and the containers of design D4: exactly these classes, for a field of a subclass may
+     * mean something else. What holds one object is a holder.
+     */
+    @Hidden
+    private static long elements(Class<?> type) {
+        if (type.isArray())
+            return type.getComponentType().isPrimitive() ? 0 : KIND_ELEMENTS;
+        String name = type.getName();
+        if (name.equals("java.util.ArrayList"))
+            return list(offset(type, "elementData"), offset(type, "size"));
+        if (name.equals("java.util.Arrays$ArrayList"))
+            return list(offset(type, "a"), 0);
+        if (name.endsWith("netty.handler.codec.CodecOutputList"))
+            return list(offset(type, "array"), offset(type, "size"));
+        if (name.equals("java.util.Optional"))
+            return withOffset(KIND_HOLDER, offset(type, "value"), KIND_HOLDER);
+        if (name.equals("java.util.Collections$UnmodifiableRandomAccessList"))
+            return withOffset(KIND_HOLDER, offset(type.getSuperclass(), "list"), KIND_HOLDER);
+        return 0;
+    }
+
+    @Hidden
+    private static long list(long array, long size) {
+        return array > 0 && array <= 0xffff && size >= 0 && size <= 0xffff
+                ? KIND_ELEMENTS | array << 32 | size << 48 : 0;
     }
 
     @Hidden

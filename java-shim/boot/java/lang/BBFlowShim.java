@@ -876,25 +876,51 @@ public final class BBFlowShim {
     public static void stepObject(Object o, int site) {
         room();
         try {
-            long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
-            if (h != -1 && h != 0)
-                stepTo(h, site);
-            for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
-                long kind = kindOf(o);
-                if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
-                    step(o, site);
-                    return;
-                }
-                if ((kind & KIND_HOLDER) == 0) {
-                    if ((kind & KIND_UNKNOWN_HOLDER) != 0)
-                        tally(TALLY_HOLDERS_UNKNOWN);
-                    return;
-                }
-                o = U.getReference(o, kind >>> 32);
-            }
+            look(o, site, -1, 0);
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    /** How many more elements may be looked at in this step: `left`, -1 as long as none was met. */
+    @Hidden
+    private static int look(Object o, int site, int left, int depth) {
+        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
+        if (h != -1 && h != 0)
+            stepTo(h, site);
+        for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
+            long kind = kindOf(o);
+            if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
+                step(o, site);
+                break;
+            }
+            if ((kind & KIND_ELEMENTS) != 0)
+                return each(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
+                        depth);
+            if ((kind & KIND_HOLDER) == 0) {
+                if ((kind & KIND_UNKNOWN_HOLDER) != 0)
+                    tally(TALLY_HOLDERS_UNKNOWN);
+                break;
+            }
+            o = U.getReference(o, kind >>> 32);
+        }
+        return left;
+    }
+
+    /** The elements of an array or list, read by field; those beyond the number are counted. */
+    @DontInline
+    @Hidden
+    private static int each(Object o, long kind, int site, int left, int depth) {
+        long at = kind >>> 32 & 0xffff, sizeAt = kind >>> 48;
+        Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
+        int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
+        int i = 0;
+        if (depth < MAX_NESTED)
+            for (; i < n && left > 0; i++)
+                left = look(all[i], site, left - 1, depth + 1);
+        if (i < n)
+            U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
+        return left;
     }
 
     /** Before areturn: a step unless the buffer is the parameter p. */

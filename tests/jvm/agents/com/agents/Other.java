@@ -50,7 +50,7 @@ public final class Other {
 
     private static void start(String done, Work work) {
         Thread thread = new Thread(() -> report(done, work));
-        thread.setDaemon(true);
+        thread.setDaemon(false); // the JVM ends when it has said how it went
         thread.start();
     }
 

@@ -36,6 +36,9 @@ public final class W {
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
         COMMANDS.put("travel", Travel::run);
+        COMMANDS.put("codecs", Codecs::run);
+        COMMANDS.put("lists", Ways::lists);
+        COMMANDS.put("decoders", Ways::decode);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("limit", Load::limit);
