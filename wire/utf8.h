@@ -7,6 +7,7 @@
 #ifndef BBF_WIRE_UTF8_H
 #define BBF_WIRE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,21 @@ static inline size_t bbf_utf8_ascii(const uint8_t *text, size_t len)
     while (pos < len && text[pos] < 0x80)
         pos++;
     return pos;
+}
+
+/* Are all bytes below 0x80? The last eight are looked at together, whatever was seen before. */
+static inline bool bbf_utf8_is_ascii(const uint8_t *text, size_t len)
+{
+    uint64_t eight, all = 0;
+
+    if (len < sizeof eight)
+        return bbf_utf8_ascii(text, len) == len;
+    for (size_t pos = 0; pos < len - sizeof eight; pos += sizeof eight) {
+        memcpy(&eight, text + pos, sizeof eight);
+        all |= eight;
+    }
+    memcpy(&eight, text + len - sizeof eight, sizeof eight);
+    return ((all | eight) & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* Bytes of the longest well-formed prefix. */

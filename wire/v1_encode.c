@@ -92,7 +92,7 @@ static void end_block(struct writer *w)
     w->header = w->left = 0;
 }
 
-/* Nothing is left: a longer header, or a new block for n bytes at least. */
+/* n bytes do not fit: a longer header, or a new block. */
 static void more_block(struct writer *w, size_t n)
 {
     if (w->header == SHORT_HEADER) {
@@ -103,7 +103,7 @@ static void more_block(struct writer *w, size_t n)
             w->out->len += LONG_HEADER - SHORT_HEADER;
         }
         w->header = LONG_HEADER;
-        w->left = BLOCK - SHORT_BLOCK;
+        w->left += BLOCK - SHORT_BLOCK;
         return;
     }
     end_block(w);
@@ -116,7 +116,7 @@ static void more_block(struct writer *w, size_t n)
 static void put_raw(struct writer *w, const char *bytes, size_t n)
 {
     while (n > 0) {
-        if (w->left == 0)
+        if (w->left == 0 || (w->left < n && w->header == SHORT_HEADER))
             more_block(w, n);
         size_t part = w->left < n ? w->left : n;
         bbf_buf_add(w->out, bytes, part);

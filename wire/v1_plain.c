@@ -1,10 +1,10 @@
 /*
- * wire/v1_plain.c - one run from the blocks into the command's own block, which is as large as all
- * that the blocks hold: a text is never longer as UTF-8 with its NUL than in the stream with its
- * length.
+ * wire/v1_plain.c - one run from the blocks into the command's own block, which a run ahead over
+ * the lengths has measured: a text is never longer as UTF-8 than in the stream.
  */
 #include "wire/v1_plain.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +25,20 @@ struct plain {
     const struct bbf_wire_limits *limits;
 };
 
-static uint64_t load(const uint8_t *from, size_t n)
+/* n is a constant where it is called: one load then. */
+static inline uint64_t load(const uint8_t *from, size_t n)
 {
     uint64_t value = 0;
 
+    if (n == 8) {
+        memcpy(&value, from, 8);
+        return be64toh(value);
+    }
+    if (n == 4) {
+        uint32_t four;
+        memcpy(&four, from, 4);
+        return be32toh(four);
+    }
     for (size_t i = 0; i < n; i++)
         value = value << 8 | from[i];
     return value;
@@ -81,26 +91,31 @@ static void copy(struct blocks *b, char *to, size_t n)
     }
 }
 
-/* What this block and those behind it hold. */
-static size_t held(struct blocks b)
+/* Pass over n texts, each in one block; what they take with a NUL each. */
+static size_t skip(struct blocks *b, size_t n)
 {
-    size_t sum = (size_t)(b.end - b.at);
+    size_t sum = 0;
 
-    while (next_block(&b))
-        sum += (size_t)(b.end - b.at);
+    for (; n > 0 && !b->bad; n--) {
+        size_t len = (size_t)number(b, 2);
+        if (len > (size_t)(b->end - b->at)) {
+            b->bad = true;
+            break;
+        }
+        b->at += len;
+        sum += len + 1;
+    }
     return sum;
 }
 
-/* Room for the command's pieces, n structures first. */
-static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size)
+/* Room for the command's pieces: n structures, then bytes. */
+static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size, size_t bytes)
 {
-    size_t bytes = held(p->in);
-
     if (n > p->limits->entries || bytes > p->limits->frame / 2)
         p->in.bad = true;
     if (p->in.bad)
         return NULL;
-    c->block = malloc(n * size + bytes + 1);
+    c->block = malloc(n * size + bytes);
     if (c->block == NULL) {
         p->in.bad = true;
         return NULL;
@@ -109,6 +124,26 @@ static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size)
         memset(c->block, 0, n * size);
     p->to = (char *)c->block + n * size;
     return c->block;
+}
+
+/* Copy; false: not all of it is ASCII. A short text in one go, which is most of them. */
+static inline bool copy_ascii(char *to, const uint8_t *from, size_t len)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t eight, all = 0;
+
+    if (len < sizeof eight || len > 128) {
+        memcpy(to, from, len);
+        return bbf_utf8_is_ascii(from, len);
+    }
+    for (size_t pos = 0; pos < len - sizeof eight; pos += sizeof eight) {
+        memcpy(&eight, from + pos, sizeof eight);
+        memcpy(to + pos, &eight, sizeof eight);
+        all |= eight;
+    }
+    memcpy(&eight, from + len - sizeof eight, sizeof eight);
+    memcpy(to + len - sizeof eight, &eight, sizeof eight);
+    return ((all | eight) & high) == 0;
 }
 
 static void keep(struct plain *p, struct bbf_wire_str *out, size_t len)
@@ -120,10 +155,7 @@ static void keep(struct plain *p, struct bbf_wire_str *out, size_t len)
 
 static void take(struct plain *p, struct bbf_wire_str *out, size_t len)
 {
-    if (len > p->limits->frame / 2)
-        p->in.bad = true;
-    if (!p->in.bad)
-        copy(&p->in, p->to, len);
+    copy(&p->in, p->to, len);
     if (!p->in.bad)
         keep(p, out, len);
 }
@@ -139,9 +171,7 @@ static void text(struct plain *p, struct bbf_wire_str *out)
     if (p->in.bad)
         return;
     p->in.at += len;
-    if (bbf_utf8_ascii(from, len) == len) {
-        memcpy(p->to, from, len);
-    } else {
+    if (!copy_ascii(p->to, from, len)) {
         struct bbf_buf utf8 = {.data = p->to, .cap = len + 1}; /* never grows */
         p->in.bad = !bbf_java_to_utf8(&utf8, from, len);
         len = utf8.len;
@@ -151,19 +181,29 @@ static void text(struct plain *p, struct bbf_wire_str *out)
 
 static void one_text(struct plain *p, struct bbf_command *c)
 {
-    if (room(p, c, 0, 0) != NULL)
+    struct blocks ahead = p->in;
+    size_t bytes = skip(&ahead, 1);
+
+    p->in.bad = ahead.bad;
+    if (room(p, c, 0, 0, bytes) != NULL)
         text(p, &c->text[0]);
 }
 
 static void message(struct plain *p, struct bbf_command *c)
 {
-    if (room(p, c, 0, 0) == NULL)
-        return;
     c->flag = number(&p->in, 1) != 0;
     c->timestamp_ms = (int64_t)number(&p->in, 8);
-    take(p, &c->text[0], (size_t)number(&p->in, 4));
-    if (!p->in.bad &&
-        bbf_utf8_ascii((const uint8_t *)c->text[0].s, c->text[0].len) < c->text[0].len)
+    size_t len = (size_t)number(&p->in, 4);
+    if (room(p, c, 0, 0, len + 1) == NULL)
+        return;
+    if (len <= (size_t)(p->in.end - p->in.at)) {
+        p->in.bad = !copy_ascii(p->to, p->in.at, len);
+        p->in.at += len;
+        keep(p, &c->text[0], len);
+        return;
+    }
+    take(p, &c->text[0], len);
+    if (!p->in.bad && !bbf_utf8_is_ascii((const uint8_t *)c->text[0].s, c->text[0].len))
         p->in.bad = true; /* it may need repair */
 }
 
@@ -173,7 +213,10 @@ static void list(struct plain *p, struct bbf_command *c)
 
     if (n == 0)
         return;
-    c->list = room(p, c, n, sizeof *c->list);
+    struct blocks ahead = p->in;
+    size_t bytes = n <= p->limits->entries ? skip(&ahead, n) : 0;
+    p->in.bad = ahead.bad;
+    c->list = room(p, c, n, sizeof *c->list, bytes);
     c->n_list = n;
     for (size_t i = 0; i < n && !p->in.bad; i++)
         text(p, &c->list[i]);
@@ -184,10 +227,12 @@ static void map(struct plain *p, struct bbf_command *c, size_t width)
 {
     struct blocks ahead = p->in;
 
-    copy(&ahead, NULL, (size_t)number(&ahead, width));
+    size_t first = (size_t)number(&ahead, width);
+    copy(&ahead, NULL, first);
     size_t n = (size_t)number(&ahead, 4);
+    size_t bytes = first + 1 + (n <= p->limits->entries ? skip(&ahead, 2 * n) : 0);
     p->in.bad = ahead.bad;
-    struct bbf_entry *entries = room(p, c, n, sizeof *entries);
+    struct bbf_entry *entries = room(p, c, n, sizeof *entries, bytes);
     if (entries == NULL)
         return;
     if (width == 2) {

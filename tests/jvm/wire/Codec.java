@@ -179,14 +179,14 @@ public final class Codec {
     }
 
     /** The best of three rounds of `seconds` of this thread's processor time, after one to warm. */
-    static double writes(Command command, double seconds) throws IOException {
+    static double writes(Command command, int batch, double seconds) throws IOException {
         double best = 0;
         ByteArrayOutputStream to = new ByteArrayOutputStream(1 << 20);
         ObjectOutputStream out = new ObjectOutputStream(to);
         for (int round = 0; round < 4; round++) {
             long n = 0, start = cpu(), now;
             do {
-                for (int i = 0; i < 64; i++, n++) {
+                for (int i = 0; i < batch; i++, n++) {
                     to.reset();
                     write(out, command);
                     out.flush();
@@ -235,7 +235,7 @@ public final class Codec {
             for (int i = 1; i < batch; i++) write(out, command);
             out.flush();
             System.out.printf("%d %s %d %.0f %.0f%n", index++, command.getClass().getSimpleName(),
-                bytes, writes(command, seconds), reads(to.toByteArray(), batch, seconds));
+                bytes, writes(command, batch, seconds), reads(to.toByteArray(), batch, seconds));
         }
     }
 

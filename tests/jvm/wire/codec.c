@@ -90,7 +90,46 @@ static double cpu(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static double measure(const struct bbf_command *command, const struct bbf_buf *bytes, int read,
+/* How many commands between two looks at the clock, as Codec.java does it. */
+static size_t batch_of(size_t bytes)
+{
+    size_t n = 4000000 / bytes;
+
+    return n < 8 ? 8 : n > 2000 ? 2000 : n;
+}
+
+/* The same command again and again, behind each other as on a connection. */
+static struct bbf_buf repeated(const char *bytes, size_t len, size_t n)
+{
+    struct bbf_buf all = BBF_BUF_INIT;
+
+    while (n-- > 0)
+        bbf_buf_add(&all, bytes, len);
+    require(!all.failed, "memory");
+    return all;
+}
+
+static void write_batch(const struct bbf_command *command, struct bbf_buf *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        out->len = 0;
+        require(bbf_v1_encode(out, command, 1) == BBF_OK, "encode");
+    }
+}
+
+static void read_batch(struct bbf_v1_reader *reader, const struct bbf_buf *in)
+{
+    struct bbf_command command;
+    size_t pos = 0;
+
+    while (pos < in->len) {
+        require(next(reader, in, &pos, &command), "decode");
+        bbf_command_free(&command);
+    }
+}
+
+/* Commands a second; `in` NULL: written. */
+static double measure(const struct bbf_command *command, const struct bbf_buf *in, size_t batch,
                       double seconds)
 {
     struct bbf_v1_reader *reader = new_reader();
@@ -99,19 +138,13 @@ static double measure(const struct bbf_command *command, const struct bbf_buf *b
 
     for (int round = 0; round < 4; round++) {
         double start = cpu(), now;
-        long n = 0;
+        size_t n = 0;
         do {
-            for (int i = 0; i < 64; i++, n++) {
-                struct bbf_command again;
-                size_t pos = 0;
-                out.len = 0;
-                if (!read) {
-                    require(bbf_v1_encode(&out, command, 1) == BBF_OK, "encode");
-                } else {
-                    require(next(reader, bytes, &pos, &again), "decode");
-                    bbf_command_free(&again);
-                }
-            }
+            if (in == NULL)
+                write_batch(command, &out, batch);
+            else
+                read_batch(reader, in);
+            n += batch;
             now = cpu();
         } while (now - start < seconds);
         double rate = (double)n / (now - start);
@@ -131,12 +164,14 @@ static void bench(const char *from, double seconds)
 
     for (size_t begin = pos, index = 0; next(reader, &in, &pos, &command); begin = pos, index++) {
         /* Java's bytes are what we read, so that both read the same. */
-        struct bbf_buf theirs = {.data = in.data + begin, .len = pos - begin}, ours = BBF_BUF_INIT;
+        size_t batch = batch_of(pos - begin);
+        struct bbf_buf theirs = repeated(in.data + begin, pos - begin, batch), ours = BBF_BUF_INIT;
         require(bbf_v1_encode(&ours, &command, 1) == BBF_OK, "encode");
         printf("%zu %s %zu %.0f %.0f\n", index, bbf_command_name(command.type), ours.len,
-               measure(&command, &theirs, 0, seconds), measure(&command, &theirs, 1, seconds));
+               measure(&command, NULL, batch, seconds), measure(&command, &theirs, batch, seconds));
         fflush(stdout);
         bbf_buf_free(&ours);
+        bbf_buf_free(&theirs);
         bbf_command_free(&command);
     }
     bbf_v1_reader_free(reader);
