@@ -229,7 +229,7 @@ def sample(experiment, level):
         result = {**rates(looks), **bench.looks_like()}
         bench.say("end")
         bench.process.wait(60)
-        result.update(bench.has_counted(bench.done() - before))
+        result.update(bench.has_counted(bench.done() - before + experiment.filled()))
     finally:
         bench.close()
     bench.folder.remove()

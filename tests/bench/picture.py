@@ -112,7 +112,7 @@ def svg(results):
         ("open buffers", "buffers", "ns an operation",
          [(n, points(live, n, "ns")) for n, _ in two], knees(results, "live", 64)),
         ("nodes", "paths", "ns an operation",
-         [(n, points(nodes, n, "ns")) for n, _ in two], knees(results, "nodes", 72)),
+         [(n, points(nodes, n, "ns")) for n, _ in two], knees(results, "nodes", 72 * 7 / 3)),
         ("threads (codec)", "threads", "operations/s, thousands",
          [(n, points(many, n, "wall", 1e-3))
           for n in ("none", "SIMPLE", "application", "all of Netty")]),

@@ -50,11 +50,12 @@ class Experiment:
             total += OVERHEAD[self.kind]
             if self.kind != "start":
                 total += self.warm + self.warm_again() + 2 * jvm.SETTLE + self.seconds
-                total += self.curve_fill() + (MOVING if level.when != "start" else 0)
+                total += 2e-6 * self.filled() + (MOVING if level.when != "start" else 0)
         return total * self.rounds
 
-    def curve_fill(self):
-        return 2e-6 * self.x if self.curve == "live" else 0.0
+    def filled(self):
+        """Operations before the first one that is counted."""
+        return self.x if self.curve in ("live", "nodes") else 0
 
 
 def protocols(levels, rounds, **more):
@@ -87,9 +88,9 @@ def live(rounds, points, **more):
                        curve="live", x=n, **{"warm": 1.0, **more}) for n in points]
 
 
-def nodes(rounds, points):
+def nodes(rounds, points, **more):
     return [Experiment(f"nodes {n}", f"nodes:{n}", (L.NONE, L.ROOMY), rounds, curve="nodes", x=n,
-                       warm=1.5) for n in points]
+                       **{"warm": 1.0, **more}) for n in points]
 
 
 def sampling(rounds, shares, **more):
@@ -127,7 +128,7 @@ def default():
         *versions(FEW, 3, pairs=OTHERS[-1:]),
         *start_up(10),
         *live(1, (1000, 10000, 100000, 1000000)),
-        *nodes(1, (900, 9000, 90000, 900000)),
+        *nodes(1, (400, 4000, 40000, 400000)),
         *sampling(1, (1, 8, 64, 512), warm=1.0, seconds=0.8),
     ]
 
@@ -191,7 +192,7 @@ def smoke():
         Experiment("hello", "hello", (L.NONE, L.APPLICATION), 1, kind="hello", **brief),
         *start_up(1, (L.NONE, L.APPLICATION)),
         Experiment("calls:20", "calls:20", (L.NONE, L.APPLICATION), 1, **brief),
-        *live(1, (1000,), **brief),
+        *live(1, (1000,), **brief), *nodes(1, (700,), **brief),
     ]
 
 

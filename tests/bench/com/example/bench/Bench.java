@@ -32,6 +32,7 @@ public final class Bench {
         }
         Workload workload = workload(args[1]);
         int threads = Integer.parseInt(args[2]);
+        workload.prepare(threads);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         System.out.println("up");
         Thread worker = null;

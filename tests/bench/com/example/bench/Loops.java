@@ -10,21 +10,26 @@ final class Loops implements Workload {
     private static final int BATCH = 128; // between two looks at what is shared
 
     private final IntFunction<Runnable> operation;
-    private Runnable[] made = {};
+    private Runnable[] made;
 
     Loops(IntFunction<Runnable> operation) {
         this.operation = operation;
     }
 
     @Override
-    public void run(int threads) throws InterruptedException {
-        if (made.length == 0) {
-            made = new Runnable[threads];
+    public void prepare(int threads) {
+        made = new Runnable[threads];
+        for (int i = 0; i < threads; i++) {
+            made[i] = operation.apply(threads);
         }
+    }
+
+    @Override
+    public void run(int threads) throws InterruptedException {
         Thread[] all = new Thread[threads];
         for (int i = 0; i < threads; i++) {
             int number = i;
-            all[i] = new FastThreadLocalThread(() -> loop(number, threads), "bench-" + i);
+            all[i] = new FastThreadLocalThread(() -> loop(number), "bench-" + i);
             all[i].start();
         }
         for (Thread t : all) {
@@ -32,10 +37,7 @@ final class Loops implements Workload {
         }
     }
 
-    private void loop(int number, int threads) {
-        if (made[number] == null) {
-            made[number] = operation.apply(threads);
-        }
+    private void loop(int number) {
         Runnable op = made[number];
         while (!Bench.stopped()) {
             for (int i = 0; i < BATCH; i++) {
