@@ -109,6 +109,34 @@ static bool declares(jclass type, const char *field, bool otherwise)
     return found;
 }
 
+/*
+ * Does the class itself have a release() that only answers (`return false`, Vert.x's heap buffers)?
+ * Its buffers are the collector's. JVMS 6.5: iconst_0 or iconst_1, ireturn.
+ */
+static bool releases_nothing(jclass type)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool found = false;
+    if ((*jvmti)->GetClassMethods(jvmti, type, &n, &methods) != 0)
+        return false;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL, *signature = NULL;
+        unsigned char *code = NULL;
+        jint len = 0;
+        if ((*jvmti)->GetMethodName(jvmti, methods[i], &name, &signature, NULL) == 0 &&
+            strcmp(name, "release") == 0 && strcmp(signature, "()Z") == 0 &&
+            (*jvmti)->GetBytecodes(jvmti, methods[i], &len, &code) == 0)
+            found = len == 2 && (code[0] == 0x03 || code[0] == 0x04) && code[1] == 0xac;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        (*jvmti)->Deallocate(jvmti, code);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return found;
+}
+
 /* What one class of the super chain adds. */
 static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
 {
@@ -131,6 +159,8 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
     if (prefix > 0 && (strcmp(name + prefix, "buffer/EmptyByteBuf") == 0 ||
                        strcmp(name + prefix, "buffer/UnreleasableByteBuf") == 0))
         a->never = true;
+    if (prefix == 0 && !a->counted && !a->never && a->bytebuf_depth < 0)
+        a->never = releases_nothing(type);
     if (prefix > 0 && strcmp(name + prefix, "util/internal/RefCnt") == 0)
         a->counter = true;
     if (prefix > 0 && strcmp(name + prefix, "buffer/ByteBuf") == 0 && a->bytebuf_depth < 0)

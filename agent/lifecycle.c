@@ -370,6 +370,7 @@ static int environment(jvmtiEnv **out, bool code)
         /* Never: early hook, method, exception, breakpoint or tag capabilities (D1). */
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
+        capabilities.can_get_bytecodes = 1; /* of a few release(): see agent/kinds.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

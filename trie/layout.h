@@ -171,7 +171,7 @@
     XX(KIND_FIELD, 0x400000)  /* inherits the hidden field */                                      \
     XX(KIND_UNKNOWN_HOLDER, 0x800000)                                                              \
     XX(KIND_MAPPED, 0x1000000)    /* a ByteBuf without the field: by the map */                    \
-    XX(KIND_NEVER, 0x2000000)     /* a constant or unreleasable one: not followed by the map */    \
+    XX(KIND_NEVER, 0x2000000)     /* constant, unreleasable: not by the map; harmless if OWNER */  \
     XX(KIND_COUNT_INT, 0x4000000) /* an owner: its count is an int at the offset (map mode) */     \
     XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
     XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \

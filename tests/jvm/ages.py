@@ -129,6 +129,12 @@ def composites(run):
          ["directBuffer", "wrappedBuffer"])
 
 
+def unreleasable(run):
+    for name in ("lives", "released", "leaked", "harmless", "live"):
+        same(name, run.json.totals[name], run.oracle[name])
+    same("last steps", run.json.last_steps(), {"com.app.Steps.step": 7})
+
+
 def misused(run):
     """Only of what was drawn, and never as a use of the life that the object had before."""
     # A recycled object has one record for all its lives, drawn or not: else 64 would not suffice.
@@ -214,5 +220,7 @@ def cases():
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])
     yield Case("sample/set", "com.app.W", "serve", live=set_sample, check=lambda run: None)
     for version in (NETTY_41, NETTY_42):
+        yield Case(f"static/unreleasable {version[:3]}", "com.app.W", "unreleasable", netty=version,
+                   agent="include=com.app,gc=exit", check=unreleasable)
         yield Case(f"static/constants {version[:3]}", "com.app.W", "constants", "3", netty=version,
                    agent="include=com.app,age=2s", check=constants, quick=version == NETTY_41)

@@ -53,6 +53,12 @@ final class BBFlowRoots {
         }
     }
 
+    /** A class whose release() does nothing: the collector frees it, and it is no leak (D8). */
+    @Hidden
+    private static int unreleasable(long kind) {
+        return (kind & (KIND_OWNER | KIND_NEVER)) == (KIND_OWNER | KIND_NEVER) ? MEM_HARMLESS : 0;
+    }
+
     @Hidden
     static void openRoot(Object o, long kind, int size, int meta, boolean keep) {
         long f = U.getLong(o, OFF);
@@ -65,6 +71,7 @@ final class BBFlowRoots {
         int mem = meta >>> META_MEM_SHIFT;
         if ((mem & MEM_KIND) == MEM_KIND) // Unpooled.wrappedBuffer & co.: the class knows
             mem = mem & ~MEM_KIND | (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        mem |= unreleasable(kind);
         if ((kind & KIND_FOREIGN) != 0)
             mem |= MEM_FOREIGN;
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
@@ -330,7 +337,7 @@ final class BBFlowRoots {
             U.compareAndSetLong(o, OFF, 0L, IGN);
             return U.getLongVolatile(o, OFF);
         }
-        mem |= MEM_FIRST_SEEN;
+        mem |= MEM_FIRST_SEEN | unreleasable(kind);
         if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
             mem |= MEM_FOREIGN; // a root says better
         long h = open(o, node, refsOf(kind, mem), 0, 0, 0);

@@ -26,6 +26,7 @@ public final class W {
         COMMANDS.put("async", Basics::async);
         COMMANDS.put("constants", Constants::run);
         COMMANDS.put("sampled", Sampled::run);
+        COMMANDS.put("unreleasable", args -> Unreleasable.run());
         COMMANDS.put("aged", Aged::run);
         COMMANDS.put("slice", Derived::correct);
         COMMANDS.put("sliceleak", Derived::leaked);
