@@ -41,13 +41,20 @@ static void each_life_and_step_is_counted_once(void **state)
     walk_scan(w);
     SAME(effort(w), 2, 3, 0, 0);
     assert_int_equal(w->t->n_tombs, 1);
+    struct twin_object *other = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    twin_step(w->me, other, w->a);
+    bbf_node_released(w->t, walk_node(w, other), w->heap_class,
+                      5); /* to the row of releases below it */
+    SAME(effort(w), 8, 9, 0, 0);
+    twin_release(w->me, other, true);
+    twin_drop(w->heap, other);
     for (unsigned i = 0; i < 10; i++) {
         struct twin_object *next = walk_buffer(w, BBF_MEM_HEAP, 1);
         twin_step(w->me, next, i % 2 == 0 ? w->a : w->b);
         twin_release(w->me, next, true);
         twin_drop(w->heap, next);
     }
-    SAME(effort(w), 12, 13, 0, 0);
+    SAME(effort(w), 18, 19, 0, 0);
     walk_free(w);
 }
 
