@@ -1,5 +1,6 @@
 #include "agent/lifecycle.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,19 @@ static void forget_counts(void)
     atomic_store(&bbf_agent.retransform_failed, 0);
 }
 
+/*
+ * A class whose bytes were read before the hook was on, and whose super classes are being loaded
+ * now, is neither hooked nor among the loaded ones: it would stay as it was. If it is the one that
+ * counts references, every buffer looks lost (seen where an attach fell into Netty's start).
+ * Nothing is opened meanwhile, and no thread of the application waits.
+ */
+static void let_classes_be_loaded(void)
+{
+    struct timespec left = {0, 500 * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
 /* Hooks in, loaded classes retransformed. False: off_why says what is missing. */
 static bool activate(JNIEnv *env, bool attached)
 {
@@ -134,6 +148,8 @@ static bool activate(JNIEnv *env, bool attached)
     bbf_report_init();
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
+    if (attached)
+        let_classes_be_loaded();
     (void)bbf_hook_apply(env, NULL, rules);
     bbf_oom_begin(env);
     if (bbf_agent.options.gc_exit)
