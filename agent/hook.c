@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/missed.h"
 #include "agent/netty.h"
 #include "agent/overhead.h"
 #include "agent/state.h"
@@ -329,9 +330,9 @@ static void find_bytebufs(jvmtiEnv *jvmti, const jclass *loaded, jint n)
 
 void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class)
 {
-    (void)env;
     (void)thread;
     find_bytebufs(jvmti, &class, 1);
+    bbf_missed_prepare(jvmti, env, class);
 }
 
 struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,

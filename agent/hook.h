@@ -22,8 +22,9 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
                            jint *new_len, unsigned char **new_bytes);
 
-/* ClassPrepare, while we come in: a ByteBuf whose load began before F's hook was enabled and ended
- * after the loaded classes were looked at. Its first use is after this. */
+/* ClassPrepare, from an attach to the stop: a ByteBuf whose load began before F's hook was enabled
+ * and ended after the loaded classes were looked at, and what else of Netty's was missed so
+ * (agent/missed.h). Its first use is after this. */
 void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
 
 /* What a pass over the loaded classes did. */

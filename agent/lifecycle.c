@@ -1,6 +1,5 @@
 #include "agent/lifecycle.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/hook.h"
+#include "agent/missed.h"
 #include "agent/oom.h"
 #include "agent/overhead.h"
 #include "agent/report.h"
@@ -109,19 +109,6 @@ static void forget_counts(void)
     atomic_store(&bbf_agent.retransform_failed, 0);
 }
 
-/*
- * A class whose bytes were read before the hook was on, and whose super classes are being loaded
- * now, is neither hooked nor among the loaded ones: it would stay as it was. If it is the one that
- * counts references, every buffer looks lost (seen where an attach fell into Netty's start).
- * Nothing is opened meanwhile, and no thread of the application waits.
- */
-static void let_classes_be_loaded(void)
-{
-    struct timespec left = {0, 500 * 1000000};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
 /* Hooks in, loaded classes retransformed. False: off_why says what is missing. */
 static bool activate(JNIEnv *env, bool attached)
 {
@@ -148,8 +135,6 @@ static bool activate(JNIEnv *env, bool attached)
     bbf_report_init();
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
-    if (attached)
-        let_classes_be_loaded();
     (void)bbf_hook_apply(env, NULL, rules);
     bbf_oom_begin(env);
     if (bbf_agent.options.gc_exit)
@@ -242,7 +227,7 @@ void bbf_lifecycle_enter(JNIEnv *env)
     if (atomic_load(&bbf_agent.off_why) == NULL && activate(env, true)) {
         /* Again: a thread that was inside an old body may have opened one after the stop. */
         bbf_lives_mark_stopped(t);
-        bbf_tracker_resume(t);
+        bbf_missed_catch_up(env, true);
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
     bbf_serve_start(env);
@@ -261,6 +246,7 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     bbf_oom_leave(env);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
+    bbf_missed_catch_up(env, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     /* A ByteBuf that has the field must keep it, whoever redefines it (D3). */
     if (!bbf_hook_has_field())
@@ -386,7 +372,8 @@ static int environment(jvmtiEnv **out, bool code)
         /* Never: early hook, method, exception, breakpoint or tag capabilities (D1). */
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
-        capabilities.can_get_bytecodes = 1; /* of a few release(): see agent/kinds.c */
+        capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/kinds.c */
+        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/missed.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

@@ -7,6 +7,7 @@
 #include "agent/heap.h"
 #include "agent/hook.h"
 #include "agent/lifecycle.h"
+#include "agent/missed.h"
 #include "agent/misuse.h"
 #include "agent/oom.h"
 #include "agent/overhead.h"
@@ -246,6 +247,7 @@ static void work(JNIEnv *env, bool *drained)
         scan_after_gc(&next_scan_ms);
         bbf_overhead_look();
         bbf_watch_look();
+        bbf_missed_look(env);
         bbf_misuse_look(env);
         bbf_oom_look(env);
         bbf_tracked_look();

@@ -43,6 +43,15 @@ class Late(Case):
             self.check(run)
 
 
+class Stalled(Late):
+    """The same while Netty's counting class is being loaded: it was parsed before bbflow came, and
+    its super class is loaded after bbflow looked at the loaded classes."""
+
+    def __init__(self, name, *args, **more):
+        super().__init__(name, "io.netty.buffer.AbstractByteBuf", *args, **more)
+        self.main = "com.app.Stalled"
+
+
 class Older(Late):
     """The same in a JVM that has Netty and open buffers."""
 
@@ -394,6 +403,8 @@ def cases(check_cycles):
         yield Late(f"before Netty {allocator}", "cycles", allocator, "loop", netty=NETTY,
                    jdk=ALL_JDKS if allocator == "pooled" else (17,), check=check_cycles(allocator),
                    quick=allocator == "pooled")
+    yield Stalled("a class on its way", "cycles", "pooled", "loop", netty=NETTY, jdk=ALL_JDKS,
+                  check=check_cycles("pooled"), quick=True)
     yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
     yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
