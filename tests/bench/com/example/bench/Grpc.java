@@ -22,7 +22,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CountDownLatch;
 
-/** Messages of 128 bytes in one call, streamed to a server that sends each back; one in flight. */
+/** Messages of 128 bytes in one call, streamed to a server that sends each back; 16 in flight. */
 final class Grpc implements Workload {
     private static final byte[] MESSAGE = new byte[128];
     private static final MethodDescriptor<byte[], byte[]> ECHO = MethodDescriptor
@@ -45,10 +45,6 @@ final class Grpc implements Workload {
         for (int i = 0; i < threads; i++) {
             ClientCall<byte[], byte[]> call = channels[i].newCall(ECHO, CallOptions.DEFAULT);
             call.start(new Answers(call, i, left), new Metadata());
-            call.request(IN_FLIGHT);
-            for (int n = 0; n < IN_FLIGHT; n++) {
-                call.sendMessage(MESSAGE);
-            }
         }
         left.await();
     }
@@ -93,12 +89,26 @@ final class Grpc implements Workload {
         private final ClientCall<byte[], byte[]> call;
         private final int number;
         private final CountDownLatch left;
-        private int unanswered = IN_FLIGHT;
+        private int unanswered;
+        private boolean begun;
 
         Answers(ClientCall<byte[], byte[]> call, int number, CountDownLatch left) {
             this.call = call;
             this.number = number;
             this.left = left;
+        }
+
+        /** On the event loop, like all that follows: a call is no thread-safe object. */
+        @Override
+        public void onReady() {
+            if (begun) {
+                return;
+            }
+            begun = true;
+            call.request(IN_FLIGHT);
+            for (; unanswered < IN_FLIGHT; unanswered++) {
+                call.sendMessage(MESSAGE);
+            }
         }
 
         @Override
