@@ -42,7 +42,7 @@ def scale_of(values, low, high):
 def ticks(top):
     """Round numbers from 0 to the first that is not below top."""
     step = 10 ** math.floor(math.log10(top or 1))
-    step = next(s for s in (step / 5, step / 2, step) if top / s <= 8)
+    step = next(s for s in (step / 5, step / 2, step, 2 * step) if top / s <= 8)
     return [i * step for i in range(math.ceil(top / step) + 1)]
 
 
