@@ -24,10 +24,13 @@ static jobjectArray chunk_of(JNIEnv *env, uint32_t record)
     return chunks[c];
 }
 
-static void clear_exception(JNIEnv *env)
+/* True: there was one. */
+static bool clear_exception(JNIEnv *env)
 {
-    if ((*env)->ExceptionCheck(env))
-        (*env)->ExceptionClear(env);
+    if (!(*env)->ExceptionCheck(env))
+        return false;
+    (*env)->ExceptionClear(env);
+    return true;
 }
 
 static uint64_t weaken(void *ctx, uint32_t record, bool *empty)
@@ -46,13 +49,13 @@ static uint64_t weaken(void *ctx, uint32_t record, bool *empty)
     return (uint64_t)(uintptr_t)weak;
 }
 
-static void clear(void *ctx, uint32_t record)
+static bool clear(void *ctx, uint32_t record)
 {
     JNIEnv *env = ctx;
     jobjectArray chunk = chunk_of(env, record);
     if (chunk != NULL)
         (*env)->SetObjectArrayElement(env, chunk, index_of(record), NULL);
-    clear_exception(env);
+    return !clear_exception(env) && chunk != NULL;
 }
 
 static jclass weak_class; /* java.lang.ref.WeakReference */
@@ -68,12 +71,12 @@ static bool soften(void *ctx, uint32_t record)
     clear_exception(env);
     if (weak != NULL)
         (*env)->SetObjectArrayElement(env, chunk, index_of(record), weak);
-    clear_exception(env);
+    bool set = !clear_exception(env) && weak != NULL;
     if (o != NULL)
         (*env)->DeleteLocalRef(env, o);
     if (weak != NULL)
         (*env)->DeleteLocalRef(env, weak);
-    return weak != NULL;
+    return set;
 }
 
 static bool collected(void *ctx, uint64_t weak)

@@ -477,7 +477,7 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.out_of_memory_ = sums->exhausted;
     s->totals.elements_cut_ = sums->cut;
     s->totals.no_weakref_ = t->no_weakref;
-    s->totals.internal_errors_ += sums->errors + t->empty_slots;
+    s->totals.internal_errors_ += sums->errors + t->empty_slots + t->kept_slots;
 }
 
 static void add_count(void *ctx, uint32_t index, uint64_t count)

@@ -126,7 +126,13 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* ---- convert: strong slot -> weak reference ---- */
 
-/* `mapped`: the slot goes on saying which object it is, weakly. */
+/* The slot is left as it has to be for a converted life; false: it holds its object as before.
+ * `mapped`: it goes on saying which object it is, weakly. */
+static bool leave_slot(const struct bbf_heap *heap, uint32_t r, bool weakened, bool mapped)
+{
+    return mapped ? weakened && heap->soften(heap->ctx, r) : heap->clear(heap->ctx, r);
+}
+
 static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, bool mapped)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -140,15 +146,14 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     } else if (weak == 0) {
         t->no_weakref++;
     }
-    atomic_store_explicit(&record->jweak, weak != 0 ? weak : BBF_NO_WEAK, memory_order_relaxed);
-    if (!mapped || empty)
-        heap->clear(heap->ctx, r);
-    else if (weak == 0 || !heap->soften(heap->ctx, r)) { /* again at the next scan */
+    if (!leave_slot(heap, r, weak != 0, mapped && !empty)) {
+        t->kept_slots += weak != 0 || !mapped;
         if (weak != 0)
             heap->forget(heap->ctx, weak);
-        atomic_store_explicit(&record->jweak, BBF_NO_WEAK, memory_order_relaxed);
+        atomic_store_explicit(&record->jweak, BBF_STILL_STRONG, memory_order_relaxed);
         return;
     }
+    atomic_store_explicit(&record->jweak, weak != 0 ? weak : BBF_NO_WEAK, memory_order_relaxed);
     t->converted++;
 }
 
@@ -157,13 +162,13 @@ static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     struct bbf_record *record = bbf_record_at(t, r);
     /* Acquire: OPEN(g) was stored after g's object went into the slot. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
+    uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if ((life & BBF_L_STICKY) != 0) {
-        if (atomic_load_explicit(&record->jweak, memory_order_relaxed) == 0)
+        if (weak == 0 || weak == BBF_STILL_STRONG)
             weaken_slot(t, heap, r, false);
     } else if ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_CONV) != 0) {
-        if ((life & BBF_L_MAPPED) != 0 &&
-            atomic_load_explicit(&record->jweak, memory_order_relaxed) == BBF_NO_WEAK)
-            weaken_slot(t, heap, r, true);
+        if (weak == BBF_STILL_STRONG)
+            weaken_slot(t, heap, r, (life & BBF_L_MAPPED) != 0);
     } else if ((life & BBF_L_STATE) == BBF_L_OPEN) {
         if (atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,
                                                     memory_order_acq_rel, memory_order_relaxed))
@@ -179,12 +184,13 @@ static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint
 {
     struct bbf_record *record = bbf_record_at(t, r);
     charge_run(t, atomic_exchange_explicit(&record->run, 0, memory_order_relaxed));
-    if ((atomic_load_explicit(&record->life, memory_order_relaxed) & BBF_L_MAPPED) != 0) {
+    bool mapped = (atomic_load_explicit(&record->life, memory_order_relaxed) & BBF_L_MAPPED) != 0;
+    if (mapped)
         bbf_map_remove(t, r, generation);
-        heap->clear(heap->ctx, r);
-    }
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
-    if (weak > BBF_NO_WEAK)
+    if ((mapped || weak == BBF_STILL_STRONG) && !heap->clear(heap->ctx, r))
+        t->kept_slots++; /* until its next life */
+    if (weak > BBF_STILL_STRONG)
         heap->forget(heap->ctx, weak);
     atomic_store_explicit(&record->jweak, 0, memory_order_relaxed);
     /* Release: the next owner of the record sees it clean. */
@@ -224,7 +230,7 @@ static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if (weak == 0)
         return false;
-    bool gone = weak > BBF_NO_WEAK && heap->collected(heap->ctx, weak);
+    bool gone = weak > BBF_STILL_STRONG && heap->collected(heap->ctx, weak);
     /* Acquire, and after the question: invariant 3. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     bool closed = (life & BBF_L_STATE) == BBF_L_CLOSED, sticky = (life & BBF_L_STICKY) != 0;
@@ -536,5 +542,5 @@ void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
-        heap->clear(heap->ctx, r);
+        (void)heap->clear(heap->ctx, r); /* a chunk that was never made has nothing to empty */
 }

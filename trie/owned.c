@@ -90,7 +90,7 @@ uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, uint64_t *we
     uint64_t refs;
     for (uint32_t r = from < BBF_L_FIRST_RECORD ? BBF_L_FIRST_RECORD : from; r < end; r++) {
         *weak = atomic_load_explicit(&bbf_record_at(t, r)->jweak, memory_order_relaxed);
-        if (*weak > BBF_NO_WEAK && read_life(t, r, &refs, &bytes) &&
+        if (*weak > BBF_STILL_STRONG && read_life(t, r, &refs, &bytes) &&
             owned_of(t, &unused, refs, &pool) != NULL)
             return r;
     }

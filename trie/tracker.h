@@ -188,7 +188,7 @@ struct bbf_tracker {
     bool paused;
     uint64_t live_heap; /* open heap lives at the last capture */
     uint32_t push_head, push_count;
-    uint64_t resets, no_weakref, empty_slots, converted, scans;
+    uint64_t resets, no_weakref, empty_slots, kept_slots, converted, scans;
 };
 
 static inline struct bbf_node *bbf_node_at(const struct bbf_tracker *t, uint32_t id)
@@ -338,8 +338,10 @@ void bbf_record_push(struct bbf_tracker *t, uint32_t head);
  * False: it had none, so it opened and released nothing. */
 bool bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
 
-/* In a record's jweak: none could be had; the life is followed without garbage detection. */
-enum { BBF_NO_WEAK = 1 };
+/* In a record's jweak in the place of a handle. NO_WEAK: none could be had; the life is followed
+ * without garbage detection. STILL_STRONG: the slot could not be emptied; again at the next scan.
+ */
+enum { BBF_NO_WEAK = 1, BBF_STILL_STRONG = 2 };
 
 /* The JVM as the scan sees it. All calls come from the agent thread. */
 struct bbf_heap {
@@ -347,7 +349,7 @@ struct bbf_heap {
     /* Make a weak reference to the object in strong slot `record`: its handle, 0 if none could be
      * had; *empty is set if the slot held nothing (a bug, counted). */
     uint64_t (*weaken)(void *ctx, uint32_t record, bool *empty);
-    void (*clear)(void *ctx, uint32_t record); /* empty the slot */
+    bool (*clear)(void *ctx, uint32_t record); /* empty the slot; false: it is as it was */
     /* Put a java.lang.ref.WeakReference in the place of the object in the slot, which the map finds
      * its lives by; false: the slot is as it was. */
     bool (*soften)(void *ctx, uint32_t record);

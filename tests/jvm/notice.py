@@ -189,13 +189,14 @@ def every_place(bench):
             unseen = made - t["lives"]
             assert freed - unseen <= t["released"] <= made and made - freed <= 32, \
                 f"{label}: {t}, {out}"
+            # A new second while a place's 200 are open: there is no room to tell their ages.
+            aged = 200
             if mode == "-Xint":
                 same(f"{label}: lives", t["lives"], made)
-                # A new second while a place's 200 are open: there is no room to tell their ages.
-                assert t["internal_errors"] <= 200, f"{label}: {t}, {out}"
+                assert t["internal_errors"] <= aged, f"{label}: {t}, {out}"
                 continue
             # Compiled, the first time that a slow path runs may need more: once a place at most.
-            assert unseen <= 32 and t["internal_errors"] <= 32, f"{label}: {t}, {out}"
+            assert unseen <= 32 and t["internal_errors"] <= aged + 32, f"{label}: {t}, {out}"
 
 
 # ---- the list in docs/what-differs.md ----

@@ -46,6 +46,7 @@ struct heap_twin {
     uint32_t ticks;     /* agent: a GC in so many questions, 0 = only when asked for */
     uint32_t questions; /* agent */
     bool no_weak;       /* agent: NewWeakGlobalRef fails */
+    bool no_clear;      /* agent: SetObjectArrayElement fails */
 };
 
 static inline void twin_weak_drop(struct heap_twin *h, struct twin_object *o)
@@ -125,9 +126,13 @@ static inline uint64_t twin_weaken(void *ctx, uint32_t record, bool *empty)
     return (uint64_t)(uintptr_t)o;
 }
 
-static inline void twin_clear(void *ctx, uint32_t record)
+static inline bool twin_clear(void *ctx, uint32_t record)
 {
-    twin_set_slot(ctx, record, NULL);
+    struct heap_twin *h = ctx;
+    if (h->no_clear)
+        return false;
+    twin_set_slot(h, record, NULL);
+    return true;
 }
 
 static inline bool twin_collected(void *ctx, uint64_t weak)

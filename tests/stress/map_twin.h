@@ -22,16 +22,17 @@ static inline struct twin_object *map_referent(const struct twin_object *slot)
     return (struct twin_object *)((uintptr_t)slot & ~(uintptr_t)1);
 }
 
-static inline void map_clear(void *ctx, uint32_t record)
+static inline bool map_clear(void *ctx, uint32_t record)
 {
     struct heap_twin *h = ctx;
     struct twin_object *old = atomic_load(&h->slots[record % HEAP_SLOTS]);
     if (old == map_referent(old)) {
         twin_set_slot(h, record, NULL);
-        return;
+        return true;
     }
     atomic_store(&h->slots[record % HEAP_SLOTS], NULL);
     twin_weak_drop(h, map_referent(old));
+    return true;
 }
 
 static inline bool map_soften(void *ctx, uint32_t record)

@@ -441,6 +441,30 @@ static void without_weak_references_lives_are_followed_to_their_release(void **s
     walk_free(w);
 }
 
+static void a_slot_that_cannot_be_emptied_is_said_and_emptied_by_a_later_scan(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *released = walk_buffer(w, BBF_MEM_DIRECT, 1), *lost;
+    (void)state;
+    lost = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    w->heap->no_clear = true;
+    bbf_lives_scan(w->t, &w->agent);
+    assert_int_equal(w->t->kept_slots, 2);
+    twin_release(w->me, released, true);
+    twin_drop(w->heap, released);
+    twin_drop(w->heap, lost);
+    walk_scan(w);
+    assert_totals(w, "1 1 0 0 0 0"); /* what we hold is no garbage */
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_true(s->totals.internal_errors_ >= 2);
+    bbf_snapshot_free(s);
+    w->heap->no_clear = false;
+    bbf_lives_scan(w->t, &w->agent);
+    walk_scan(w);
+    assert_totals(w, "1 0 1 0 0 0");
+    walk_free(w);
+}
+
 static void at_the_limit_of_lives_buffers_are_not_followed_and_counted(void **state)
 {
     struct bbf_limits limits = sample_limits();
@@ -855,6 +879,7 @@ int main(void)
         cmocka_unit_test(a_recycled_object_keeps_its_record),
         cmocka_unit_test(a_recycled_object_that_dies_released_gives_its_record_back),
         cmocka_unit_test(without_weak_references_lives_are_followed_to_their_release),
+        cmocka_unit_test(a_slot_that_cannot_be_emptied_is_said_and_emptied_by_a_later_scan),
         cmocka_unit_test(at_the_limit_of_lives_buffers_are_not_followed_and_counted),
         cmocka_unit_test(a_thread_that_ends_leaves_nothing_behind),
         cmocka_unit_test(a_released_life_is_known_by_its_handle_for_a_while),
