@@ -18,10 +18,6 @@
 
 enum { WAIT_MS = 30000 };
 
-static const char help[] =
-    "events: json, tree (or flows), llm, summary, leaks, top, status, reset, reset nodes, watch, "
-    "stop, help; with \" gc\" appended the JVM is asked for a garbage collection first\n";
-
 /* ---- EVENT ---- */
 
 static void reply_failure(struct bbf_reply *reply, const char *what, int err)
@@ -114,38 +110,84 @@ static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
     bbf_snapshot_free(snapshot);
 }
 
-/* An EVENT that a snapshot answers, by the name that reply_snapshot() knows; NULL: none. */
-static const char *snapshot_event(const char *word)
+static void reply_document(struct bbf_reply *reply, const char *name, bool gc)
 {
-    enum bbf_format format;
-    if (strcmp(word, "flows") == 0)
-        return "tree";
-    return strcmp(word, "status") == 0 || strcmp(word, "leaks") == 0 || strcmp(word, "top") == 0 ||
-                   bbf_format_of_name(word, &format) == BBF_OK
-               ? word
-               : NULL;
+    reply_snapshot(reply, strcmp(name, "flows") == 0 ? "tree" : name, gc);
+}
+
+static void reply_counters(struct bbf_reply *reply, const char *name, bool gc)
+{
+    (void)gc;
+    reply_reset(reply, strcmp(name, "reset") != 0);
+}
+
+static void reply_leave(struct bbf_reply *reply, const char *name, bool gc)
+{
+    (void)name;
+    (void)gc;
+    reply_stop(reply);
+}
+
+static void reply_help(struct bbf_reply *reply, const char *name, bool gc);
+
+/* Every EVENT there is, in the order of `help`; docs/protocol.md has the same ones, and a test in
+ * tests/jvm/tcp.py compares the two. NULL: the server's own. */
+static const struct event {
+    const char *name;
+    bool may_gc; /* with " gc" behind it a garbage collection comes first */
+    void (*reply)(struct bbf_reply *reply, const char *name, bool gc);
+} events[] = {{"json", true, reply_document},
+              {"tree", true, reply_document},
+              {"flows", true, reply_document},
+              {"llm", true, reply_document},
+              {"summary", true, reply_document},
+              {"leaks", true, reply_document},
+              {"top", true, reply_document},
+              {"status", true, reply_document},
+              {"reset", false, reply_counters},
+              {"reset nodes", false, reply_counters},
+              {"watch", false, NULL},
+              {"stop", false, reply_leave},
+              {"help", false, reply_help}};
+enum { EVENTS = sizeof events / sizeof events[0] };
+
+static void add_help(struct bbf_buf *out)
+{
+    for (size_t i = 0; i < EVENTS; i++)
+        bbf_buf_printf(out, "%s%s", i == 0 ? "events: " : ", ", events[i].name);
+    bbf_buf_str(out, "; with \" gc\" behind a name up to status the JVM is asked for a garbage "
+                     "collection first\n");
+}
+
+static void reply_help(struct bbf_reply *reply, const char *name, bool gc)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    (void)name;
+    (void)gc;
+    add_help(&text);
+    bbf_reply_text(reply, bbf_buf_cstr(&text), text.len);
+    bbf_buf_free(&text);
 }
 
 static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
 {
-    char word[32];
-    size_t len = strcspn(name, " ");
-    bool gc = strcmp(name + len, " gc") == 0;
+    struct bbf_buf text = BBF_BUF_INIT;
     (void)ctx;
-    snprintf(word, sizeof word, "%.*s", len < sizeof word ? (int)len : (int)sizeof word - 1, name);
-    if (strcmp(name, "reset") == 0 || strcmp(name, "reset nodes") == 0)
-        reply_reset(reply, name[5] != '\0');
-    else if (strcmp(name, "stop") == 0)
-        reply_stop(reply);
-    else if (strcmp(name, "help") == 0 || name[0] == '\0')
-        bbf_reply_text(reply, help, sizeof help - 1);
-    else if ((name[len] == '\0' || gc) && snapshot_event(word) != NULL)
-        reply_snapshot(reply, snapshot_event(word), gc);
-    else {
-        char text[300];
-        snprintf(text, sizeof text, "unknown event '%.60s'; %s", name, help);
-        bbf_reply_error(reply, text);
+    if (name[0] == '\0') /* what a stock client sends without a name */
+        name = "help";
+    for (size_t i = 0; i < EVENTS; i++) {
+        size_t len = strlen(events[i].name);
+        bool found = strncmp(name, events[i].name, len) == 0;
+        bool gc = found && events[i].may_gc && strcmp(name + len, " gc") == 0;
+        if (events[i].reply != NULL && found && (gc || name[len] == '\0')) {
+            events[i].reply(reply, events[i].name, gc);
+            return;
+        }
     }
+    bbf_buf_printf(&text, "unknown event '%.60s'; ", name);
+    add_help(&text);
+    bbf_reply_error(reply, bbf_buf_cstr(&text));
+    bbf_buf_free(&text);
 }
 
 /* ---- SET_PARAMS ---- */

@@ -178,6 +178,29 @@ def without_token(bench):
         same("properties after the stop", properties(bench, process), {})
 
 
+def events(bench):
+    """What `help` names is what docs/protocol.md lists, and each of them is answered."""
+    with open(os.path.join(harness.ROOT, "docs/protocol.md"), encoding="utf-8") as page:
+        table = page.read().split("\n## Events\n")[1].split("\n## ")[0]
+    documented = [name for row in re.findall(r"^\| (`[^|]*) \|", table, re.M)
+                  for name in re.findall(r"`([^`]+)`", row)]
+    with program(bench, "port=off") as process:
+        pid = str(process.pid)
+        text = bench.run([CLIENT, "event", pid, "help"]).stdout
+        named = re.fullmatch(r"events: ([a-z ,]+); with \" gc\" behind a name up to (\w+) .*\n", text)
+        assert named, text
+        known = named[1].split(", ")
+        same("events in docs/protocol.md", documented, known)
+        for name in [n for n in known if n not in ("watch", "stop")] + ["stop"]:
+            for event in (name, name + " gc"):
+                done = bench.run([CLIENT, "event", pid, event])
+                good = event == name or known.index(name) <= known.index(named[2])
+                same(f"{event}: {done.stdout}{done.stderr}", done.returncode, 0 if good else 5)
+                assert (done.stdout if good else done.stderr).strip(), event
+                if event == "stop":
+                    return
+
+
 def port_in_use(bench):
     """A port that is taken costs TCP and nothing else."""
     with socket.socket() as taken:
@@ -196,4 +219,5 @@ def cases():
     yield Special("tcp/own token file", own_token_file, jdk=(17,))
     yield Special("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
                   short=(17, 25))
+    yield Special("events", events, jdk=(17,))
     yield Special("tcp/port in use", port_in_use, jdk=(17,))
