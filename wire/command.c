@@ -10,6 +10,7 @@ const struct bbf_wire_limits bbf_wire_server_limits = {
     .frame = (size_t)32 << 20,
     .string = (size_t)64 << 10,
     .entries = 10000,
+    .objects = 65536, /* 4 MiB; a command of 10,000 entries has 40,000 */
 };
 
 /* An agent sends us documents of many frames; one frame is never near these. */
@@ -17,6 +18,7 @@ const struct bbf_wire_limits bbf_wire_client_limits = {
     .frame = (size_t)128 << 20,
     .string = BBF_WIRE_STRING_MAX,
     .entries = 1000000,
+    .objects = 1 << 20,
 };
 
 const enum bbf_value_kind bbf_wire_tags[3][BBF_WIRE_TAGS] = {

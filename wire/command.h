@@ -106,6 +106,7 @@ struct bbf_wire_limits {
     size_t frame;   /* bytes of one whole frame */
     size_t string;  /* bytes of one string (code and inflated messages: frame) */
     size_t entries; /* of a list, map, row; rows of a grid; cells of a whole grid */
+    size_t objects; /* v1: that a stream keeps between two resets; their texts: frame */
 };
 extern const struct bbf_wire_limits bbf_wire_server_limits; /* facts 3.4: 32 MiB, 64 KiB, 10,000 */
 extern const struct bbf_wire_limits bbf_wire_client_limits; /* what an agent may send us */

@@ -57,6 +57,30 @@ void bbf_ostream_free(struct bbf_ostream *s)
     s->handles = NULL;
 }
 
+size_t bbf_ostream_size(const struct bbf_ostream *s)
+{
+    return s->cap_nodes * sizeof *s->nodes + s->cap_handles * sizeof *s->handles + s->texts.cap;
+}
+
+/* Without memory for a smaller block the larger one stays. */
+static void *shrunk(void *block, size_t *cap, size_t n, size_t size)
+{
+    size_t least = n > 64 ? n : 64;
+    void *smaller = *cap > least ? reallocarray(block, least, size) : NULL;
+
+    if (smaller == NULL)
+        return block;
+    *cap = least;
+    return smaller;
+}
+
+void bbf_ostream_trim(struct bbf_ostream *s)
+{
+    s->nodes = shrunk(s->nodes, &s->cap_nodes, s->n_nodes, sizeof *s->nodes);
+    s->handles = shrunk(s->handles, &s->cap_handles, s->n_handles, sizeof *s->handles);
+    s->texts.data = shrunk(s->texts.data, &s->texts.cap, s->texts.len, 1);
+}
+
 void bbf_ostream_begin(struct bbf_ostream *s, const uint8_t *in, size_t len)
 {
     s->in = in;
@@ -198,7 +222,7 @@ static uint32_t new_node(struct bbf_ostream *s, enum bbf_onode_kind kind)
     if (s->err != BBF_OK)
         return 0;
     if (s->n_nodes >= s->max_nodes) {
-        bbf_ostream_fail(s, BBF_ELIMIT, "too many objects");
+        bbf_ostream_fail(s, BBF_ELIMIT, "too many objects without a reset");
         return 0;
     }
     if (s->n_nodes == s->cap_nodes) {
@@ -251,11 +275,21 @@ static void append(struct bbf_ostream *s, uint32_t parent, uint32_t child, bool 
     p->last = child;
 }
 
+/* A stream without resets keeps its texts, however many commands they came in. */
+static bool room_for_text(struct bbf_ostream *s, size_t len)
+{
+    if (len > s->max_bytes || s->texts.len > s->max_bytes - len)
+        bbf_ostream_fail(s, BBF_ELIMIT, "too much text without a reset");
+    return s->err == BBF_OK;
+}
+
 static void set_text(struct bbf_ostream *s, uint32_t node, const uint8_t *text, size_t len)
 {
     size_t at = s->texts.len;
 
     if (s->err != BBF_OK || text == NULL)
+        return;
+    if (!room_for_text(s, len))
         return;
     add_utf8(s, &s->texts, text, len);
     s->nodes[node].text = at;
@@ -443,7 +477,7 @@ static uint32_t array(struct bbf_ostream *s, unsigned depth)
         bbf_ostream_fail(s, BBF_EFORMAT, "malformed array");
     if (type == 'B') {
         const uint8_t *p = raw(s, count);
-        if (p == NULL)
+        if (p == NULL || !room_for_text(s, count))
             return 0;
         s->nodes[node].text = s->texts.len;
         s->nodes[node].len = count;

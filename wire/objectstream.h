@@ -47,9 +47,10 @@ struct bbf_onode {
 struct bbf_ostream {
     const uint8_t *in;
     size_t len, pos;
-    size_t block;                /* bytes left of the block data under way */
-    size_t want;                 /* BBF_EMORE: length below which trying again is in vain */
-    size_t max_bytes, max_nodes; /* of one command; of what a stream keeps between resets */
+    size_t block;     /* bytes left of the block data under way */
+    size_t want;      /* BBF_EMORE: length below which trying again is in vain */
+    size_t max_bytes; /* of one command, and of the texts kept between resets */
+    size_t max_nodes; /* kept between resets */
     int err;
     const char *why;
     struct bbf_onode *nodes; /* [0] is null */
@@ -64,6 +65,10 @@ struct bbf_ostream {
 
 int bbf_ostream_init(struct bbf_ostream *s, size_t max_bytes, size_t max_nodes); /* BBF_ENOMEM */
 void bbf_ostream_free(struct bbf_ostream *s);
+/* Bytes allocated. */
+size_t bbf_ostream_size(const struct bbf_ostream *s);
+/* Between commands: give back what no kept object needs. */
+void bbf_ostream_trim(struct bbf_ostream *s);
 
 /* Read from `in`, from what bbf_ostream_begin() or _commit() saw last. */
 void bbf_ostream_begin(struct bbf_ostream *s, const uint8_t *in, size_t len);

@@ -159,7 +159,7 @@ static int prepare(struct bbf_server *server, int64_t now)
         if (session_due < due)
             due = session_due;
         server->n_tcp += session->tcp;
-        server->service.input += session->in.cap;
+        server->service.input += session->in.cap + bbf_v1_reader_bytes(session->reader);
         /* Of one that is busy nothing is wanted but its output's progress. */
         bool idle = session->busy && (session->broken || session->out.bytes == 0);
         server->polls[FIXED_POLLS + server->n_open] = (struct pollfd){

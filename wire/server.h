@@ -78,7 +78,8 @@ struct bbf_server_stats {
     uint64_t accepted, refused, malformed, commands;
     uint64_t dropped;
     uint64_t unauthorized; /* no or a wrong token */
-    size_t most_input;     /* bytes that all clients' unread input ever took at once */
+    size_t most_input;     /* bytes that all clients' unread input, and what v1's readers keep of
+                              it, ever took at once */
     uint64_t lost;         /* live messages that clients were too slow for */
     uint64_t cpu_ns;       /* processor time of its thread when it last waited */
 };

@@ -17,8 +17,8 @@ enum {
     QUIET_MS = 1000,
     LIVE_WATER = 16 * 1024, /* queued output that holds the live stream back */
     SMALL_INPUT = 64 * 1024,
-    ALL_INPUT =
-        128 * 1024 * 1024,  /* of all sessions; over it those with more than SMALL_INPUT go */
+    ALL_INPUT = 128 * 1024 * 1024, /* of all sessions, with what v1 keeps of it; over it those with
+                                      more than SMALL_INPUT go */
     KEEP_BYTES = 256 * 1024 /* an input buffer that grew past this is given back when empty */
 };
 
@@ -128,6 +128,14 @@ void bbf_session_flush(struct bbf_session *session)
         session->asked = false;
 }
 
+/* Something that was read takes other memory than before. */
+static void charge(struct bbf_service *service, size_t before, size_t after)
+{
+    service->input += after - before;
+    if (service->input > atomic_load_explicit(&service->most_input, memory_order_relaxed))
+        atomic_store_explicit(&service->most_input, service->input, memory_order_relaxed);
+}
+
 /* Room for what is to be read next, and how much; NULL: no more for this one. */
 static char *input_room(struct bbf_service *service, struct bbf_session *session, size_t *size)
 {
@@ -141,9 +149,7 @@ static char *input_room(struct bbf_service *service, struct bbf_session *session
         return NULL;
     }
     char *to = bbf_buf_reserve(&session->in, *size);
-    service->input += session->in.cap - before;
-    if (service->input > atomic_load_explicit(&service->most_input, memory_order_relaxed))
-        atomic_store_explicit(&service->most_input, service->input, memory_order_relaxed);
+    charge(service, before, session->in.cap);
     return to;
 }
 
@@ -189,11 +195,25 @@ static int decode_v2(struct bbf_session *session, struct bbf_command *command, c
  * would cost quadratic time: the next try is when a sixteenth more has come, or after a pause of
  * twenty times what a try takes.
  */
-static int decode_v1(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
-                     size_t len, size_t *used)
+static int decode_v1(struct bbf_service *service, struct bbf_session *session,
+                     struct bbf_command *command, const uint8_t *in, size_t len, size_t *used,
+                     const char **why)
 {
     int64_t begin = bbf_now_ms();
-    int err = bbf_v1_decode(session->reader, command, in, len, used, NULL);
+    size_t before = bbf_v1_reader_bytes(session->reader);
+    int err = bbf_v1_decode(session->reader, command, in, len, used, why);
+    size_t after = bbf_v1_reader_bytes(session->reader);
+
+    if (err == BBF_OK && after > SMALL_INPUT) {
+        bbf_v1_reader_trim(session->reader);
+        after = bbf_v1_reader_bytes(session->reader);
+    }
+    charge(service, before, after);
+    if ((err == BBF_OK || err == BBF_EMORE) && after > SMALL_INPUT && service->input > ALL_INPUT) {
+        bbf_command_free(command);
+        *why = "all clients together wait with too much input";
+        return BBF_ENOMEM;
+    }
 
     session->retry = INT64_MAX;
     if (err == BBF_EMORE) {
@@ -204,25 +224,38 @@ static int decode_v1(struct bbf_session *session, struct bbf_command *command, c
     return err;
 }
 
+/* There is no way back into the stream; what was answered so far still goes out. Over v1 a limit is
+ * told. */
+static void end_stream(struct bbf_service *service, struct bbf_session *session, int err,
+                       const char *why)
+{
+    atomic_fetch_add_explicit(err == BBF_ENOMEM ? &service->dropped : &service->malformed, 1,
+                              memory_order_relaxed);
+    if (session->reader != NULL && (err == BBF_ELIMIT || err == BBF_ENOMEM) && why != NULL)
+        bbf_session_error(service, session, why);
+    bbf_v1_reader_free(session->reader);
+    session->reader = NULL;
+    bbf_session_linger(session);
+}
+
 /* Obey the command at *pos. False: not there yet, or the end. */
 static bool next_command(struct bbf_service *service, struct bbf_session *session, size_t *pos)
 {
     const uint8_t *in = (const uint8_t *)session->in.data + *pos;
     size_t len = session->in.len - *pos;
     struct bbf_command command = {.type = BBF_CMD_TYPES};
+    const char *why = NULL;
     size_t used;
 
     if (len == 0 || len < session->need)
         return false;
-    int err = session->reader != NULL ? decode_v1(session, &command, in, len, &used)
+    int err = session->reader != NULL ? decode_v1(service, session, &command, in, len, &used, &why)
                                       : decode_v2(session, &command, in, len, &used);
     if (err == BBF_EMORE)
         return false;
     session->need = session->want = 0;
     if (err != BBF_OK) {
-        /* There is no way back into the stream; what was answered so far still goes out. */
-        atomic_fetch_add_explicit(&service->malformed, 1, memory_order_relaxed);
-        bbf_session_linger(session);
+        end_stream(service, session, err, why);
         return false;
     }
     *pos += used;

@@ -28,6 +28,11 @@ struct bbf_v1_reader;
 /* NULL without memory. Owned by the caller. */
 struct bbf_v1_reader *bbf_v1_reader_new(const struct bbf_wire_limits *limits);
 void bbf_v1_reader_free(struct bbf_v1_reader *reader); /* NULL is allowed */
+/* Bytes that it takes: objects since the last reset, and room for those of a command. 0 for NULL.
+ */
+size_t bbf_v1_reader_bytes(const struct bbf_v1_reader *reader);
+/* Between commands: give back what no object is kept in. */
+void bbf_v1_reader_trim(struct bbf_v1_reader *reader);
 
 /*
  * The next command of a stream, behind the header. As bbf_command_decode(): BBF_OK with *used;

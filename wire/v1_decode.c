@@ -25,9 +25,6 @@ struct bbf_v1_reader {
     size_t name_len;      /* GRID_DATA: the name's part of what was written as the name */
 };
 
-/* Objects that a stream without resets may keep: a stock client resets before each command. */
-enum { MAX_NODES = 1 << 20 };
-
 struct bbf_v1_reader *bbf_v1_reader_new(const struct bbf_wire_limits *limits)
 {
     struct bbf_v1_reader *r = calloc(1, sizeof *r);
@@ -35,7 +32,7 @@ struct bbf_v1_reader *bbf_v1_reader_new(const struct bbf_wire_limits *limits)
     if (r == NULL)
         return NULL;
     r->limits = *limits;
-    if (bbf_ostream_init(&r->stream, limits->frame, MAX_NODES) != BBF_OK) {
+    if (bbf_ostream_init(&r->stream, limits->frame, limits->objects) != BBF_OK) {
         bbf_ostream_free(&r->stream);
         free(r);
         return NULL;
@@ -51,6 +48,18 @@ void bbf_v1_reader_free(struct bbf_v1_reader *r)
     bbf_buf_free(&r->frame);
     bbf_buf_free(&r->text);
     free(r);
+}
+
+size_t bbf_v1_reader_bytes(const struct bbf_v1_reader *r)
+{
+    return r == NULL ? 0 : bbf_ostream_size(&r->stream) + r->frame.cap + r->text.cap;
+}
+
+void bbf_v1_reader_trim(struct bbf_v1_reader *r)
+{
+    bbf_ostream_trim(&r->stream);
+    bbf_buf_free(&r->frame);
+    bbf_buf_free(&r->text);
 }
 
 void bbf_v1_reader_the_long_way(struct bbf_v1_reader *r)

@@ -15,9 +15,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Small, so that a fuzzer finds the bounds. */
-static const struct bbf_wire_limits small = {.frame = 1 << 16, .string = 1 << 12, .entries = 200};
+static const struct bbf_wire_limits small = {
+    .frame = 1 << 16, .string = 1 << 12, .entries = 200, .objects = 1 << 16};
 /* Text that stands for an object, and repaired text, are longer. */
-static const struct bbf_wire_limits wide = {.frame = 1 << 22, .string = 1 << 20, .entries = 300};
+static const struct bbf_wire_limits wide = {
+    .frame = 1 << 22, .string = 1 << 20, .entries = 300, .objects = 1 << 16};
 
 static void require(int condition)
 {

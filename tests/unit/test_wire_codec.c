@@ -14,7 +14,8 @@
 #include "wire/command.h"
 #include "wire/utf8.h"
 
-static const struct bbf_wire_limits tight = {.frame = 100, .string = 10, .entries = 4};
+static const struct bbf_wire_limits tight = {
+    .frame = 100, .string = 10, .entries = 4, .objects = 1 << 16};
 
 static int decode_tight(const char *frame, size_t len)
 {

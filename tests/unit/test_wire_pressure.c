@@ -242,6 +242,104 @@ static void clients_that_go_in_mid_frame(void **state)
     bbf_server_stop(server, 1000);
 }
 
+enum { KEPT = 10000 }; /* entries of a command, each a text that a v1 stream keeps till its reset */
+
+/* SET_PARAMS of a key that has no answer: KEPT strings behind each other, and no reset. */
+static const unsigned char *kept_objects(size_t *len)
+{
+    static const char head[] = "\x77\5\x0D\0\0\x27\x10", entry[] = "\x77\7\0\5"
+                                                                   "debug\x74\0\1x";
+    static unsigned char bytes[sizeof head - 1 + KEPT * (sizeof entry - 1)];
+
+    memcpy(bytes, head, sizeof head - 1);
+    for (size_t i = 0; i < KEPT; i++)
+        memcpy(bytes + sizeof head - 1 + i * (sizeof entry - 1), entry, sizeof entry - 1);
+    *len = sizeof bytes;
+    return bytes;
+}
+
+/* The answer of a v1 server to `commands` of kept_objects() and a LIST_PROBES, or to as many of
+ * them as it takes. A NUL behind it. */
+static void keep_objects(int fd, int commands, char *answer, size_t size)
+{
+    static const char list[] = "\x77\5\x0E\0\0\0\0";
+    size_t len, got = 0;
+    const unsigned char *bytes = kept_objects(&len);
+    ssize_t n = 1;
+
+    send_what_goes(fd, BBF_V1_HEADER, BBF_V1_HEADER_LEN);
+    for (int i = 0; i < commands; i++)
+        send_what_goes(fd, bytes, len);
+    send_what_goes(fd, list, sizeof list - 1);
+    while (got < size - 1 && n > 0 && memmem(answer, got, "[bbflow]", 8) == NULL) {
+        n = recv(fd, answer + got, size - 1 - got, 0);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    answer[got] = '\0';
+}
+
+static bool says(const char *answer, size_t size, const char *words)
+{
+    return memmem(answer, size, words, strlen(words)) != NULL;
+}
+
+static size_t resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    size_t pages = 0;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %zu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What v1 streams without resets keep is bounded for each and for all together; who is over it is
+ * told why. Each of the 200 keeps 1 MiB. */
+static void what_v1_keeps_is_bounded(void **state)
+{
+    enum { CLIENTS = 200 };
+    struct bbf_server *server =
+        start((struct bbf_server_config){.max_clients = 2 * CLIENTS, .handshake_ms = 600000});
+    char answer[8192] = "";
+    int fds[CLIENTS], served = 0, refused = 0;
+
+    (void)state;
+    fds[0] = open_raw(server);
+    keep_objects(fds[0], 7, answer, sizeof answer);
+    assert_true(says(answer, sizeof answer, "too many objects without a reset"));
+    assert_false(says(answer, sizeof answer, "[bbflow]"));
+    close(fds[0]);
+    wait_until_empty(server);
+    assert_int_equal(stats_of(server).malformed, 1);
+    size_t before = resident();
+    for (int i = 0; i < CLIENTS; i++) {
+        fds[i] = open_raw(server);
+        memset(answer, 0, sizeof answer);
+        keep_objects(fds[i], 2, answer, sizeof answer);
+        if (says(answer, sizeof answer, "[bbflow]"))
+            served++;
+        else if (says(answer, sizeof answer, "too much input"))
+            refused++;
+    }
+    size_t after = resident();
+    assert_int_equal(served + refused, CLIENTS);
+    assert_int_equal(stats_of(server).dropped, refused);
+    assert_true(served > 50 && refused > 50);
+    assert_true(stats_of(server).most_input > 100 * MIB);
+    assert_true(stats_of(server).most_input <= 140 * MIB);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_true(after - before < 160 * MIB);
+#else
+    (void)(after - before);
+#endif
+    a_good_client_is_served(server);
+    for (int i = 0; i < CLIENTS; i++)
+        close(fds[i]);
+    wait_until_empty(server);
+    bbf_server_stop(server, 1000);
+}
+
 #define EVENT_PARTS "\x03\x01\0\0\0\x09parts 200" /* 50 MiB */
 
 /* A client that reads nothing of a big document keeps nobody else waiting: they are answered while
@@ -311,6 +409,7 @@ int main(void)
         cmocka_unit_test(half_open_clients_are_sent_away),
         cmocka_unit_test(declared_sizes_cost_nothing),
         cmocka_unit_test(unread_input_is_bounded_over_all_clients),
+        cmocka_unit_test(what_v1_keeps_is_bounded),
         cmocka_unit_test(clients_that_go_in_mid_frame),
         cmocka_unit_test(who_does_not_read_a_document_delays_nobody),
         cmocka_unit_test(a_stop_during_documents),
