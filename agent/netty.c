@@ -199,6 +199,13 @@ bool bbf_netty_interesting(const char *utf8, size_t len)
     return bbf_netty_handler_method((struct bbf_cf_str){utf8, len});
 }
 
+bool bbf_netty_chunk(const char *class_name, size_t class_len, const char *type, size_t type_len)
+{
+    size_t prefix = bbf_netty_buffer_prefix(class_name, class_len);
+    return prefix > 0 && ends_with(type, type_len, "netty/buffer/AbstractByteBuf") &&
+           starts_with(class_name + prefix, class_len - prefix, "buffer/Adaptive");
+}
+
 /* ---- hooks ---- */
 
 #define ALLOCATOR(name)                                                                            \
@@ -273,6 +280,8 @@ static const struct bbf_netty_hook hooks[] = {
           BBF_HOOK_ALIAS_TEST),
     PLAIN("UnreleasableByteBuf", "<init>", "(L", BBF_HOOK_UNRELEASABLE),
     PLAIN("EmptyByteBuf", "<init>", "(", BBF_HOOK_NEVER),
+    PLAIN("AdaptiveByteBufAllocator$HeapChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
+    PLAIN("AdaptiveByteBufAllocator$DirectChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
     /* Every way in and out of a composite goes through these three (4.1.48, 4.1.140, 4.2.20). */
     PLAIN("CompositeByteBuf", "newComponent", "(L", BBF_HOOK_ADOPT),
     PLAIN("CompositeByteBuf", "addComp", "(IL", BBF_HOOK_ADOPT),

@@ -52,6 +52,9 @@ bool bbf_netty_exhausted(const char *name, size_t len);
 /* The exception that it throws when a buffer is used after its release. */
 bool bbf_netty_refused(const char *name, size_t len);
 
+/* What the adaptive allocator's classes call AbstractByteBuf is a chunk of its own memory. */
+bool bbf_netty_chunk(const char *class_name, size_t class_len, const char *type, size_t type_len);
+
 /* What a hook of Netty's own methods does. */
 enum bbf_hook_kind {
     BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
@@ -66,6 +69,7 @@ enum bbf_hook_kind {
     BBF_HOOK_ALIAS,       /* exit of a view's constructor */
     BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
     BBF_HOOK_NEVER,       /* exit of a constant's constructor */
+    BBF_HOOK_CHUNK,       /* exit of what gives an allocator memory of its own */
     BBF_HOOK_UNRELEASABLE,
     BBF_HOOK_ADOPT,     /* entry: a composite takes its first or second parameter over */
     BBF_HOOK_ADOPT_ALL, /* exit of a composite's constructor: an array of them */

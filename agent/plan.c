@@ -29,6 +29,7 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(ALIAS, "alias", "(" O O ")V")                                                               \
     XX(ALIAS_TEST, "aliasObject", "(" O O ")V")                                                    \
     XX(NEVER, "never", "(" O ")V")                                                                 \
+    XX(CHUNK, "chunk", "(" O ")V")                                                                 \
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
     XX(MISUSE, "misuse", "(" O ")V")                                                               \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
@@ -263,6 +264,11 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
     case BBF_HOOK_NEVER:
         plan_constructor(m, TARGET_NEVER, false, plan);
         break;
+    case BBF_HOOK_CHUNK:
+        call = call_of(TARGET_CHUNK);
+        push(&call, BBF_CF_DUP, 0);
+        plan->areturn[plan->n_areturn++] = call;
+        break;
     case BBF_HOOK_UNRELEASABLE:
         plan_constructor(m, TARGET_UNRELEASABLE, true, plan);
         break;
@@ -334,6 +340,8 @@ bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t le
 static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
 {
     enum bbf_type type = bbf_netty_type(name, len);
+    if (type == BBF_TYPE_BUFFER && bbf_netty_chunk(c->name.s, c->name.len, name, len))
+        return BBF_TYPE_NONE;
     return type == BBF_TYPE_NONE && bbf_track_classes(c->tracks, name, len) != 0 ? BBF_TYPE_TRACKED
                                                                                  : type;
 }

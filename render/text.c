@@ -177,8 +177,6 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
         const char *one, *many;
     } lines[] = {
         {t->untracked_classes_, "ByteBuf class not followed", "ByteBuf classes not followed"},
-        {t->untracked_buffers_, "buffer not followed (untracked_buffers)",
-         "buffers not followed (untracked_buffers)"},
         {t->dropped_lives_, "buffer not followed: a limit was reached (dropped_lives)",
          "buffers not followed: a limit was reached (dropped_lives)"},
         {t->dropped_steps_, "step not recorded: a limit was reached (dropped_steps)",

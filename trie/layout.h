@@ -137,7 +137,7 @@
     XX(SHARED_FREE, 16)      /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
-    XX(SHARED_UNTRACKED, 80) /* long: buffers whose class has no field */                          \
+    XX(SHARED_UNTRACKED, 80) /* long: chunks of the adaptive allocator */                          \
     XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
     XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \

@@ -348,6 +348,8 @@ static const struct hooked every_version[] = {
     {"ByteBufUtil", STATIC, "threadLocalDirectBuffer", "()" BUF,
      "R:root(dup,0,#ByteBufUtil.threadLocalDirectBuffer)"},
     {"EmptyByteBuf", PLAIN, "<init>", "(Lio/netty/buffer/ByteBufAllocator;)V", "V:never(a0)"},
+    {"AdaptiveByteBufAllocator$DirectChunkAllocator", PLAIN, "allocate",
+     "(II)Lio/netty/buffer/AbstractByteBuf;", "R:chunk(dup)"},
     {"CompositeByteBuf", 2, "newComponent",
      "(" BUF "I)Lio/netty/buffer/CompositeByteBuf$Component;", "adopt(a0,a1)"},
     {"CompositeByteBuf", 2, "addComp", "(ILio/netty/buffer/CompositeByteBuf$Component;)V",

@@ -305,7 +305,7 @@ final class BBFlowMap {
         int node = BBFlowRoots.rootNode(meta & META_SITE, mem);
         for (int i = 0; i < TRIES; i++) {
             long f = find(o);
-            if (f != 0 && keep && !BBFlowRoots.isUnnamed(f) || f != 0 && node > NODE_BEFORE_RESET
+            if (f != 0 && keep && !BBFlowRoots.isNew(f, meta) || f != 0 && node > NODE_BEFORE_RESET
                     && own(f) && BBFlowRoots.rename(f, node, mem, size))
                 return;
             if (f != 0 && !BBFlowRecords.undoSeen(f))
@@ -440,6 +440,17 @@ final class BBFlowMap {
         } catch (Throwable t) {
             BBFlowShim.failed(t);
         }
+        return true;
+    }
+
+    /** There is no mark for it here: that nothing else meets a chunk is the planner's (plan.c). */
+    @Hidden
+    static boolean never(Object o) {
+        if (hasField(o))
+            return false;
+        long h = isMapped(o) ? find(o) : 0;
+        if (h != 0)
+            BBFlowRecords.undoSeen(h);
         return true;
     }
 

@@ -64,7 +64,7 @@ final class BBFlowRoots {
         long f = U.getLong(o, OFF);
         if (paused())
             return;
-        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f) && !isUnnamed(f))
+        if (f == NEVER || keep && f != 0 && f != IGN && isOpen(f) && !isNew(f, meta))
             return;
         if (keep && f == IGN && isSampled())
             return; // the terminal within has drawn already
@@ -105,6 +105,18 @@ final class BBFlowRoots {
             undo(h);
             rename(U.getLongVolatile(o, OFF), node, mem, size);
         }
+    }
+
+    /** It is never followed; what its constructor or allocator showed of it was no life. */
+    @Hidden
+    static void never(Object o) {
+        long f = U.getLong(o, OFF);
+        if (f != 0 && f != IGN && f != NEVER && isOpen(f)) {
+            if (!isFirstSeen(f))
+                return;
+            undo(f);
+        }
+        U.putLong(o, OFF, NEVER);
     }
 
     /**
@@ -246,9 +258,18 @@ final class BBFlowRoots {
         return ((refs ^ f) >>> 32) == 0 && (refs >>> MEM_SHIFT & MEM_FIRST_SEEN) != 0;
     }
 
+    /**
+     * Did a terminal that may give an older buffer make this one? Where it wraps the user's memory
+     * there is no other that it could be.
+     */
+    @Hidden
+    static boolean isNew(long f, int meta) {
+        return (meta >>> META_MEM_SHIFT & MEM_HARMLESS) != 0 ? isFirstSeen(f) : isUnnamed(f);
+    }
+
     /** A composite that took components over in its constructor, and did nothing else yet. */
     @Hidden
-    static boolean isUnnamed(long f) {
+    private static boolean isUnnamed(long f) {
         long path = U.getLong(recordAt(f) + REC_PATH);
         return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
                 && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;

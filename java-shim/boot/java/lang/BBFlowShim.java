@@ -246,13 +246,27 @@ public final class BBFlowShim {
         }
     }
 
-    /** Constants such as EmptyByteBuf. */
+    /** Constants such as EmptyByteBuf; its constructor may have shown it already. */
     @DontInline
     @Hidden
     public static void never(Object o) {
         room();
-        if (o != null && !(mixed() && foreign(o)))
-            U.putLong(o, OFF, NEVER);
+        slowRoom();
+        try {
+            if (o != null && !(mixed() && BBFlowMap.never(o)))
+                BBFlowRoots.never(o);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (D5). */
+    @DontInline
+    @Hidden
+    public static void chunk(Object o) {
+        never(o);
+        if (o != null)
+            U.getAndAddLong(null, SHARED + SHARED_UNTRACKED, 1);
     }
 
     /** Unpooled.unreleasableBuffer: the owner is marked static, the wrapper is not followed. */

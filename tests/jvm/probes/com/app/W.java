@@ -42,6 +42,8 @@ public final class W {
         COMMANDS.put("decoders", Ways::decode);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
+        COMMANDS.put("chunks", Greedy::chunks);
+        COMMANDS.put("wrapped", Greedy::wrapped);
         COMMANDS.put("limit", Load::limit);
         COMMANDS.put("stall", Load::stall);
         COMMANDS.put("threads", Load::threads);

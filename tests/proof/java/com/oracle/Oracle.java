@@ -35,7 +35,7 @@ public final class Oracle implements ClassFileTransformer {
 
     private static final class Life {
         boolean open;
-        boolean chunk; // its allocator's, which lets the collector have it
+        boolean chunk; // its allocator's own memory: nobody's buffer
         String place;
     }
 
@@ -107,7 +107,7 @@ public final class Oracle implements ClassFileTransformer {
         life.open = !life.place.contains(".newObject "); // of a recycler: nobody's before reused()
         LIVES.put(new WeakKey(buffer), life);
         synchronized (Oracle.class) {
-            opened += life.open ? 1 : 0;
+            opened += life.open && !life.chunk ? 1 : 0;
         }
     }
 
@@ -131,7 +131,7 @@ public final class Oracle implements ClassFileTransformer {
             if (life == null || !life.open)
                 return;
             life.open = false;
-            released++;
+            released += life.chunk ? 0 : 1;
         }
     }
 
@@ -174,7 +174,7 @@ public final class Oracle implements ClassFileTransformer {
         for (Weak weak; (weak = (Weak) GONE.poll()) != null;) {
             Life life = LIVES.remove(weak.key);
             if (life != null && life.open && life.chunk) {
-                chunks++;
+                chunks++; // it goes with its allocator
             } else if (life != null && life.open) {
                 lost++;
                 lostAt.merge(life.place, 1, Integer::sum);

@@ -1,0 +1,46 @@
+package com.app;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
+import java.util.function.IntFunction;
+
+/** What Netty makes inside, where Netty itself is followed, its buffers' constructors too. */
+final class Greedy {
+    private static final Gc LOST = new Gc();
+
+    private Greedy() {
+    }
+
+    /** chunks: an adaptive allocator of its own is lost with its chunks, and two buffers of it. */
+    static void chunks(String[] args) throws Exception {
+        ByteBufAllocator alloc = Allocators.byName("adaptive");
+        for (int size : new int[] {16, 1024, 70_000, 3_000_000, 20_000_000}) {
+            Steps.done(alloc.directBuffer(size));
+            Steps.done(alloc.heapBuffer(size));
+        }
+        lose(alloc::directBuffer, 256);
+        lose(alloc::heapBuffer, 512);
+        alloc = null;
+        Oracle.say("lives", 12, "released", 10, "leaked", 2, "live", 0, "collected", LOST.settle());
+    }
+
+    /** wrapped: the user's own memory, lost and released, beside one lost buffer of Netty's. */
+    static void wrapped(String[] args) throws Exception {
+        Steps.step(Unpooled.wrappedBuffer(new byte[500]));
+        Steps.step(Unpooled.wrappedBuffer(new byte[500], 1, 7));
+        Steps.step(Unpooled.wrappedBuffer(ByteBuffer.allocate(400)));
+        Steps.step(Unpooled.wrappedBuffer(ByteBuffer.allocateDirect(300)));
+        lose(Unpooled::buffer, 200);
+        Steps.done(Unpooled.wrappedBuffer(new byte[600]));
+        Steps.done(Unpooled.wrappedBuffer(ByteBuffer.allocateDirect(600)));
+        Oracle.say("lives", 7, "released", 2, "leaked", 1, "live", 0, "collected", LOST.settle());
+    }
+
+    private static void lose(IntFunction<ByteBuf> alloc, int size) {
+        ByteBuf b = alloc.apply(size);
+        LOST.watch(b);
+        Steps.leaky(b);
+    }
+}
