@@ -106,7 +106,7 @@ def sampled(rate):
         same("sampled", totals["sampled"], rate)
         # undone: a life that was drawn before its root, at fresh(), and then not again.
         for name in ("unknown", "undone", "dropped_lives", "raced_steps", "live", "harmless",
-                     "misuse", "out_of_memory", "internal_errors", "untracked_buffers"):
+                     "misuse", "out_of_memory", "internal_errors"):
             same(name, totals[name], 0)
         # What is derived begins below its owner, and only where that is followed.
         same("roots", [r.rsplit(".", 1)[1] for r in run.json.roots()], ["directBuffer"])
