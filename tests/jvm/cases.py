@@ -469,9 +469,9 @@ GREEDY = "include=com.app+io.netty+" + "+".join("io.netty.buffer." + name for na
     "AdaptivePoolingAllocator$AdaptiveByteBuf", "AdaptivePoolingAllocator$BuddyChunk",
     "AdaptivePoolingAllocator$BuddyChunkController", "AdaptivePoolingAllocator$Chunk",
     "AdaptivePoolingAllocator$Magazine", "AdaptivePoolingAllocator$SizeClassChunkController",
-    "AdaptivePoolingAllocator$SizeClassedChunk", "EmptyByteBuf", "Unpooled",
-    "UnpooledDirectByteBuf", "UnpooledHeapByteBuf", "UnpooledUnsafeDirectByteBuf",
-    "UnpooledUnsafeHeapByteBuf", "UnsafeByteBufUtil")) + "+io.netty.util.internal" \
+    "AdaptivePoolingAllocator$SizeClassedChunk", "EmptyByteBuf", "PooledDuplicatedByteBuf",
+    "PooledSlicedByteBuf", "Unpooled", "UnpooledDirectByteBuf", "UnpooledHeapByteBuf",
+    "UnpooledUnsafeDirectByteBuf", "UnpooledUnsafeHeapByteBuf", "UnsafeByteBufUtil")) + "+io.netty.util.internal" \
     ",trackConstructors=io.netty,objects=on"
 
 
@@ -608,6 +608,7 @@ def probe_cases():
                     agent=GREEDY)
         yield probe(f"wrapped {version[:3]} greedy", "wrapped", netty=version, check=wrapped,
                     agent=GREEDY)
+        yield probe(f"derived {version[:3]} greedy", "derived", netty=version, agent=GREEDY)
     for kind in CODECS:
         for version in (NETTY_41, NETTY_42):
             yield probe(f"codecs {version[:3]} {kind}", "codecs", kind, netty=version, short=(17,),

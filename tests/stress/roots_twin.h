@@ -56,6 +56,14 @@ static inline bool twin_pass_over(struct twin_thread *me, uint64_t f)
     return true;
 }
 
+static inline void twin_give_way(struct twin_thread *me, uint64_t f)
+{
+    if (twin_is_first_seen(me, f) && (twin_get(&twin_record(me, f)->life) & BBF_L_STOPPED) == 0)
+        twin_undo(me, f);
+    else
+        twin_end_by(me, f, true);
+}
+
 static inline void twin_skip(struct twin_thread *me, struct twin_object *o, uint64_t f)
 {
     if (f == 0 && !twin_cas(&o->bbf, 0, BBF_HANDLE_IGN)) {
@@ -65,7 +73,7 @@ static inline void twin_skip(struct twin_thread *me, struct twin_object *o, uint
     }
     TWIN_POINT(me);
     if (f != 0 && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER && twin_is_open(me, f))
-        twin_end_by(me, f, true);
+        twin_give_way(me, f);
     if (!twin_pass_over(me, f))
         twin_put(&o->bbf, BBF_HANDLE_IGN);
 }

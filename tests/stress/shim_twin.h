@@ -438,7 +438,7 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     }
     uint32_t refs = twin_refs_of(o->kind, mem);
     if (f != 0 && f != BBF_HANDLE_IGN && twin_is_open(me, f))
-        twin_end_by(me, f, true);
+        twin_give_way(me, f);
     if (f == 0 || f == BBF_HANDLE_IGN || !twin_reopen(me, o, f, node, refs, 0, pf)) {
         uint64_t h = twin_open(me, o, node, refs, 0, pf, f != 0 ? BBF_L_STICKY : 0);
         if (h == BBF_HANDLE_IGN)

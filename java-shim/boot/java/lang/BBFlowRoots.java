@@ -223,7 +223,7 @@ final class BBFlowRoots {
                 undo(f);
         }
         if (f != 0 && f != IGN && f != NEVER && isOpen(f))
-            endBy(f, true);
+            giveWay(f);
         if (!passOver(f))
             U.putLong(o, OFF, IGN);
     }
@@ -288,6 +288,18 @@ final class BBFlowRoots {
         U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
         U.putLong(at + REC_SIZE, g | size & LOW);
         return true;
+    }
+
+    /**
+     * A derived life begins on the object: the open one ended unseen. One that was but seen while
+     * Netty's recycler made the object was none.
+     */
+    @Hidden
+    static void giveWay(long f) {
+        if (isFirstSeen(f) && (U.getLong(recordAt(f) + REC_LIFE) & STOPPED) == 0)
+            undo(f);
+        else
+            endBy(f, true);
     }
 
     /** A closed sticky record goes on with its next generation. */

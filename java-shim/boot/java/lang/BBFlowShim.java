@@ -320,7 +320,7 @@ public final class BBFlowShim {
             }
             int refs = refsOf(kind, mem);
             if (f != 0 && f != IGN && isOpen(f))
-                endBy(f, true);
+                BBFlowRoots.giveWay(f);
             if (f == 0 || f == IGN || !BBFlowRoots.reopen(o, f, node, refs, 0, pf)) {
                 long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
                 if (h == IGN)

@@ -2,6 +2,7 @@ package com.app;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.util.function.IntFunction;
@@ -36,6 +37,17 @@ final class Greedy {
         Steps.done(Unpooled.wrappedBuffer(new byte[600]));
         Steps.done(Unpooled.wrappedBuffer(ByteBuffer.allocateDirect(600)));
         Oracle.say("lives", 7, "released", 2, "leaked", 1, "live", 0, "collected", LOST.settle());
+    }
+
+    /** derived: what Netty's recycler makes is seen before it is a slice or duplicate of anything. */
+    static void derived(String[] args) throws Exception {
+        for (int i = 0; i < 3; i++) {
+            ByteBuf b = PooledByteBufAllocator.DEFAULT.directBuffer(64).writeLong(1);
+            Steps.done(b.retainedSlice(0, 4));
+            Steps.done(b.retainedDuplicate());
+            Steps.done(b);
+        }
+        Oracle.say("lives", 9, "released", 9, "leaked", 0, "live", 0);
     }
 
     private static void lose(IntFunction<ByteBuf> alloc, int size) {

@@ -44,6 +44,7 @@ public final class W {
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("chunks", Greedy::chunks);
         COMMANDS.put("wrapped", Greedy::wrapped);
+        COMMANDS.put("derived", Greedy::derived);
         COMMANDS.put("limit", Load::limit);
         COMMANDS.put("stall", Load::stall);
         COMMANDS.put("threads", Load::threads);
