@@ -63,13 +63,13 @@ class Program:
         self.process.stdout.close()
 
 
-def ask(bench, *target):
-    return subprocess.Popen([CLIENT, "dump", *target, "--timeout", "20"], env=bench.env, text=True,
+def ask(bench, *words):
+    return subprocess.Popen([CLIENT, *words, "--timeout", "20"], env=bench.env, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)
 
 
-def answer(client):
+def answer(client, shown_as_it_comes=False):
     """True: a whole one, with every life in it. False: none at all, and why is said."""
     out, err = client.communicate(timeout=60)
     if client.returncode == 0:
@@ -77,13 +77,14 @@ def answer(client):
         same("stderr of a whole answer", err, "")
         return True
     assert client.returncode in (1, 3, 5), f"exit {client.returncode}: {err}"
-    same("stdout without an answer", out, "")
+    if not shown_as_it_comes:
+        same("stdout without an answer", out, "")
     assert err.startswith("bbflow: ") and err.count("\n") <= 3, err
     return False
 
 
 def at_any_time(bench):
-    """The end comes at a random moment between the client's start and a while after its end."""
+    """The end comes at a random moment of an answer, or a little before and after it."""
     rng = random.Random(20261122)
     times = {"client": [], "nobody": [], "no agent": []}
     whole = 0
@@ -92,13 +93,13 @@ def at_any_time(bench):
         for way in WAYS:
             with contextlib.closing(Program(bench, way)) as program:
                 begin = time.monotonic()
-                client = ask(bench, program.pid)
+                client = ask(bench, "dump", program.pid)
                 if i == 0:  # how long an answer takes here, and that there is one
                     assert answer(client), "no answer of a JVM that runs"
                     most = max(most, time.monotonic() - begin)
                     times["nobody"].append(program.end())
                     continue
-                time.sleep(rng.random() * most)
+                time.sleep(rng.random() * most * 0.6)
                 times["client"].append(program.end())
                 whole += answer(client)
             with contextlib.closing(Program(bench, way, agent=False)) as program:
@@ -151,15 +152,18 @@ class Relay:
 
 def in_the_middle(bench):
     """The end comes when the client has a part of the answer and waits for the rest."""
-    for way, protocol in (("exit", "2"), ("halt", "2"), ("main", "2"), ("exit", "1")):
+    for way, protocol, words in (("exit", "2", ("event", "json")), ("halt", "2", ("dump",)),
+                                 ("main", "2", ("dump",)), ("exit", "1", ("dump",))):
         with contextlib.closing(Program(bench, way)) as program:
             path = os.path.join(bench.sockets, f"bbflow-{os.getuid()}", f"{program.pid}.sock")
             relay = Relay(path, 200_000)
-            client = ask(bench, f"127.0.0.1:{relay.port}", "--protocol", protocol)
+            client = ask(bench, words[0], f"127.0.0.1:{relay.port}", *words[1:], "--protocol",
+                         protocol)
             assert relay.held.wait(30), "no part of an answer came"
             program.end()
             relay.go_on.set()
-            same(f"v{protocol}: half an answer taken for a whole one", answer(client), False)
+            same(f"v{protocol}: half an answer taken for a whole one",
+                 answer(client, words[0] == "event"), False)
             same("socket left behind", os.path.exists(path), False)
 
 
