@@ -2,7 +2,7 @@
 
 import time
 
-from harness import Case
+from harness import Case, in_turn
 from snapshot import same
 
 NETTY_41 = "4.1.140.Final"
@@ -203,15 +203,17 @@ def cases():
     # 18 s: a quick life that a new second falls into counts as 1 s long, and makes the habit 16 s.
     yield case("aged by the habit of its root", "aged", "18", "1001", check=aged(direct))
     yield case("aged: too few to speak of a habit", "aged", "11", "900", check=aged(), jdk=(17,))
-    for version in (NETTY_41, NETTY_42):
-        for allocator in ("pooled", "adaptive", "unpooled"):
+    for v, version in enumerate((NETTY_41, NETTY_42)):
+        for a, allocator in enumerate(("pooled", "adaptive", "unpooled")):
             yield Case(f"sample/{version[:3]} {allocator}", "com.app.W", "sampled", allocator, "40000",
                        netty=version, agent="include=com.app,sample=10", check=sampled(10),
-                       quick=allocator == "pooled" and version == NETTY_41)
+                       short=in_turn(v, a), quick=allocator == "pooled" and version == NETTY_41)
         yield Case(f"sample/{version[:3]} composites", "com.app.W", "sampled", "pooled", "20000",
-                   "wrapped", netty=version, agent="include=com.app,sample=10", check=composites)
+                   "wrapped", netty=version, agent="include=com.app,sample=10", check=composites,
+                   short=in_turn(v))
         yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
                    netty=version, agent="include=com.app,sample=7", check=sampled(7),
+                   short=in_turn(v, 1),
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
     yield Case("sample/misused", "com.app.W", "sampled", "pooled", "20000", "misused",
                agent="include=com.app,sample=10,maxLives=64", check=misused)

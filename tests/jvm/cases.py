@@ -21,7 +21,7 @@ import special
 import tcp
 import track
 import wire
-from harness import ROOT, Case
+from harness import ROOT, Case, in_turn
 from snapshot import same
 
 ALL_JDKS = (11, 17, 21, 25)
@@ -86,15 +86,16 @@ def cycles(allocator):
 
 
 def cycle_cases():
-    for version, allocators in ((NETTY_41, ("pooled", "unpooled", "adaptive")),
-                                (NETTY_42, ("pooled", "unpooled", "adaptive"))):
+    for v, version in enumerate((NETTY_41, NETTY_42)):
         short = version[:3]
-        for allocator in allocators:
-            for thread, count in (("main", 1), ("loop", 1), ("ftl", 1), ("ftl", 8), ("thread", 8)):
+        for a, allocator in enumerate(("pooled", "unpooled", "adaptive")):
+            for t, (thread, count) in enumerate((("main", 1), ("loop", 1), ("ftl", 1), ("ftl", 8),
+                                                 ("thread", 8))):
                 special_jdks = thread == "loop" and allocator == "pooled"
                 yield probe(f"cycles {short} {allocator} {thread} {count}", "cycles", allocator,
                             thread, str(count), netty=version, check=cycles(allocator),
                             jdk=ALL_JDKS if special_jdks else (17, 25),
+                            short=ALL_JDKS if special_jdks else in_turn(v, a, t),
                             quick=thread == "loop" or (count == 8 and allocator == "pooled"))
 
 
@@ -200,14 +201,15 @@ def no_leak(run):
 
 
 def leak_cases():
-    """A run without patterns takes the later leaks on 17 with and without the fix, and of what
-    else there is (PARANOID, 25, the newest versions) each kind once with one of them or another."""
+    """A run without patterns takes the first three on 17 and 25 by turns, the later ones on 17 with
+    and without the fix, and of what else there is (PARANOID, 25, the newest versions) each kind once
+    with one of them or another."""
     for number, (name, leak) in enumerate(LEAKS.items()):
         newest = (leak.newest,) if leak.newest else (NETTY_41, NETTY_42)
         versions = (leak.buggy, leak.fixed, *newest)
         turn = number % 4
         for version in versions:
-            for level in ("DISABLED", "PARANOID"):
+            for paranoid, level in enumerate(("DISABLED", "PARANOID")):
                 flags = ["-Xmx256m", f"-Dio.netty.leakDetection.level={level}",
                          "-Dio.netty.leakDetection.targetRecords=4"]
                 flags += [f"-Dio.netty.allocator.{size_class}CacheSize=0"
@@ -215,7 +217,7 @@ def leak_cases():
                 if version == NETTY_42:
                     flags += POOLED_42
                 old = name in FIRST_THREE
-                short = (17, 25)
+                short = in_turn(number, versions.index(version), paranoid)
                 if not old:
                     short = [17] if level == "DISABLED" and version in versions[:2] else []
                     if (versions.index(version), level) == ((0, "PARANOID"), (2, "DISABLED"),

@@ -29,6 +29,12 @@ class Jdk:
         self.java = os.path.join(home, "bin/java")
 
 
+def in_turn(*places):
+    """The one of 17 and 25 on which a run without patterns takes this cell of a table of cases, as a
+    chessboard has colours: with each value of each dimension both come."""
+    return (25,) if sum(places) % 2 else (17,)
+
+
 class Case:
     """One program run: `main args` on each JDK of `jdk`; `check(run)` asserts on what it left.
 
