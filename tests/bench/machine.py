@@ -66,7 +66,7 @@ def netty(version):
 @functools.lru_cache(None)
 def grpc():
     """gRPC without the Netty that it was built with: it gets the one that is measured."""
-    folder = script("fetch-maven", "--deps", os.path.join(CACHE, "grpc"), *GRPC)
+    folder = script("fetch-maven", "--pinned", "--deps", os.path.join(CACHE, "grpc"), *GRPC)
     return [j for j in sorted(glob.glob(folder + "/*.jar"))
             if not os.path.basename(j).startswith("netty-")]
 
