@@ -59,7 +59,6 @@ bool bbf_netty_chunk(const char *class_name, size_t class_len, const char *type,
 enum bbf_hook_kind {
     BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
     BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
-    BBF_HOOK_FRESH,       /* entry: opens before a wrapper copies */
     BBF_HOOK_RELEASE,     /* entry of handleRelease */
     BBF_HOOK_RELEASES,    /* entry of release(int) */
     BBF_HOOK_RELEASE_ONE, /* entry of release() */
@@ -67,6 +66,7 @@ enum bbf_hook_kind {
     BBF_HOOK_DERIVE,      /* entry of init */
     BBF_HOOK_RESIZED,     /* exit of capacity(int) */
     BBF_HOOK_ALIAS,       /* exit of a view's constructor */
+    BBF_HOOK_WRAP,        /* the same of a WrappedByteBuf: not the handle of an ended life */
     BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
     BBF_HOOK_NEVER,       /* exit of a constant's constructor */
     BBF_HOOK_CHUNK,       /* exit of what gives an allocator memory of its own */

@@ -20,13 +20,13 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(EXIT_WALK, "exitWalk", "(" O "II)V")                                                        \
     XX(ROOT, "root", "(" O "II)V")                                                                 \
     XX(ROOT_KEEP, "rootKeep", "(" O "II)V")                                                        \
-    XX(FRESH, "fresh", "(" O ")V")                                                                 \
     XX(RELEASE, "release", "(" O "Z)V")                                                            \
     XX(RELEASES, "releases", "(" O "I)V")                                                          \
     XX(REFS, "refs", "(" O "I)V")                                                                  \
     XX(DERIVE, "derive", "(" O O "I)V")                                                            \
     XX(RESIZED, "resized", "(" O "I)V")                                                            \
     XX(ALIAS, "alias", "(" O O ")V")                                                               \
+    XX(WRAP, "wrap", "(" O O ")V")                                                                 \
     XX(ALIAS_TEST, "aliasObject", "(" O O ")V")                                                    \
     XX(NEVER, "never", "(" O ")V")                                                                 \
     XX(CHUNK, "chunk", "(" O ")V")                                                                 \
@@ -220,11 +220,6 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
     case BBF_HOOK_ROOT_KEEP:
         plan_root(c, m, hook, plan);
         break;
-    case BBF_HOOK_FRESH:
-        call = call_of(TARGET_FRESH);
-        push(&call, BBF_CF_ALOAD, (m->access & ACC_STATIC) != 0 ? 0 : 1);
-        plan_entry(plan, call);
-        break;
     case BBF_HOOK_RELEASE:
     case BBF_HOOK_RELEASES:
         call = call_of(hook->kind == BBF_HOOK_RELEASE ? TARGET_RELEASE : TARGET_RELEASES);
@@ -246,9 +241,13 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
         plan_derive(c, hook, plan);
         break;
     case BBF_HOOK_ALIAS:
+        plan_constructor(m, TARGET_ALIAS, true, plan);
+        break;
+    case BBF_HOOK_WRAP:
+        plan_constructor(m, TARGET_WRAP, true, plan);
+        break;
     case BBF_HOOK_ALIAS_TEST:
-        plan_constructor(m, hook->kind == BBF_HOOK_ALIAS ? TARGET_ALIAS : TARGET_ALIAS_TEST, true,
-                         plan);
+        plan_constructor(m, TARGET_ALIAS_TEST, true, plan);
         break;
     case BBF_HOOK_ADOPT:
     case BBF_HOOK_DISOWN:

@@ -91,7 +91,6 @@
     /* reserved sites */                                                                           \
     XX(SITE_RACED, 1)                                                                              \
     XX(SITE_BEFORE_RESET, 2)                                                                       \
-    XX(SITE_FRESH, 3) /* root of a life whose root hook has not run yet */                         \
     XX(MAX_SITES, 65536)                                                                           \
     /* what a root hook passes: site | memory byte << 16 */                                        \
     XX(META_MEM_SHIFT, 16)                                                                         \

@@ -146,7 +146,6 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     bbf_tracker_limit(t, limits);
     name_reserved(t, BBF_L_NODE_RACED, BBF_L_SITE_RACED, "?raced");
     name_reserved(t, BBF_L_NODE_BEFORE_RESET, BBF_L_SITE_BEFORE_RESET, "?before-reset");
-    name_reserved(t, BBF_L_NODE_NONE, BBF_L_SITE_FRESH, "?fresh");
     init_reserved_records(t);
     atomic_init(&t->next_record, BBF_L_FIRST_RECORD);
     atomic_init(&t->next_node, 1u << BBF_L_ARENA_SHIFT);

@@ -104,7 +104,6 @@ def sampled(rate):
     def check(run):
         totals = run.json.totals
         same("sampled", totals["sampled"], rate)
-        # undone: a life that was drawn before its root, at fresh(), and then not again.
         for name in ("unknown", "undone", "dropped_lives", "raced_steps", "live", "harmless",
                      "misuse", "out_of_memory", "internal_errors"):
             same(name, totals[name], 0)

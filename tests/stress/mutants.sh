@@ -93,6 +93,7 @@ mutant path-after-cas 5
 mutant shared-stripe 6
 mutant close-generation 7
 mutant plain-refs 8
+mutant wrap-copies 17
 # A store where lives.c has a CAS.
 store='s/#include <stdlib.h>/#include <stdlib.h>\
 #include <sched.h>\

@@ -40,7 +40,9 @@ enum twin_mutant {
     /* The agent's at a stop (D12.11), in stress_map.c. */
     MUTANT_NOT_MARKED, /* what is open is not marked */
     MUTANT_NOT_TOLD,   /* a first sight does not know that the hooks were away */
-    MUTANT_NOT_PAUSED  /* what was opened before its release is hooked is a life */
+    MUTANT_NOT_PAUSED, /* what was opened before its release is hooked is a life */
+    /* D5 */
+    MUTANT_WRAP_COPIES /* a leak-aware wrapper takes the handle of its buffer's last life */
 };
 
 /* The static half of the shim. */

@@ -143,7 +143,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
             twin_end_by(me, f, true);
     }
     if (node <= BBF_L_NODE_BEFORE_RESET) {
-        if (node != BBF_L_NODE_IGNORE && (meta & BBF_L_META_SITE) != BBF_L_SITE_FRESH)
+        if (node != BBF_L_NODE_IGNORE)
             twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_skip(me, o, f);
         return;
@@ -152,7 +152,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
     if (sticky && f != BBF_HANDLE_IGN && twin_reopen(me, o, f, node, refs, size, 0))
         return;
     uint64_t h = twin_open(me, o, node, refs, size, 0, sticky ? BBF_L_STICKY : 0);
-    if (h == BBF_HANDLE_IGN && (meta & BBF_L_META_SITE) != BBF_L_SITE_FRESH)
+    if (h == BBF_HANDLE_IGN)
         twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
     if (sticky) {
         twin_put(&o->bbf, h);
@@ -176,11 +176,7 @@ static inline struct twin_object *twin_owner_of(struct twin_object *o)
 static inline void twin_root_slow(struct twin_thread *me, struct twin_object *o, uint32_t size,
                                   uint32_t meta, bool keep)
 {
-    if ((meta & BBF_L_META_SITE) == BBF_L_SITE_FRESH && twin_is_sampled(me)) {
-        (void)twin_pass_over(me, twin_get(&o->bbf));
-        return;
-    }
-    /* The root of a life that fresh() opened: the handle suffices. */
+    /* The root of a life that was seen in the constructor: the handle suffices. */
     uint32_t known = twin_get_int(&me->w->t->roots[meta & BBF_L_META_SITE]);
     uint32_t mem = meta >> BBF_L_META_MEM_SHIFT;
     if (known > BBF_L_NODE_BEFORE_RESET && (mem & BBF_L_MEM_KIND) != BBF_L_MEM_KIND &&

@@ -39,11 +39,6 @@ static inline void twin_root_keep(struct twin_thread *me, struct twin_object *o,
     twin_root_slow(me, o, size, meta, true);
 }
 
-static inline void twin_fresh(struct twin_thread *me, struct twin_object *o)
-{
-    twin_root(me, o, 0, BBF_L_SITE_FRESH | (uint32_t)BBF_L_MEM_FIRST_SEEN << BBF_L_META_MEM_SHIFT);
-}
-
 /* ---- close (D12.6) ---- */
 
 static inline uint64_t twin_run_key(uint32_t node, uint64_t refs)
@@ -278,6 +273,11 @@ static inline uint32_t twin_child_of(struct twin_thread *me, uint32_t node, uint
     return known != 0 ? known : node;
 }
 
+static inline bool twin_in_force(struct twin_thread *me, uint64_t f)
+{
+    return f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER || (f != 0 && twin_is_open(me, f));
+}
+
 static inline void twin_first_sight(struct twin_thread *me, struct twin_object *o, uint32_t site)
 {
     struct twin_object *owner = o;
@@ -288,7 +288,7 @@ static inline void twin_first_sight(struct twin_thread *me, struct twin_object *
     uint64_t f = twin_get_volatile(&owner->bbf);
     if (f == 0)
         f = twin_open_first(me, owner);
-    if (owner != o)
+    if (owner != o && twin_in_force(me, f))
         twin_put(&o->bbf, f);
     if (f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER && twin_is_open(me, f))
         twin_step(me, o, site);
@@ -298,13 +298,13 @@ static inline void twin_first_sight(struct twin_thread *me, struct twin_object *
 static inline uint64_t twin_current(struct twin_thread *me, struct twin_object *o)
 {
     uint64_t f = twin_get(&o->bbf);
-    if (f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER || (f != 0 && twin_is_open(me, f)))
+    if (twin_in_force(me, f))
         return f;
     struct twin_object *owner = twin_owner_of(o);
     if (owner == NULL || owner == o)
         return f;
     uint64_t h = twin_get(&owner->bbf);
-    if (h != f)
+    if (h != f && twin_in_force(me, h)) /* see twin_wrap() */
         twin_put(&o->bbf, h);
     return h;
 }
@@ -385,6 +385,15 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
 static inline void twin_alias(struct twin_object *view, struct twin_object *owner)
 {
     twin_put(&view->bbf, twin_get(&owner->bbf));
+}
+
+/* A leak-aware wrapper is built before its buffer's root hook, which meets the wrapper in its
+ * place: it does not take the handle of the buffer's last life. */
+static inline void twin_wrap(struct twin_thread *me, struct twin_object *view,
+                             struct twin_object *owner)
+{
+    uint64_t f = twin_get(&owner->bbf);
+    twin_put(&view->bbf, MUTANT == MUTANT_WRAP_COPIES || twin_in_force(me, f) ? f : 0);
 }
 
 static inline void twin_never(struct twin_object *o)

@@ -184,6 +184,15 @@ static void look_if_drawn(struct worker *w, struct twin_object *o)
         atomic_fetch_and(&o->flags, ~(uint32_t)F_LIFE);
 }
 
+static void root_wrapped(struct worker *w, struct twin_object *o, uint32_t meta)
+{
+    struct twin_object *wrapper = twin_new(w->app->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
+    twin_wrap(&w->me, wrapper, o);
+    twin_step(&w->me, wrapper, w->app->step[1]); /* between its constructor and the root hook */
+    twin_root(&w->me, wrapper, 100, meta);
+    twin_drop(w->app->heap, wrapper);
+}
+
 static void open_buffer(struct worker *w)
 {
     struct app *app = w->app;
@@ -199,10 +208,11 @@ static void open_buffer(struct worker *w)
     }
     if (is_new && random % 8 == 3)
         twin_step(&w->me, o, app->step[0]); /* a hook inside its constructor */
-    if (random % 8 == 4)
-        twin_fresh(&w->me, o); /* a leak-aware wrapper is built before the root hook */
     uint32_t mem = (flags & F_HARMLESS) != 0 ? BBF_MEM_HEAP | BBF_L_MEM_HARMLESS : BBF_MEM_DIRECT;
-    twin_root(&w->me, o, 100, app->root | mem << BBF_L_META_MEM_SHIFT);
+    if (random % 8 == 4) /* the root hook meets a leak-aware wrapper */
+        root_wrapped(w, o, app->root | mem << BBF_L_META_MEM_SHIFT);
+    else
+        twin_root(&w->me, o, 100, app->root | mem << BBF_L_META_MEM_SHIFT);
     look_if_drawn(w, o);
     keep_entry(w, o, 1);
 }

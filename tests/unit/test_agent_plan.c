@@ -80,7 +80,7 @@ static void add_call(struct planned *p, const char *where, const struct bbf_cf_c
             add(p, "len%u", value);
             break;
         case BBF_CF_INT:
-            if (site == NULL || value < BBF_L_SITE_FRESH) {
+            if (site == NULL || value <= BBF_L_SITE_BEFORE_RESET) {
                 add(p, "%u", value);
                 break;
             }
@@ -323,9 +323,6 @@ static const struct hooked every_version[] = {
      "R:root(dup,0,#AbstractByteBufAllocator.compositeBuffer|2)"},
     {"AbstractByteBufAllocator", PLAIN, "compositeBuffer", "(I)Lio/netty/buffer/CompositeByteBuf;",
      ""},
-    {"AbstractByteBufAllocator", 12, "toLeakAwareBuffer", "(" BUF ")" BUF, "fresh(a0)"},
-    {"AbstractByteBufAllocator", 12, "toLeakAwareBuffer",
-     "(Lio/netty/buffer/CompositeByteBuf;)Lio/netty/buffer/CompositeByteBuf;", "fresh(a0)"},
     {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "using(a0,1) R:refs(a0,1)"},
     {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "using(a0,1) R:refs(a0,i1)"},
     {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", "using(a0,0)"},
@@ -360,7 +357,7 @@ static const struct hooked every_version[] = {
      "V:adoptAll(a0,a2)"},
     {"EmptyByteBuf", PLAIN, "retain", "()" BUF, ""},
     {"UnreleasableByteBuf", 0, "<init>", "(" BUF ")V", "V:unreleasable(a0,a1)"},
-    {"WrappedByteBuf", 4, "<init>", "(" BUF ")V", "V:alias(a0,a1)"},
+    {"WrappedByteBuf", 4, "<init>", "(" BUF ")V", "V:wrap(a0,a1)"},
     {"WrappedByteBuf", PLAIN, "capacity", "(I)" BUF, ""},
     {"SwappedByteBuf", PLAIN, "<init>", "(" BUF ")V", "V:alias(a0,a1)"},
     {"DuplicatedByteBuf", 0, "<init>", "(" BUF "II)V", "V:alias(a0,a1)"},

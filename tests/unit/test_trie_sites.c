@@ -20,7 +20,7 @@ static void a_site_has_one_number_however_its_class_is_written(void **state)
     char name[] = "com/app/Main$Inner";
     (void)state;
     uint32_t id = intern(t, name, "run", "()V", BBF_SITE_ENTER);
-    assert_true(id > BBF_L_SITE_FRESH);
+    assert_true(id > BBF_L_SITE_BEFORE_RESET);
     assert_int_equal(intern(t, "com.app.Main$Inner", "run", "()V", BBF_SITE_ENTER), id);
     assert_int_equal(intern(t, "com/app.Main$Inner", "run", "()V", BBF_SITE_ENTER), id);
     memset(name, 'x', sizeof name - 1); /* the names are copies */
@@ -64,7 +64,7 @@ static void the_reserved_sites_have_their_numbers(void **state)
     assert_string_equal(bbf_site_get(t, BBF_L_SITE_BEFORE_RESET)->method, "?before-reset");
     assert_int_equal(bbf_node_at(t, BBF_L_NODE_RACED)->site, BBF_L_SITE_RACED);
     assert_null(bbf_site_get(t, 0));
-    assert_null(bbf_site_get(t, BBF_L_SITE_FRESH + 1));
+    assert_null(bbf_site_get(t, BBF_L_SITE_BEFORE_RESET + 1));
     assert_null(bbf_site_get(t, BBF_L_MAX_SITES));
     assert_null(bbf_site_get(t, UINT32_MAX));
     sample_free(t);
@@ -86,10 +86,10 @@ static void at_the_limit_known_sites_are_still_found(void **state)
             break;
         last = id;
     }
-    assert_int_equal(n, 100 - BBF_L_SITE_FRESH);
+    assert_int_equal(n, 100 - BBF_L_SITE_BEFORE_RESET);
     assert_int_equal(last, 100);
     assert_int_equal(t->hit_sites, 1);
-    assert_int_equal(intern(t, "a/B", "m0", "", BBF_SITE_ENTER), BBF_L_SITE_FRESH + 1);
+    assert_int_equal(intern(t, "a/B", "m0", "", BBF_SITE_ENTER), BBF_L_SITE_BEFORE_RESET + 1);
     assert_int_equal(t->hit_sites, 1);
     assert_int_equal(bbf_class_intern(t, "a/NewByteBuf"), 0); /* its release row has no site */
     limits.max_sites = 65535;
@@ -111,7 +111,7 @@ static void every_number_fits_the_word_that_carries_it(void **state)
             last = id;
     }
     assert_int_equal(last, BBF_L_META_SITE);
-    assert_int_equal(t->hit_sites, 70000 - (BBF_L_META_SITE - BBF_L_SITE_FRESH));
+    assert_int_equal(t->hit_sites, 70000 - (BBF_L_META_SITE - BBF_L_SITE_BEFORE_RESET));
     sample_free(t);
 }
 
@@ -171,7 +171,7 @@ static void threads_that_load_the_same_classes_agree(void **state)
         pthread_join(thread[i], &wrong);
         assert_null(wrong);
     }
-    assert_int_equal(t->n_sites, BBF_L_SITE_FRESH + 1 + 2000);
+    assert_int_equal(t->n_sites, BBF_L_SITE_BEFORE_RESET + 1 + 2000);
     sample_free(t);
 }
 

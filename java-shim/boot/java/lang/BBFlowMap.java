@@ -271,7 +271,7 @@ final class BBFlowMap {
                 return false;
             Object owner = owner(o);
             long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
-            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (meta & META_SITE) != SITE_FRESH
+            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0
                     && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
         } catch (Throwable t) {

@@ -30,7 +30,7 @@ final class BBFlowRoots {
             return;
         slowRoom();
         try {
-            // The root of a life that fresh() opened: the handle suffices, whatever wraps it.
+            // The root of a life that was seen in the constructor: the handle suffices.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
             if (known > NODE_BEFORE_RESET && (meta >>> META_MEM_SHIFT & MEM_KIND) != MEM_KIND
                     && rename(U.getLong(o, OFF), known, meta >>> META_MEM_SHIFT, size))
@@ -88,7 +88,7 @@ final class BBFlowRoots {
                 endBy(f, true);
         }
         if (node <= NODE_BEFORE_RESET) {
-            if (node != NODE_IGNORE && (meta & META_SITE) != SITE_FRESH)
+            if (node != NODE_IGNORE)
                 tally(TALLY_DROPPED_LIVES);
             skip(o, f);
             return;
@@ -97,7 +97,7 @@ final class BBFlowRoots {
         if (sticky && f != IGN && reopen(o, f, node, refs, size, 0))
             return;
         long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
-        if (h == IGN && (meta & META_SITE) != SITE_FRESH) // its root hook follows, and counts
+        if (h == IGN)
             tally(TALLY_DROPPED_LIVES);
         if (sticky)
             U.putLong(o, OFF, h);
@@ -159,13 +159,9 @@ final class BBFlowRoots {
     @Hidden
     private static boolean redraw(Object o, int size, int meta) {
         long f = U.getLong(o, OFF), at = recordAt(f);
-        int sample = U.getInt(SHARED + SHARED_SAMPLE), site = meta & META_SITE;
-        if (site == SITE_FRESH) { // its root draws, and mends what the wrapper copies
-            passOver(f);
-            return true;
-        }
+        int sample = U.getInt(SHARED + SHARED_SAMPLE);
         int flags = U.getInt(SHARED + SHARED_FLAGS) & (SHARED_OFF | SHARED_PAUSED | SHARED_DIRECT_ONLY);
-        int of = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
+        int of = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | meta & META_SITE;
         int node = U.getInt(RATE_ROOTS + ((long) of << 2));
         if (flags != 0 || sample == 0 || node <= NODE_BEFORE_RESET
                 || (U.getLong(at + REC_LIFE) & ~(long) SKIPPED) != (f & HIGH | CLOSED | STICKY)
@@ -332,7 +328,7 @@ final class BBFlowRoots {
         long f = U.getLongVolatile(owner, OFF);
         if (f == 0)
             f = openFirst(owner, kind);
-        if (owner != o)
+        if (owner != o && inForce(f)) // see wrap()
             U.putLong(o, OFF, f);
         if (f != IGN && f != NEVER && isOpen(f))
             step(o, site);

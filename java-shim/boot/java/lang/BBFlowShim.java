@@ -214,13 +214,6 @@ public final class BBFlowShim {
             BBFlowRoots.root(o, size, meta, true);
     }
 
-    /** Before a leak-aware wrapper is built: it would copy the object's last life (D5). */
-    @ForceInline
-    @Hidden
-    public static void fresh(Object o) {
-        root(o, 0, SITE_FRESH | MEM_FIRST_SEEN << META_MEM_SHIFT);
-    }
-
     // ---- views, wrappers, derived buffers (D5) ----
 
     /** In the constructor of a view or wrapper: it walks with its owner's handle. */
@@ -231,6 +224,21 @@ public final class BBFlowShim {
         if (owner == null || mixed() && (foreign(view) || foreign(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
+    }
+
+    /**
+     * The same for a WrappedByteBuf, but the handle of a life that is over is not taken. A leak-aware
+     * wrapper is built before its buffer's root hook, which meets the wrapper in its place: with the
+     * last life's handle it would open the next one for the wrapper alone.
+     */
+    @ForceInline
+    @Hidden
+    public static void wrap(Object view, Object owner) {
+        room();
+        if (owner == null || mixed() && (foreign(view) || foreign(owner)))
+            return;
+        long f = U.getLong(owner, OFF);
+        U.putLong(view, OFF, inForce(f) ? f : 0);
     }
 
     /** The same where the parameter's type does not say that it is a ByteBuf. */
@@ -364,17 +372,23 @@ public final class BBFlowShim {
         return null;
     }
 
+    @ForceInline
+    @Hidden
+    static boolean inForce(long f) {
+        return f == IGN || f == NEVER || f != 0 && isOpen(f);
+    }
+
     /** The handle in force: a view's owner may have been recycled under it. */
     @Hidden
     static long current(Object o) {
         long f = U.getLong(o, OFF);
-        if (f == IGN || f == NEVER || f != 0 && isOpen(f))
+        if (inForce(f))
             return f;
         Object owner = ownerOf(o);
         if (owner == null || owner == o)
             return f;
         long h = U.getLong(owner, OFF);
-        if (h != f)
+        if (h != f && inForce(h)) // see wrap()
             U.putLong(o, OFF, h);
         return h;
     }
@@ -536,7 +550,9 @@ public final class BBFlowShim {
     private static void usingSlow(Object o, long f, int use) {
         slowRoom();
         try {
-            if (f != 0 && f != NEVER && !isOpen(f) && !BBFlowRoots.isSkipped(f))
+            if (f == 0)
+                f = current(o); // a wrapper of a released buffer
+            if (f != 0 && !inForce(f) && !BBFlowRoots.isSkipped(f))
                 BBFlowMisuse.suspect(f, use, kindOf(o));
         } catch (Throwable t) {
             failed(t);

@@ -71,7 +71,7 @@ public final class Storm {
         }
     }
 
-    /** A buffer may be wrapped for leak detection again while its life is open: D5's fresh(). */
+    /** A buffer may be wrapped for leak detection while its life is open: it stays the same life. */
     private abstract static class Again extends AbstractByteBufAllocator {
         static ByteBuf again(ByteBuf b) {
             return toLeakAwareBuffer(b);
@@ -271,11 +271,7 @@ public final class Storm {
         } else if (fate < 980) {
             keepForAWhile(b);
         } else if (fate < 990 && !plain) {
-            Again.again(b); // its life ends as unknown, another begins
-            n.lives++;
-            n.unknown++;
-            countDirect(b);
-            release(b);
+            release(Again.again(b));
         } else if (fate < 999 || kind >= 85) {
             release(b);
         } else {
