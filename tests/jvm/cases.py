@@ -609,8 +609,9 @@ def probe_cases():
         yield probe(f"chunks {version[:3]} greedy", "chunks", netty=version, check=chunks,
                     agent=GREEDY)
         yield probe(f"wrapped {version[:3]} greedy", "wrapped", netty=version, check=wrapped,
-                    agent=GREEDY)
-        yield probe(f"derived {version[:3]} greedy", "derived", netty=version, agent=GREEDY)
+                    agent=GREEDY, short=(17,))
+        yield probe(f"derived {version[:3]} greedy", "derived", netty=version, agent=GREEDY,
+                    short=(17,))
     for kind in CODECS:
         for version in (NETTY_41, NETTY_42):
             yield probe(f"codecs {version[:3]} {kind}", "codecs", kind, netty=version, short=(17,),
