@@ -39,15 +39,16 @@ final class Greedy {
         Oracle.say("lives", 7, "released", 2, "leaked", 1, "live", 0, "collected", LOST.settle());
     }
 
-    /** derived: what Netty's recycler makes is seen before it is a slice or duplicate of anything. */
+    /** derived N: what Netty's recycler makes is seen before it is a slice or duplicate of anything. */
     static void derived(String[] args) throws Exception {
-        for (int i = 0; i < 3; i++) {
+        int n = Integer.parseInt(args[0]);
+        for (int i = 0; i < n; i++) {
             ByteBuf b = PooledByteBufAllocator.DEFAULT.directBuffer(64).writeLong(1);
             Steps.done(b.retainedSlice(0, 4));
             Steps.done(b.retainedDuplicate());
             Steps.done(b);
         }
-        Oracle.say("lives", 9, "released", 9, "leaked", 0, "live", 0);
+        Oracle.say("lives", 3 * n, "released", 3 * n, "leaked", 0, "live", 0);
     }
 
     private static void lose(IntFunction<ByteBuf> alloc, int size) {
