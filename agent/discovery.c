@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/log.h"
 
@@ -65,30 +66,50 @@ void bbf_discovery_set(JNIEnv *env, uint16_t port, const char *token_file)
     (void)(*env)->PopLocalFrame(env, NULL);
 }
 
-void bbf_discovery_clear(JNIEnv *env)
+void bbf_discovery_clear(JNIEnv *env, bool keep_token_file)
 {
     if ((*env)->PushLocalFrame(env, 64) != 0) {
         (void)failed(env);
         return;
     }
     for (size_t i = 0; i < NAMES; i++)
-        (void)call(env, "clearProperty", "(Ljava/lang/String;)Ljava/lang/String;", names[i], NULL);
+        if (!keep_token_file || strcmp(names[i], "btrace.auth.tokenFile") != 0)
+            (void)call(env, "clearProperty", "(Ljava/lang/String;)Ljava/lang/String;", names[i],
+                       NULL);
     (void)(*env)->PopLocalFrame(env, NULL);
+}
+
+/* A property's value; false, and `out` as it was, without one or room for it. */
+static bool get(JNIEnv *env, const char *name, char *out, size_t size)
+{
+    bool there = false;
+
+    if ((*env)->PushLocalFrame(env, 16) != 0) {
+        (void)failed(env);
+        return false;
+    }
+    jstring value = call(env, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;", name, NULL);
+    const char *text = value != NULL ? (*env)->GetStringUTFChars(env, value, NULL) : NULL;
+    if (text != NULL) {
+        there = strlen(text) < size;
+        if (there)
+            strcpy(out, text);
+        (*env)->ReleaseStringUTFChars(env, value, text);
+    }
+    (void)(*env)->PopLocalFrame(env, NULL);
+    return there;
 }
 
 void bbf_discovery_tmpdir(JNIEnv *env, char *out, size_t size)
 {
     snprintf(out, size, "/tmp");
-    if ((*env)->PushLocalFrame(env, 16) != 0) {
-        (void)failed(env);
-        return;
-    }
-    jstring value =
-        call(env, "getProperty", "(Ljava/lang/String;)Ljava/lang/String;", "java.io.tmpdir", NULL);
-    const char *text = value != NULL ? (*env)->GetStringUTFChars(env, value, NULL) : NULL;
-    if (text != NULL) {
-        snprintf(out, size, "%s", text);
-        (*env)->ReleaseStringUTFChars(env, value, text);
-    }
-    (void)(*env)->PopLocalFrame(env, NULL);
+    (void)get(env, "java.io.tmpdir", out, size);
+}
+
+bool bbf_discovery_token_file(JNIEnv *env, char *out, size_t size)
+{
+    char port[32];
+
+    return !get(env, "btrace.port", port, sizeof port) &&
+           get(env, "btrace.auth.tokenFile", out, size) && out[0] != '\0';
 }

@@ -12,14 +12,19 @@
 #define BBF_AGENT_DISCOVERY_H
 
 #include <jni.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* `token_file`: NULL when no token is asked for. */
 void bbf_discovery_set(JNIEnv *env, uint16_t port, const char *token_file);
-/* Those that stand there by us. */
-void bbf_discovery_clear(JNIEnv *env);
+/* Those that stand there by us: btrace.auth.tokenFile not, if the user gave it (`keep_token_file`).
+ */
+void bbf_discovery_clear(JNIEnv *env, bool keep_token_file);
 /* java.io.tmpdir as the JVM has it, "/tmp" without one. */
 void bbf_discovery_tmpdir(JNIEnv *env, char *out, size_t size);
+/* The token's file that the JVM was given with -Dbtrace.auth.tokenFile=FILE. False: none, or one
+ * that belongs to another BTrace server (btrace.port stands), or longer than `size`. */
+bool bbf_discovery_token_file(JNIEnv *env, char *out, size_t size);
 
 #endif

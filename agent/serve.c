@@ -310,12 +310,13 @@ static void make_uuid(char out[37])
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bbf_token token;
 static bool has_token, published;
+static bool given; /* the token's file, by the JVM's property */
 
 /* Option auth. False: no TCP, and why is logged. */
 static bool get_token(JNIEnv *env)
 {
     const char *auth = bbf_agent.options.auth != NULL ? bbf_agent.options.auth : "on";
-    char why[PATH_MAX + 100] = "", dir[PATH_MAX - 64];
+    char why[PATH_MAX + 100] = "", dir[PATH_MAX - 64], file[PATH_MAX];
 
     if (strcmp(auth, "off") == 0) {
         bbf_log(BBF_LOG_WARN,
@@ -324,6 +325,9 @@ static bool get_token(JNIEnv *env)
         return true;
     }
     int err;
+    given = strcmp(auth, "on") == 0 && bbf_discovery_token_file(env, file, sizeof file);
+    if (given)
+        auth = file;
     if (strcmp(auth, "on") == 0) {
         bbf_discovery_tmpdir(env, dir, sizeof dir);
         err = bbf_token_make(&token, dir, why, sizeof why);
@@ -389,7 +393,7 @@ void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms)
     pthread_mutex_unlock(&lock);
     drop_token();
     if (clear)
-        bbf_discovery_clear(env);
+        bbf_discovery_clear(env, given);
     if (server != NULL)
         bbf_server_stop(server, timeout_ms);
 }

@@ -105,8 +105,8 @@ static const struct option table[] = {
       .help = "serve TCP on 127.0.0.1, too, and say where in the property btrace.port, for stock "
               "BTrace clients; 0: any free port" },
     { "auth", TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
-      .help = "ask clients over TCP for the token in FILE (on: in a new file, named by the property "
-              "btrace.auth.tokenFile); off: every user of this host may connect, which stock 2.2.6 "
+      .help = "ask clients over TCP for the token in FILE (on: in the file that the JVM's property "
+              "btrace.auth.tokenFile names, else in a new one, which it names then); off: every user of this host may connect, which stock 2.2.6 "
               "clients need" },
     { "maxClients", COUNT, FIELD(max_clients), .min = 1, .max = 1000, .initial = "16",
       .argument = "N", .help = "clients connected at once" },

@@ -18,9 +18,10 @@ V1 = b"\xAC\xED\x00\x05"
 
 
 @contextlib.contextmanager
-def program(bench, options):
+def program(bench, options, *flags):
     """com.app.W serve, which leaks at two places; ends in order."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,{options}",
+                                *flags,
                                 f"-Djava.io.tmpdir={bench.folder}", "-cp",
                                 class_path("probes", NETTY), "com.app.W", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
@@ -134,6 +135,40 @@ def own_token_file(bench):
     assert os.path.exists(path), "a file that is not ours was deleted"
 
 
+def token_file_by_property(bench):
+    """-Dbtrace.auth.tokenFile=FILE is auth=FILE: its rules, made if it is not there and deleted with
+    the JVM then; after a stop the property stands as it was given. Another BTrace's is left alone."""
+    path = bench.path("property.token")
+    flag = f"-Dbtrace.auth.tokenFile={path}"
+    with program(bench, "port=0", flag) as process:
+        with open(path, encoding="ascii") as file:
+            token = file.read()
+        port = properties(bench, process)["btrace.port"]
+        same("properties", properties(bench, process),
+             {"btrace.port": port, "btrace.address": "127.0.0.1", "btrace.wireio": "1",
+              "btrace.auth.required": "true", "btrace.auth.tokenFile": path})
+        for words, code in (((), 4), (("--token-file", path), 0)):
+            done = bench.run([CLIENT, "status", f"127.0.0.1:{port}", *words])
+            same(f"{words}: {done.stderr}", done.returncode, code)
+        same("length", len(token), 43)
+        same("stop", bench.run([CLIENT, "stop", str(process.pid)]).returncode, 0)
+        until = time.time() + 30
+        while len(properties(bench, process)) > 1 and time.time() < until:
+            time.sleep(0.1)
+        same("after the stop", properties(bench, process), {"btrace.auth.tokenFile": path})
+    assert not os.path.exists(path), "the file that we made is still there"
+    with open(path, "w", encoding="ascii") as file:
+        file.write("open to others\n")
+    os.chmod(path, 0o644)
+    with program(bench, "port=0", flag) as process:
+        same("not served", properties(bench, process), {"btrace.auth.tokenFile": path})
+        with open(bench.path("stderr"), encoding="utf-8") as log:
+            assert "open to others" in log.read()
+    with program(bench, "port=0", flag, "-Dbtrace.port=2020") as process:
+        found = properties(bench, process)["btrace.auth.tokenFile"]
+        assert found != path and found.endswith(".token"), found
+
+
 def without_token(bench):
     """auth=off: said in the log; v1 and v2; every event; the live stream; stop takes it all away."""
     with program(bench, "port=0,auth=off,loglevel=warn") as process:
@@ -219,5 +254,7 @@ def cases():
     yield Special("tcp/own token file", own_token_file, jdk=(17,))
     yield Special("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
                   short=(17, 25))
+    yield Special("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
+                  short=(17,))
     yield Special("events", events, jdk=(17,))
     yield Special("tcp/port in use", port_in_use, jdk=(17,))
