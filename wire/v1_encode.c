@@ -113,9 +113,32 @@ static void more_block(struct writer *w, size_t n)
     add_number(w->out, 0, w->header);
 }
 
+/* Whole blocks at a time, behind one that is full. */
+static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
+{
+    size_t blocks = n / BLOCK;
+    char *to = bbf_buf_reserve(w->out, blocks * (LONG_HEADER + BLOCK));
+
+    if (to == NULL)
+        return blocks * BLOCK;
+    end_block(w);
+    for (size_t i = 0; i < blocks; i++, to += LONG_HEADER + BLOCK) {
+        memcpy(to, "\x7A\0\0\4\0", LONG_HEADER);
+        memcpy(to + LONG_HEADER, bytes + i * BLOCK, BLOCK);
+    }
+    w->out->len += blocks * (LONG_HEADER + BLOCK);
+    return blocks * BLOCK;
+}
+
 static void put_raw(struct writer *w, const char *bytes, size_t n)
 {
     while (n > 0) {
+        if (w->left == 0 && n > BLOCK && w->header != SHORT_HEADER) {
+            size_t done = put_blocks(w, bytes, n);
+            bytes += done;
+            n -= done;
+            continue;
+        }
         if (w->left == 0 || (w->left < n && w->header == SHORT_HEADER))
             more_block(w, n);
         size_t part = w->left < n ? w->left : n;

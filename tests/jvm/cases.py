@@ -9,6 +9,7 @@ import typing
 import ages
 import attach
 import budget
+import ending
 import guests
 import misuse
 import notice
@@ -857,4 +858,4 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(),
-         *wire.cases()]
+         *wire.cases(), *ending.cases()]

@@ -55,6 +55,7 @@ public final class W {
         COMMANDS.put("beside", Beside::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
+        COMMANDS.put("ending", Ending::run);
         COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("older", Older::run);
