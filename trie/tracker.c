@@ -140,6 +140,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);
+    atomic_init(bbf_shared_long(t, BBF_L_SHARED_RECORDS), (uint64_t)(uintptr_t)t->records.base);
     t->n_sites = 1;
     t->n_classes = 1;
     t->max_sites = BBF_L_MAX_SITES;

@@ -35,7 +35,7 @@ final class BBFlowRecords {
     @ForceInline
     @Hidden
     static long recordAt(long handle) {
-        return RECORDS + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
+        return U.getLong(SHARED + SHARED_RECORDS) + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
     }
 
     @Hidden
