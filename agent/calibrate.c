@@ -32,15 +32,20 @@ static void reset(void)
     STORE(record.run, BBF_WORD(1, 0));
 }
 
-/* As BBFlowShim.step(). */
-static void steps(void)
+/* As BBFlowShim.step() in the ring, looking for the site at child `i` (1: it is not there). */
+static inline void step_along(unsigned i)
 {
-    for (unsigned i = 0; i < TIMES; i++) {
+    for (unsigned n = 0; n < TIMES; n++) {
         uint64_t f = LOAD(field), path = LOAD(record.path);
-        uint64_t child = LOAD(ring[BBF_LOW(path) % RING].child[0]) ^ (uint64_t)SITE << 32;
+        uint64_t child = LOAD(ring[BBF_LOW(path) % RING].child[i]) ^ (uint64_t)SITE << 32;
         if (((path ^ f) | child) >> 32 == 0)
             STORE(record.path, (f & HIGH) | child);
     }
+}
+
+static void steps(void)
+{
+    step_along(0);
 }
 
 /* As its root() and release() of an object that was met before. */
@@ -76,12 +81,7 @@ static void lives(void)
 
 static void passed_steps(void)
 {
-    for (unsigned i = 0; i < TIMES; i++) {
-        uint64_t f = LOAD(field), path = LOAD(record.path);
-        uint64_t child = LOAD(ring[BBF_LOW(path) % RING].child[1]) ^ (uint64_t)SITE << 32;
-        if (((path ^ f) | child) >> 32 == 0)
-            STORE(record.path, (f & HIGH) | child);
-    }
+    step_along(1);
 }
 
 /* SplitMix64 as the shim draws, behind the call that leads there. */

@@ -1,0 +1,410 @@
+#include "core/option_value.h"
+
+#include "core/err.h"
+#include "core/track.h"
+#include "core/units.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SHOWN = 60 };
+
+static const char boolean_words[] = "true, false, on, off, yes, no, 1, 0";
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+int bbf_option_complain(struct bbf_option_error *error, size_t column, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    error->at.column = column;
+    vsnprintf(error->at.text, sizeof error->at.text, format, args);
+    va_end(args);
+    return BBF_EINVAL;
+}
+
+int bbf_option_shown(size_t len)
+{
+    return (int)(len < SHOWN ? len : SHOWN);
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+void *bbf_option_field(struct bbf_options *options, const struct bbf_option_row *option)
+{
+    return (char *)options + option->offset;
+}
+
+static const void *const_field(const struct bbf_options *options,
+                               const struct bbf_option_row *option)
+{
+    return (const char *)options + option->offset;
+}
+
+/* Booleans, enums and counts by their width: one path for the whole table. */
+static void store_number(struct bbf_options *options, const struct bbf_option_row *option,
+                         uint64_t value)
+{
+    bool flag = value != 0;
+    unsigned word = (unsigned)value;
+
+    _Static_assert(sizeof(enum bbf_log_level) == sizeof word, "enums are stored as unsigned");
+    _Static_assert(sizeof(enum bbf_onerror) == sizeof word, "enums are stored as unsigned");
+    if (option->width == sizeof flag)
+        memcpy(bbf_option_field(options, option), &flag, sizeof flag);
+    else if (option->width == sizeof word)
+        memcpy(bbf_option_field(options, option), &word, sizeof word);
+    else
+        memcpy(bbf_option_field(options, option), &value, sizeof value);
+}
+
+static uint64_t load_number(const struct bbf_options *options, const struct bbf_option_row *option)
+{
+    bool flag;
+    unsigned word;
+    uint64_t value;
+
+    if (option->width == sizeof flag) {
+        memcpy(&flag, const_field(options, option), sizeof flag);
+        return flag;
+    }
+    if (option->width == sizeof word) {
+        memcpy(&word, const_field(options, option), sizeof word);
+        return word;
+    }
+    memcpy(&value, const_field(options, option), sizeof value);
+    return value;
+}
+
+struct bbf_patterns *bbf_option_patterns(const struct bbf_options *options,
+                                         const struct bbf_option_row *option)
+{
+    struct bbf_patterns *list;
+    memcpy(&list, const_field(options, option), sizeof list);
+    return list;
+}
+
+void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_option_row *option,
+                               struct bbf_patterns *list)
+{
+    bbf_patterns_free(bbf_option_patterns(options, option));
+    memcpy(bbf_option_field(options, option), &list, sizeof list);
+}
+
+char *bbf_option_text(const struct bbf_options *options, const struct bbf_option_row *option)
+{
+    char *text;
+    memcpy(&text, const_field(options, option), sizeof text);
+    return text;
+}
+
+void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_row *option,
+                           char *text)
+{
+    free(bbf_option_text(options, option));
+    memcpy(bbf_option_field(options, option), &text, sizeof text);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+static int parse_boolean(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                         struct bbf_option_error *error, size_t column)
+{
+    static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(value, words[i]) == 0) { /* TRUE, as the Java tracker takes it */
+            *number = i % 2;
+            return BBF_OK;
+        }
+    }
+    return bbf_option_complain(error, column, "option '%s': '%.*s' is none of %s", option->name,
+                               bbf_option_shown(strlen(value)), value, boolean_words);
+}
+
+static int parse_choice(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                        struct bbf_option_error *error, size_t column)
+{
+    char words[80] = "";
+
+    for (const struct bbf_choice *c = option->choices; c->word != NULL; c++) {
+        if (strcmp(value, c->word) == 0) {
+            *number = c->value;
+            return BBF_OK;
+        }
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", used > 0 ? ", " : "", c->word);
+    }
+    return bbf_option_complain(error, column, "option '%s': '%.*s' is none of %s", option->name,
+                               bbf_option_shown(strlen(value)), value, words);
+}
+
+static int parse_number(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                        struct bbf_option_error *error, size_t column)
+{
+    char least[32], most[32];
+    int rc;
+
+    if (option->type == TYPE_SIZE) {
+        rc = bbf_parse_size(value, number);
+        bbf_size_text(option->min, least, sizeof least);
+        bbf_size_text(option->max, most, sizeof most);
+    } else {
+        const char *rest = value;
+        rc = bbf_parse_digits(&rest, number);
+        if (*rest != '\0')
+            rc = BBF_EINVAL;
+        snprintf(least, sizeof least, "%" PRIu64, option->min);
+        snprintf(most, sizeof most, "%" PRIu64, option->max);
+    }
+    if (rc == BBF_EINVAL)
+        return bbf_option_complain(
+            error, column, "option '%s': '%.*s' is no %s; it takes %s to %s%s", option->name,
+            bbf_option_shown(strlen(value)), value, option->type == TYPE_SIZE ? "size" : "number",
+            least, most, option->type == TYPE_SIZE ? ", as 256M or 1G" : "");
+    if (rc == BBF_ERANGE || *number < option->min || *number > option->max)
+        return bbf_option_complain(
+            error, column, "option '%s': %.*s is out of range; it takes %s to %s", option->name,
+            bbf_option_shown(strlen(value)), value, least, most);
+    return BBF_OK;
+}
+
+/* "0.5%" in millionths, at most four digits behind the point; off is none. */
+static int parse_share(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                       struct bbf_option_error *error, size_t column)
+{
+    const char *rest = value;
+    uint64_t percent = 0;
+    unsigned unit = 10000;
+
+    *number = 0;
+    if (strcmp(value, "off") == 0)
+        return BBF_OK;
+    int rc = bbf_parse_digits(&rest, &percent);
+    uint64_t millionths = rc == BBF_OK && percent <= 100 ? percent * unit : UINT64_MAX;
+    if (rc == BBF_OK && *rest == '.') {
+        const char *digit = ++rest;
+        for (; *rest >= '0' && *rest <= '9' && unit > 1; rest++) {
+            unit /= 10;
+            millionths += percent <= 100 ? (uint64_t)(*rest - '0') * unit : 0;
+        }
+        rc = rest > digit ? BBF_OK : BBF_EINVAL;
+    }
+    if (rc == BBF_EINVAL || (rc == BBF_OK && strcmp(rest, "%") != 0))
+        return bbf_option_complain(
+            error, column,
+            "option '%s': '%.*s' is no share; it takes 0.01%% to 100%%, as 1%% or "
+            "0.5%%, or off",
+            option->name, bbf_option_shown(strlen(value)), value);
+    if (rc != BBF_OK || millionths < option->min || millionths > option->max)
+        return bbf_option_complain(
+            error, column, "option '%s': %.*s is out of range; it takes 0.01%% to 100%%, or off",
+            option->name, bbf_option_shown(strlen(value)), value);
+    *number = millionths;
+    return BBF_OK;
+}
+
+static void show_share(uint64_t millionths, struct bbf_buf *out)
+{
+    char text[32];
+
+    if (millionths == 0) {
+        bbf_buf_str(out, "off");
+        return;
+    }
+    int len = snprintf(text, sizeof text, "%" PRIu64 ".%04" PRIu64, millionths / 10000,
+                       millionths % 10000);
+    while (text[len - 1] == '0')
+        len--;
+    bbf_buf_printf(out, "%.*s%%", text[len - 1] == '.' ? len - 1 : len, text);
+}
+
+/* In seconds; 0 or off is none. */
+static int parse_time(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                      struct bbf_option_error *error, size_t column)
+{
+    uint64_t ns = 0;
+    int rc = BBF_OK;
+
+    *number = 0;
+    if (strcmp(value, "0") == 0 || strcmp(value, "off") == 0)
+        return BBF_OK;
+    rc = bbf_parse_duration(value, &ns);
+    *number = ns / 1000000000;
+    if (rc == BBF_EINVAL)
+        return bbf_option_complain(
+            error, column,
+            "option '%s': '%.*s' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off", option->name,
+            bbf_option_shown(strlen(value)), value);
+    if (rc != BBF_OK || *number < option->min || *number > option->max)
+        return bbf_option_complain(
+            error, column, "option '%s': %.*s is out of range; it takes 1s to 365d, or 0 for off",
+            option->name, bbf_option_shown(strlen(value)), value);
+    return BBF_OK;
+}
+
+/* In the largest unit that it is a multiple of. */
+static void show_time(uint64_t seconds, struct bbf_buf *out)
+{
+    static const struct {
+        unsigned seconds;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && seconds != 0; i++)
+        if (seconds % units[i].seconds == 0) {
+            bbf_buf_printf(out, "%" PRIu64 "%c", seconds / units[i].seconds, units[i].unit);
+            return;
+        }
+    bbf_buf_char(out, '0');
+}
+
+static int parse_list(const struct bbf_option_row *option, const char *value,
+                      struct bbf_patterns **list, struct bbf_option_error *error, size_t column)
+{
+    struct bbf_parse_error at;
+    char *plus = strdup(value);
+    if (plus == NULL)
+        return BBF_ENOMEM;
+    for (char *c = plus; *c != '\0'; c++) {
+        if (*c == ',')
+            *c = '+';
+    }
+    int rc = bbf_patterns_parse(list, plus, strlen(plus), &at);
+    free(plus);
+    if (rc == BBF_EINVAL)
+        bbf_option_complain(error, column + at.column - 1, "option '%s': %.200s", option->name,
+                            at.text);
+    return rc;
+}
+
+int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *option,
+                      const char *value, bool grow, struct bbf_option_error *error, size_t column)
+{
+    uint64_t number = 0;
+    int rc = BBF_OK;
+
+    switch (option->type) {
+    case TYPE_PATTERNS: {
+        struct bbf_patterns *list = NULL, *all = NULL;
+        rc = parse_list(option, value, &list, error, column);
+        if (rc == BBF_OK)
+            rc = bbf_patterns_join(&all, grow ? bbf_option_patterns(options, option) : NULL, list);
+        bbf_patterns_free(list);
+        if (rc == BBF_OK)
+            bbf_option_store_patterns(options, option, all);
+        return rc;
+    }
+    case TYPE_TEXT: {
+        char *text = strdup(value);
+        if (text == NULL)
+            return BBF_ENOMEM;
+        bbf_option_store_text(options, option, text);
+        return BBF_OK;
+    }
+    case TYPE_TRACKS: {
+        struct bbf_parse_error at;
+        char *list;
+        rc = bbf_track_parse(&list, grow ? bbf_option_text(options, option) : NULL, value, &at);
+        if (rc == BBF_OK)
+            bbf_option_store_text(options, option, list);
+        return rc == BBF_EINVAL ? bbf_option_complain(error, column + at.column - 1,
+                                                      "option '%s': %.200s", option->name, at.text)
+                                : rc;
+    }
+    case TYPE_BOOLEAN:
+        rc = parse_boolean(option, value, &number, error, column);
+        break;
+    case TYPE_CHOICE:
+        rc = parse_choice(option, value, &number, error, column);
+        break;
+    case TYPE_PORT:
+        if (strcmp(value, "off") == 0) {
+            number = BBF_PORT_OFF;
+            break;
+        }
+        rc = parse_number(option, value, &number, error, column);
+        break;
+    case TYPE_DURATION:
+        rc = parse_time(option, value, &number, error, column);
+        break;
+    case TYPE_SHARE:
+        rc = parse_share(option, value, &number, error, column);
+        break;
+    case TYPE_COUNT:
+    case TYPE_SIZE:
+        rc = parse_number(option, value, &number, error, column);
+        break;
+    case TYPE_FLAG:
+        number = 1;
+        break;
+    }
+    if (rc == BBF_OK)
+        store_number(options, option, number);
+    return rc;
+}
+
+/* ---- Shown ----------------------------------------------------------------------------------- */
+
+static const char *choice_word(const struct bbf_option_row *option, uint64_t value)
+{
+    for (const struct bbf_choice *c = option->choices; c->word != NULL; c++) {
+        if (c->value == value)
+            return c->word;
+    }
+    return ""; /* onerror was not given */
+}
+
+void bbf_option_show_value(const struct bbf_options *options, const struct bbf_option_row *option,
+                           struct bbf_buf *out)
+{
+    char text[32];
+
+    switch (option->type) {
+    case TYPE_PATTERNS: {
+        const struct bbf_patterns *list = bbf_option_patterns(options, option);
+        for (size_t k = 0; k < bbf_patterns_count(list); k++)
+            bbf_buf_printf(out, "%s%s", k > 0 ? "+" : "", bbf_patterns_get(list, k));
+        break;
+    }
+    case TYPE_TRACKS:
+    case TYPE_TEXT: {
+        const char *value = bbf_option_text(options, option);
+        bbf_buf_str(out, value != NULL ? value : "");
+        break;
+    }
+    case TYPE_BOOLEAN: {
+        bool value = load_number(options, option) != 0;
+        bbf_buf_str(out, option->on_off ? (value ? "on" : "off") : (value ? "true" : "false"));
+        break;
+    }
+    case TYPE_CHOICE:
+        bbf_buf_str(out, choice_word(option, load_number(options, option)));
+        break;
+    case TYPE_PORT:
+        if (load_number(options, option) == BBF_PORT_OFF) {
+            bbf_buf_str(out, "off");
+            break;
+        }
+        bbf_buf_printf(out, "%" PRIu64, load_number(options, option));
+        break;
+    case TYPE_COUNT:
+        bbf_buf_printf(out, "%" PRIu64, load_number(options, option));
+        break;
+    case TYPE_SIZE:
+        bbf_buf_str(out, bbf_size_text(load_number(options, option), text, sizeof text));
+        break;
+    case TYPE_DURATION:
+        show_time(load_number(options, option), out);
+        break;
+    case TYPE_SHARE:
+        show_share(load_number(options, option), out);
+        break;
+    case TYPE_FLAG:
+        break;
+    }
+}

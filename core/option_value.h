@@ -1,0 +1,70 @@
+/*
+ * core/option_value.h - one row of the option table, and how its value is read, kept in struct
+ * bbf_options and shown. For core/option.c, which has the table; everybody else: core/option.h.
+ *
+ * Threads: as there, one at a time for each struct bbf_options.
+ */
+#ifndef BBF_CORE_OPTION_VALUE_H
+#define BBF_CORE_OPTION_VALUE_H
+
+#include "core/option.h"
+
+enum bbf_option_type {
+    TYPE_PATTERNS,
+    TYPE_BOOLEAN,
+    TYPE_COUNT,
+    TYPE_SIZE,
+    TYPE_DURATION, /* seconds */
+    TYPE_SHARE,    /* millionths */
+    TYPE_PORT,
+    TYPE_TEXT,
+    TYPE_CHOICE,
+    TYPE_FLAG,
+    TYPE_TRACKS
+};
+
+struct bbf_choice {
+    const char *word;
+    unsigned value;
+};
+
+struct bbf_option_row {
+    const char *name;
+    enum bbf_option_type type;
+    bool on_off; /* TYPE_BOOLEAN: shown as on/off, not true/false */
+    bool live;
+    unsigned effect;
+    size_t offset, width; /* of the field in struct bbf_options */
+    uint64_t min, max;
+    const char *initial; /* read by the option's own parser; "" = none */
+    const struct bbf_choice *choices;
+    const char *argument;
+    const char *help;
+};
+
+/* Fill the error; `column` (from 1) is where the wrong text begins. BBF_EINVAL. */
+int bbf_option_complain(struct bbf_option_error *error, size_t column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* How much of a text of `len` bytes an error shows, for "%.*s". */
+int bbf_option_shown(size_t len);
+
+/* The row's field. */
+void *bbf_option_field(struct bbf_options *options, const struct bbf_option_row *option);
+/* Borrowed; NULL: none. A store takes the new one over and frees the old. */
+struct bbf_patterns *bbf_option_patterns(const struct bbf_options *options,
+                                         const struct bbf_option_row *option);
+void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_option_row *option,
+                               struct bbf_patterns *list);
+char *bbf_option_text(const struct bbf_options *options, const struct bbf_option_row *option);
+void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_row *option,
+                           char *text);
+
+/* Give the option its value; `grow`: a list keeps what it holds. `column` is where the value
+ * stands. Nothing changes on an error: BBF_EINVAL (error filled), BBF_ENOMEM. */
+int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *option,
+                      const char *value, bool grow, struct bbf_option_error *error, size_t column);
+/* The value in force, as it would be written in an option string. */
+void bbf_option_show_value(const struct bbf_options *options, const struct bbf_option_row *option,
+                           struct bbf_buf *out);
+
+#endif
