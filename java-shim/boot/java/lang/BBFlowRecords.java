@@ -31,7 +31,10 @@ final class BBFlowRecords {
 
     // ---- words ----
 
-    /** The address comes of the handle: that is what orders these loads behind $bbf's. */
+    /**
+     * The address comes of the handle: that is what orders these loads behind $bbf's. The base is
+     * loaded: C2 would add a constant to the offset of each word, 64 bits in the code every time.
+     */
     @ForceInline
     @Hidden
     static long recordAt(long handle) {
