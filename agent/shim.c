@@ -91,8 +91,6 @@ static uint64_t address_of(const struct bbf_tracker *t, int number)
         return array_base;
     case 9:
         return array_scale;
-    case 1:
-        return (uint64_t)(uintptr_t)t->records.base;
     case 2:
         return (uint64_t)(uintptr_t)t->nodes.base;
     case 3:

@@ -141,7 +141,7 @@
     XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
     XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
-    XX(SHARED_RECORDS, 120)  /* long: address of the records */                                    \
+    XX(SHARED_RECORDS, 120)  /* long: address of the records (BBFlowRecords.recordAt) */           \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
@@ -203,7 +203,6 @@ enum bbf_layout {
 /* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass:
  * MAGIC + number << 32. javac folds offsets into them, so the low half is kept and added. */
 #define BBF_SHIM_ADDRESSES(XX)                                                                     \
-    XX(RECORDS, 1)                                                                                 \
     XX(NODES, 2)                                                                                   \
     XX(OVERFLOW, 3)                                                                                \
     XX(ROOTS, 4)                                                                                   \

@@ -5,8 +5,8 @@
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
  * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references.
  * Records, nodes, stripes and the shared page are native memory that is never unmapped (D12.1);
- * their addresses are written into the constant pool before a class is defined, so <clinit> calls
- * no native. Each class beside this one is a part of it: BBFlowRecords, BBFlowRoots, BBFlowParts,
+ * their addresses are written into the constant pool before a class is defined (that of the records
+ * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of it: BBFlowRecords, BBFlowRoots, BBFlowParts,
  * BBFlowMisuse, BBFlowMap, BBFlowTrack; all hooks and natives are here.
  *
  * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
