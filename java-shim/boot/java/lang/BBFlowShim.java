@@ -6,8 +6,9 @@
  * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references.
  * Records, nodes, stripes and the shared page are native memory that is never unmapped (D12.1);
  * their addresses are written into the constant pool before a class is defined (that of the records
- * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of it: BBFlowRecords, BBFlowRoots, BBFlowParts,
- * BBFlowMisuse, BBFlowMap, BBFlowTrack; all hooks and natives are here.
+ * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of
+ * it: BBFlowRecords, BBFlowRoots, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all hooks and
+ * natives are here.
  *
  * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
