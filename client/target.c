@@ -223,8 +223,9 @@ static int explain_pid(pid_t pid, const char *written, const struct bbf_request 
     else
         rc = bbf_fail(BBF_EXIT_TARGET,
                       "JVM %ld (%s) has libbbflow.so loaded, but no socket of it was found%s%s; "
-                      "if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' "
-                      "it again; else its stderr says why bbflow is off",
+                      "if jcmd has just attached it, ask again in a moment; if it has socket=DIR "
+                      "give --socket DIR; if it was stopped, 'bbflow attach' it again; else its "
+                      "stderr says why bbflow is off",
                       (long)pid, shown, request->socket != NULL ? " below " : "",
                       request->socket != NULL ? request->socket : "");
     free(name);

@@ -267,7 +267,7 @@ FAKE_MAP=$work/libjvm.so start bare java -cp x com.example.Bare
 FAKE_MAP=$work/libjvm.so:$work/libbbflow.so start mute java com.example.Mute
 unset FAKE_MUTE
 check no-agent 3 '' "bbflow: JVM $bare (com.example.Bare) runs without the bbflow agent; $start_hint" tree "$bare"
-check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' it again; *" \
+check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if jcmd has just attached it, ask again in a moment; if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' it again; *" \
     tree "$mute"
 check name-without-agent 3 '' "*no JVM with the agent has 'com.example.Bare'*Without the agent*$bare  com.example.Bare*" \
     tree com.example.Bare --socket "$sockets"

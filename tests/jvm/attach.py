@@ -143,6 +143,13 @@ class Program:
             time.sleep(0.1)
         same("threads of ours", self.ours(), [])
 
+    def wait_for_socket(self, seconds=30):
+        """jcmd has its answer before the classes are retransformed and the socket is there."""
+        end = time.time() + seconds
+        while not glob.glob(os.path.join(self.bench.sockets, "bbflow-*", "*.sock")):
+            assert time.time() < end, f"no socket after {seconds} s"
+            time.sleep(0.05)
+
     def memory(self):
         """Resident kB."""
         with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
@@ -302,6 +309,7 @@ def jcmd(bench):
         same("lines of ours", len(lines), 4)
         for line, word in zip(lines, ("did you mean 'include'", "jcmd", "/no", "bbflow set")):
             assert word in line, f"no {word!r} in {line}"
+        program.wait_for_socket()
         program.ask("status", str(program.pid))
         copy = bench.path("libbbflow-other.so")
         shutil.copy(harness.AGENT, copy)
