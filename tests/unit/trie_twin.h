@@ -96,4 +96,19 @@ static inline uint32_t walk_node(struct walk *w, struct twin_object *o)
     return (uint32_t)atomic_load(&walk_record(w, o)->path);
 }
 
+/* Totals as `released live leaked held harmless unknown`. */
+static inline void walk_assert_totals(struct walk *w, const char *wanted)
+{
+    struct bbf_snapshot *s = sample_capture(w->t);
+    const struct bbf_snap_totals *n = &s->totals;
+    char got[200];
+    snprintf(got, sizeof got, "%u %u %u %u %u %u", (unsigned)n->released_, (unsigned)n->live_,
+             (unsigned)n->leaked_, (unsigned)n->held_, (unsigned)n->harmless_,
+             (unsigned)n->unknown_);
+    assert_string_equal(got, wanted);
+    assert_int_equal(n->lives_,
+                     n->released_ + n->live_ + n->leaked_ + n->held_ + n->harmless_ + n->unknown_);
+    bbf_snapshot_free(s);
+}
+
 #endif
