@@ -128,12 +128,12 @@
     XX(TALLY_HOLDERS_UNKNOWN, 4)                                                                   \
     XX(TALLY_DEEP_STEPS, 5) /* those of the dropped steps that maxDepth refused */                 \
     XX(TALLIES, 6)                                                                                 \
-    /* the shared page */                                                                          \
+    /* the shared page: what every hook reads is in 64 bytes that the agent alone writes to */     \
     XX(SHARED_MIXED, 0) /* int: some ByteBuf class has no hidden field (D4) */                     \
     XX(SHARED_FLAGS, 4)                                                                            \
     XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
     XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
-    XX(SHARED_FREE, 16)      /* long tag:32 | record:32, stack of batches */                       \
+    XX(SHARED_RECORDS, 16)   /* long: address of the records */                                    \
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: chunks of the adaptive allocator */                          \
@@ -141,7 +141,7 @@
     XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
     XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
-    XX(SHARED_RECORDS, 120)  /* long: address of the records (BBFlowRecords.recordAt) */           \
+    XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
