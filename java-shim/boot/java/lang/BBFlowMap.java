@@ -271,8 +271,7 @@ final class BBFlowMap {
                 return false;
             Object owner = owner(o);
             long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
-            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0
-                    && !BBFlowRoots.paused())
+            if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
         } catch (Throwable t) {
             BBFlowShim.failed(t);

@@ -551,8 +551,6 @@ public final class BBFlowShim {
     private static void usingSlow(Object o, long f, int use) {
         slowRoom();
         try {
-            if (f == 0)
-                f = current(o); // a wrapper of a released buffer
             if (f != 0 && !inForce(f) && !BBFlowRoots.isSkipped(f))
                 BBFlowMisuse.suspect(f, use, kindOf(o));
         } catch (Throwable t) {
