@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/frames.h"
 #include "agent/netty.h"
 #include "agent/state.h"
 
@@ -110,10 +111,11 @@ static uint64_t find_out(JNIEnv *env, jmethodID id)
 uint32_t bbf_caller_site(JNIEnv *env, uint32_t use)
 {
     jvmtiFrameInfo frames[FRAMES];
-    jint n = 0;
-    if ((*bbf_agent.code)->GetStackTrace(bbf_agent.code, NULL, 0, FRAMES, frames, &n) !=
-        JVMTI_ERROR_NONE)
+    jint n = bbf_frames_here(frames, FRAMES);
+    if (n < 0) {
+        bbf_node_drop_step(bbf_agent.tracker);
         return 0;
+    }
     for (jint i = 0; i < n; i++) {
         uint64_t about = recall(frames[i].method);
         if (about == 0) {

@@ -4,9 +4,11 @@
  * util packages, its holders' own retain and release, the JDK and the hooks themselves are passed
  * over: they only forward.
  *
- * A microsecond or more at each retain and release, and GetStackTrace may take a lock of the JVM's
- * for a moment, where a method has no jmethodID yet: an exception to D12.9 that has to be asked
- * for. What a method is, is remembered by its jmethodID, which no JVM gives to another method.
+ * A microsecond or more at each retain and release; on JDK 13 to 22 one thread at a time asks for
+ * its stack (agent/frames.h), and GetStackTrace may take a lock of the JVM's for a moment, where a
+ * method has no jmethodID yet: an exception to D12.9 that has to be asked for. A call whose turn
+ * does not come is a dropped step. What a method is, is remembered by its jmethodID, which HotSpot
+ * gives to no other method (it is compared, never used).
  *
  * Called by: agent/natives.c. Threads: any; where a method is met first, the mutex of the sites.
  */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/frames.h"
 #include "agent/missed.h"
 #include "agent/netty.h"
 #include "agent/overhead.h"
@@ -267,7 +268,7 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
     jmethodID *methods = NULL;
     jint n = 0;
     bool found = bbf_plan_hooks(plan);
-    if (found || (*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != 0)
+    if (found || bbf_frames_of_class(class, &n, &methods) != 0)
         return found;
     for (jint i = 0; i < n && !found; i++)
         found = bbf_tracked_closes(jvmti, plan->tracks, methods[i]) != 0;

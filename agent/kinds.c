@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/frames.h"
 #include "agent/netty.h"
 #include "agent/state.h"
 
@@ -119,7 +120,7 @@ static bool releases_nothing(jclass type)
     jmethodID *methods = NULL;
     jint n = 0;
     bool found = false;
-    if ((*jvmti)->GetClassMethods(jvmti, type, &n, &methods) != 0)
+    if (bbf_frames_of_class(type, &n, &methods) != 0)
         return false;
     for (jint i = 0; i < n && !found; i++) {
         char *name = NULL, *signature = NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/frames.h"
 #include "agent/netty.h"
 #include "agent/serve.h"
 #include "agent/state.h"
@@ -12,15 +13,22 @@
 #include "core/log.h"
 #include "render/misuse.h"
 
-enum { EVENTS = 64, ROWS = 256, FRAMES = 17, STEPS = 64, NEAR = 11 /* frames, ours included */ };
+enum {
+    EVENTS = 64,
+    ROWS = 256,
+    FRAMES = 17,
+    STEPS = 64,
+    NEAR = 11, /* frames, ours included */
+    TEXT = 4096
+};
 enum state { FREE, TAKEN, READY };
 
 /* One use, from the thread that did it to the agent thread. */
 struct event {
     _Atomic uint32_t state;
     uint32_t use, class_number, node, released_tid, used_tid;
-    jint n_frames;
-    jvmtiFrameInfo frames[FRAMES];
+    size_t len;
+    char used_by[TEXT]; /* the methods on its stack, innermost first, each with its NUL */
 };
 
 static struct event events[EVENTS];
@@ -30,8 +38,6 @@ static _Atomic uint32_t next_event;
 struct row {
     struct bbf_snap_misuse snap;
     uint32_t class_number, node;
-    jint n_frames;
-    jmethodID methods[FRAMES];
 };
 
 static struct row rows[ROWS];
@@ -45,22 +51,62 @@ static bool ends_with(const char *text, const char *tail)
     return len >= k && strcmp(text + len - k, tail) == 0;
 }
 
-/* Is it a buffer's own retain or release that makes the exception? */
-static bool is_counting(JNIEnv *env, const struct event *e)
+/* The hooks, and the exception that is being made: above what used the buffer. */
+static bool is_ours(const char *signature)
+{
+    const char *name = signature + (signature[0] == 'L');
+    size_t len = strcspn(name, ";");
+    return strncmp(name, "java/lang/BBFlow", 16) == 0 || bbf_netty_refused(name, len);
+}
+
+/* "Lcom/app/Handler;" and "read" as com.app.Handler.read. What has no room is cut, as a whole. */
+static void add_method(struct event *e, const char *signature, const char *method)
+{
+    size_t left = sizeof e->used_by - e->len, class_len = strcspn(signature + 1, ";");
+    int n = snprintf(e->used_by + e->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
+    if (n < 0 || (size_t)n >= left)
+        return;
+    for (size_t i = 0; i < class_len; i++)
+        if (e->used_by[e->len + i] == '/')
+            e->used_by[e->len + i] = '.';
+    e->len += (size_t)n + 1;
+}
+
+/* Names while the frames are there: a jmethodID is no longer good afterwards. Is it, near the top,
+ * a buffer's own retain or release? */
+static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    bool found = e->n_frames == 0; /* no stack to be had: nothing speaks against it */
-    for (jint i = 0; i < e->n_frames && i < NEAR && !found; i++) {
-        jclass class = NULL;
-        char *signature = NULL;
-        if ((*jvmti)->GetMethodDeclaringClass(jvmti, e->frames[i].method, &class) != 0)
-            continue;
-        if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0)
-            found = ends_with(signature, "netty/buffer/AbstractReferenceCountedByteBuf;");
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-        (*env)->DeleteLocalRef(env, class);
+    jclass class = NULL;
+    char *method = NULL, *signature = NULL;
+    bool counts = false;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) == 0 &&
+        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
+        (*jvmti)->GetMethodName(jvmti, id, &method, NULL, NULL) == 0) {
+        counts = ends_with(signature, "netty/buffer/AbstractReferenceCountedByteBuf;");
+        if (e->len > 0 || !is_ours(signature))
+            add_method(e, signature, method);
     }
-    return found;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    if (class != NULL)
+        (*env)->DeleteLocalRef(env, class);
+    return counts;
+}
+
+/* Is it a buffer's own retain or release that makes the exception? */
+static bool look_at_stack(JNIEnv *env, struct event *e)
+{
+    jvmtiFrameInfo frames[FRAMES];
+    /* An exception with a stack trace is being made anyway: this is less. */
+    jint n = bbf_frames_here(frames, FRAMES);
+    bool counts = n <= 0; /* no stack to be had: nothing speaks against it */
+    e->len = 0;
+    for (jint i = 0; i < n; i++) {
+        bool here = add_frame(env, e, frames[i].method);
+        counts = counts || (here && i < NEAR);
+    }
+    return counts;
 }
 
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
@@ -75,12 +121,8 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
     e->used_tid = (uint32_t)tid;
     if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
         e->node = e->released_tid = 0;
-    /* An exception with a stack trace is being made anyway: this is less. */
-    if ((*bbf_agent.code)
-            ->GetStackTrace(bbf_agent.code, NULL, 0, FRAMES, e->frames, &e->n_frames) !=
-        JVMTI_ERROR_NONE)
-        e->n_frames = 0;
-    bool right = use == BBF_L_USE_ACCESS || is_counting(env, e);
+    bool counts = look_at_stack(env, e);
+    bool right = use == BBF_L_USE_ACCESS || counts;
     atomic_store(&e->state, right ? READY : FREE);
     return right;
 }
@@ -123,47 +165,6 @@ static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_
     return err;
 }
 
-/* "Lcom/app/Handler;" and "read" as com.app.Handler.read. */
-static int add_method(struct bbf_snap_misuse *row, const char *signature, const char *method)
-{
-    struct bbf_buf name = BBF_BUF_INIT;
-    for (const char *p = signature + 1; *p != ';' && *p != '\0'; p++)
-        bbf_buf_char(&name, *p == '/' ? '.' : *p);
-    bbf_buf_printf(&name, ".%s", method);
-    int err = name.failed
-                  ? BBF_ENOMEM
-                  : bbf_snapshot_add_text(&row->used_by, &row->n_used_by, bbf_buf_cstr(&name));
-    bbf_buf_free(&name);
-    return err;
-}
-
-/* The hooks, and the exception that is being made: above what used the buffer. */
-static bool is_ours(const char *signature)
-{
-    const char *name = signature + (signature[0] == 'L');
-    size_t len = strcspn(name, ";");
-    return strncmp(name, "java/lang/BBFlow", 16) == 0 || bbf_netty_refused(name, len);
-}
-
-static int name_frame(JNIEnv *env, struct bbf_snap_misuse *row, jmethodID id)
-{
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jclass class = NULL;
-    char *method = NULL, *signature = NULL;
-    int err = BBF_OK;
-    /* Its class may be gone by now: JVMTI says so. */
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) == 0 &&
-        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
-        (*jvmti)->GetMethodName(jvmti, id, &method, NULL, NULL) == 0 &&
-        (row->n_used_by > 0 || !is_ours(signature)))
-        err = add_method(row, signature, method);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    if (class != NULL)
-        (*env)->DeleteLocalRef(env, class);
-    return err;
-}
-
 /* ---- rows ---- */
 
 static void free_row(struct row *row)
@@ -179,12 +180,13 @@ static void free_row(struct row *row)
 static bool is_like(const struct row *row, const struct event *e)
 {
     if (row->snap.use != (enum bbf_use)e->use || row->node != e->node ||
-        row->class_number != e->class_number || row->n_frames != e->n_frames)
+        row->class_number != e->class_number)
         return false;
-    for (jint i = 0; i < e->n_frames; i++)
-        if (row->methods[i] != e->frames[i].method)
+    const char *at = e->used_by, *end = e->used_by + e->len;
+    for (size_t i = 0; i < row->snap.n_used_by; i++, at += strlen(at) + 1)
+        if (at == end || strcmp(row->snap.used_by[i], at) != 0)
             return false;
-    return true;
+    return at == end;
 }
 
 static void say(const struct bbf_snap_misuse *row)
@@ -201,7 +203,7 @@ static void say(const struct bbf_snap_misuse *row)
     bbf_buf_free(&line);
 }
 
-static void count(JNIEnv *env, const struct event *e)
+static void count(const struct event *e)
 {
     for (size_t i = 0; i < n_rows; i++)
         if (is_like(&rows[i], e)) {
@@ -216,14 +218,11 @@ static void count(JNIEnv *env, const struct event *e)
                                  .released_thread = e->released_tid,
                                  .used_thread = e->used_tid},
                         .class_number = e->class_number,
-                        .node = e->node,
-                        .n_frames = e->n_frames};
+                        .node = e->node};
     int err = name_path(&row->snap, e->node, e->class_number);
-    for (jint i = 0; i < e->n_frames; i++) {
-        row->methods[i] = e->frames[i].method;
-        if (err == BBF_OK)
-            err = name_frame(env, &row->snap, e->frames[i].method);
-    }
+    for (const char *at = e->used_by; err == BBF_OK && at < e->used_by + e->len;
+         at += strlen(at) + 1)
+        err = bbf_snapshot_add_text(&row->snap.used_by, &row->snap.n_used_by, at);
     if (err != BBF_OK) {
         free_row(row);
         return;
@@ -232,11 +231,11 @@ static void count(JNIEnv *env, const struct event *e)
     say(&row->snap);
 }
 
-void bbf_misuse_look(JNIEnv *env)
+void bbf_misuse_look(void)
 {
     for (int i = 0; i < EVENTS; i++)
         if (atomic_load(&events[i].state) == READY) {
-            count(env, &events[i]);
+            count(&events[i]);
             atomic_store(&events[i].state, FREE);
         }
 }
@@ -259,10 +258,10 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
     return err;
 }
 
-int bbf_misuse_fill(JNIEnv *env, struct bbf_snapshot *s)
+int bbf_misuse_fill(struct bbf_snapshot *s)
 {
     int err = BBF_OK;
-    bbf_misuse_look(env);
+    bbf_misuse_look();
     s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
     if (s->misuses == NULL)
         return BBF_ENOMEM;

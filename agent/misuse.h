@@ -1,11 +1,12 @@
 /*
  * agent/misuse.h - uses of a buffer after its release: who released it, where it had been, who used
  * it then. The hook that sees one (BBFlowShim.used, when Netty throws its
- * IllegalReferenceCountException) hands in what it knows and the methods on its own stack; the
- * agent thread gives them names and adds like to like.
+ * IllegalReferenceCountException) hands in what it knows and the names of the methods on its own
+ * stack (agent/frames.h: no jmethodID outlives its frame); the agent thread adds like to like.
  *
  * Bounds: 64 uses that the agent thread has not looked at (it looks once a second, and before each
- * report), 256 rows, 16 methods. What is beyond is counted in the total `misuse` only.
+ * report), 256 rows, 17 frames with ours, 4 KiB of names. What is beyond is counted in the total
+ * `misuse` only.
  *
  * Called by: agent/natives.c (seen: any thread, no lock of ours, no Java), agent/worker.c,
  * agent/report.c (the agent thread).
@@ -27,12 +28,12 @@
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid);
 
-/* Once a second: names for what was seen; the first is logged, each new row goes to the live
+/* Once a second: what was seen becomes rows; the first is logged, each new row goes to the live
  * stream. */
-void bbf_misuse_look(JNIEnv *env);
+void bbf_misuse_look(void);
 /* A reset: rows go. */
 void bbf_misuse_reset(void);
 /* Copy the rows. Looks first. BBF_ENOMEM. */
-int bbf_misuse_fill(JNIEnv *env, struct bbf_snapshot *s);
+int bbf_misuse_fill(struct bbf_snapshot *s);
 
 #endif

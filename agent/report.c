@@ -179,7 +179,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)
-        err = bbf_misuse_fill(env, s);
+        err = bbf_misuse_fill(s);
     if (err == BBF_OK)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/frames.h"
 #include "agent/plan.h"
 #include "agent/state.h"
 #include "core/log.h"
@@ -65,7 +66,7 @@ static void look_at(struct answer *a, jclass type)
     char name[NAME];
     name_of(type, name);
     a->meant |= bbf_track_classes(a->list, name, strlen(name));
-    if ((*bbf_agent.code)->GetClassMethods(bbf_agent.code, type, &n, &methods) != 0)
+    if (bbf_frames_of_class(type, &n, &methods) != 0)
         return;
     unsigned with_code = 0, native = 0;
     for (jint i = 0; i < n; i++) {

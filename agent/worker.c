@@ -248,7 +248,7 @@ static void work(JNIEnv *env, bool *drained)
         bbf_overhead_look();
         bbf_watch_look();
         bbf_missed_look(env);
-        bbf_misuse_look(env);
+        bbf_misuse_look();
         bbf_oom_look(env);
         bbf_tracked_look();
         for (struct bbf_request *request; (request = take()) != NULL;)

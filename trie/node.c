@@ -62,8 +62,7 @@ static bool enter(struct bbf_tracker *t)
     return false;
 }
 
-/* A step found no room; the shim counts those that it answers itself. */
-static void count_dropped(struct bbf_tracker *t)
+void bbf_node_drop_step(struct bbf_tracker *t)
 {
     int offset = BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_DROPPED_STEPS;
     atomic_fetch_add_explicit(bbf_shared_long(t, offset), 1, memory_order_relaxed);
@@ -342,16 +341,16 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
             atomic_fetch_or_explicit(&bbf_node_at(t, got)->flags, (uint32_t)BBF_L_FLAG_LOOP,
                                      memory_order_relaxed);
         if (got == 0)
-            count_dropped(t);
+            bbf_node_drop_step(t);
         return got != 0 ? got : node;
     }
     if ((flags & BBF_L_FLAG_NO_STEPS) != 0) {
         atomic_fetch_add_explicit(&t->hit_depth, 1, memory_order_relaxed);
-        count_dropped(t);
+        bbf_node_drop_step(t);
         return node;
     }
     if (!admit(t, n)) {
-        count_dropped(t);
+        bbf_node_drop_step(t);
         return node;
     }
     bool made;
@@ -360,7 +359,7 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
     if (!made)
         atomic_fetch_sub_explicit(&n->children, 1, memory_order_relaxed);
     if (child == 0)
-        count_dropped(t);
+        bbf_node_drop_step(t);
     return child != 0 ? child : node;
 }
 

@@ -1,5 +1,6 @@
 """refs=on: the balance of retain and release by the methods that call them (issue 6, point 5)."""
 
+import os
 import time
 
 from harness import Case
@@ -7,6 +8,7 @@ from snapshot import same
 
 ROOT = "io.netty.buffer.PooledByteBufAllocator.directBuffer"
 OWN = "com.app.Refs."
+REDEFINED_S = float(os.environ.get("BBF_REDEFINED_S", "3"))
 
 
 def names(*methods):
@@ -61,6 +63,28 @@ def while_it_runs(run):
     same("after", run.snapshot().passed(step), first)
 
 
+def redefined(run):
+    """Classes on the stacks are retransformed meanwhile: their old bodies have no jmethodID yet."""
+    until = time.monotonic() + REDEFINED_S
+    while time.monotonic() < until:
+        for include in ("com.other", "com.app"):
+            run.client("set", str(run.pid), f"include={include}")
+
+
+def after_redefined(run):
+    """Every life; on JDK 17 and 21 a call may not get its turn to ask for its stack (ADR 28)."""
+    totals, lives = run.json.totals, run.oracle["released"]
+    for name in ("leaked", "released", "live"):
+        same(name, totals[name], run.oracle[name])
+    for name in ("raced_steps", "unknown", "internal_errors"):
+        same(name, totals[name], 0)
+    same("misuse", totals["misuse"], lives)
+    dropped = totals["dropped_steps"]
+    assert lives > 1000 and dropped * 4 < lives, f"{dropped} steps dropped of {lives} lives"
+    named = run.json.passed("com.app.Redefined$Hop.accept_retain")
+    assert named + dropped >= lives, f"{named} retains named, {dropped} dropped, of {lives}"
+
+
 def cases():
     for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
         yield Case(f"refs/on {version.replace('.Final', '')}", "com.app.W", "refs", netty=version,
@@ -69,6 +93,8 @@ def cases():
                    quick=version == "4.1.140.Final")
     yield Case("refs/map mode", "com.app.W", "refs", check=balance, jdk=(17,),
                agent="include=com.app,refs=on", jvm=["-javaagent:@OUT@/other-agent.jar=load"])
+    yield Case("refs/redefined", "com.app.W", "redefined", live=redefined,
+               check=after_redefined, jdk=(11, 17, 21, 25), agent="include=com.app,refs=on", short=(17,))
     yield Case("refs/off", "com.app.W", "refs", check=off, jdk=(17,))
     yield Case("refs/while it runs", "com.app.W", "serve", live=while_it_runs,
                check=lambda run: None, jdk=(17,))
