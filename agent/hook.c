@@ -99,7 +99,34 @@ static void remember_netty(const char *name, size_t prefix, bool has_field, cons
 static void set_mixed(void)
 {
     (void)bbf_map_open(bbf_agent.tracker);
-    atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
+    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), BBF_L_MIXED_FIELDLESS);
+}
+
+void bbf_hook_idle(void)
+{
+    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
+                    (uint32_t)BBF_L_MIXED_IDLE);
+}
+
+bool bbf_hook_is_idle(void)
+{
+    return (atomic_load_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
+                                 memory_order_relaxed) &
+            (uint32_t)BBF_L_MIXED_IDLE) != 0;
+}
+
+/* Before the first class that matches can run. What was opened until now has no life, so where
+ * Netty is there already a first sight may be of a released buffer. */
+static void wake(void)
+{
+    if (!bbf_hook_is_idle())
+        return;
+    atomic_fetch_and(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
+                     ~(uint32_t)BBF_L_MIXED_IDLE);
+    /* In this order: a buffer from before has set netty_loaded. */
+    if (atomic_load(&bbf_agent.netty_loaded))
+        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
+                        (uint32_t)BBF_L_SHARED_UNSEEN);
 }
 
 static bool is_bytebuf(const char *name, size_t *prefix)
@@ -216,6 +243,9 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     (void)domain;
     const struct bbf_rules *rules = atomic_load_explicit(&bbf_agent.rules, memory_order_acquire);
     struct bbf_plan_class plan;
+    if (name != NULL && rules != NULL && loader != NULL && bbf_hook_is_idle() &&
+        bbf_plan_follows(name, strlen(name), rules))
+        wake();
     /* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
     if (name == NULL || rules == NULL || (loader == NULL && strcmp(name, BBF_PLAN_JDK_BITS) != 0) ||
         !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker) ||
@@ -292,6 +322,8 @@ static bool concerns(jclass class, const char *name, const struct bbf_rules *bef
         return true;
     bool was = before != NULL && bbf_plan_follows(name, len, before);
     bool is = bbf_plan_follows(name, len, now);
+    if (is)
+        wake();
     if (before == NULL && !is) /* at start: Netty's own hooks too */
         return bbf_plan_class(&plan, name, len, now, bbf_agent.tracker) &&
                has_hooks(&plan, bbf_agent.code, class);
@@ -358,6 +390,8 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
     }
     if (before == NULL)
         find_bytebufs(jvmti, loaded, n);
+    if (now != NULL && (now->options.include == NULL || now->options.track != NULL))
+        wake();
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;
         jobject loader = NULL;

@@ -33,6 +33,14 @@ struct bbf_retransformed {
 };
 
 /*
+ * Until a class loads, or is told of by bbf_hook_apply(), that include= or trackConstructors=
+ * names, the hooks in Netty do nothing (ADR 29). Before the first of them can run.
+ */
+void bbf_hook_idle(void);
+/* Any thread. */
+bool bbf_hook_is_idle(void);
+
+/*
  * Bring loaded classes in line with `now`: those that it follows and `before` did not are
  * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
  * looks for ByteBuf classes that were loaded before us); now = NULL: nothing is to be, Netty's own

@@ -114,7 +114,8 @@ static bool activate(JNIEnv *env, bool attached)
 {
     static bool before_fork;
     if (verification_is_off())
-        atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), 1);
+        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
+                        BBF_L_MIXED_FIELDLESS);
     struct bbf_rules *rules = calloc(1, sizeof *rules);
     if (rules == NULL || bbf_options_copy(&rules->options, &bbf_agent.options) != BBF_OK) {
         free(rules);
@@ -133,6 +134,9 @@ static bool activate(JNIEnv *env, bool attached)
     /* Never freed: a hook may read them as long as it runs. */
     atomic_store(&bbf_agent.rules, rules);
     bbf_report_init();
+    /* Not after a stop: lives of before are to be told when they end. */
+    if (left_at_ns == 0 && rules->options.include != NULL && rules->options.track == NULL)
+        bbf_hook_idle();
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
     (void)bbf_hook_apply(env, NULL, rules);

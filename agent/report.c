@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/hook.h"
 #include "agent/misuse.h"
 #include "agent/nearby.h"
 #include "agent/oom.h"
@@ -132,6 +133,8 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     bbf_buf_free(&note);
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
+    else if (bbf_hook_is_idle())
+        bbf_buf_str(&note, "include matches no class yet: no buffer is followed until one loads");
     else if (atomic_load(&bbf_agent.followed_classes) == 0)
         bbf_buf_str(&note, rules->options.include != NULL ? "include matched no class with a buffer"
                                                           : "no application class with a buffer");

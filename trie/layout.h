@@ -24,6 +24,7 @@
 #ifndef BBF_TRIE_LAYOUT_H
 #define BBF_TRIE_LAYOUT_H
 
+#include <limits.h>
 #include <stdint.h>
 
 /* Offsets in bytes, bits and reserved numbers. All fit an int. */
@@ -129,7 +130,7 @@
     XX(TALLY_DEEP_STEPS, 5) /* those of the dropped steps that maxDepth refused */                 \
     XX(TALLIES, 6)                                                                                 \
     /* the shared page: what every hook reads is in 64 bytes that the agent alone writes to */     \
-    XX(SHARED_MIXED, 0) /* int: some ByteBuf class has no hidden field (D4) */                     \
+    XX(SHARED_MIXED, 0) /* int: MIXED_ bits; 0: hooks may go their short way */                    \
     XX(SHARED_FLAGS, 4)                                                                            \
     XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
     XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
@@ -143,6 +144,8 @@
     XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
     XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
+    XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (D4) */                     \
+    XX(MIXED_IDLE, INT_MIN)  /* no class matches include= yet: the hooks do nothing */             \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \

@@ -77,7 +77,7 @@ MEANING = {
     SIMPLE.name: "Netty's default: one allocation in 128, only that it was lost",
     ADVANCED.name: "the same one in 128, with the places where it was used",
     PARANOID.name: "every buffer, with the places where it was used",
-    NOTHING.name: "bbflow, `include` matches no class: every buffer is counted, no steps",
+    NOTHING.name: "bbflow, `include` matches no class (yet): nothing is followed",
     APPLICATION.name: "bbflow, `include` is the application: every buffer, each step in it",
     HANDLER.name: "the same, and through all of `io.netty.handler`",
     NETTY.name: "the same, and through all of `io.netty`",

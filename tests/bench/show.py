@@ -43,8 +43,8 @@ def event_ns(samples, none):
     """ns an event: what an operation costs more, over the events that the agent counted in it."""
     each = [s["events"] + s["dropped"] for s in samples if s and "events" in s]
     extra = stats.more(samples, none)
-    if not each or not extra:
-        return None
+    if not any(each) or not extra:
+        return None  # while nothing matches there are none
     return statistics.median(extra) / statistics.median(each)
 
 

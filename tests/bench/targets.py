@@ -51,13 +51,16 @@ def steps(samples):
 
 
 def a_codec_step(results):
+    """Of those that all of Netty has more than the application alone."""
     found = results.get("codec")
     if not found:
         return []
-    by_name = found[0]["levels"]
-    counts = steps(by_name.get("all of Netty", []))
-    extra = stats.rounds(by_name.get("nothing matches", []), by_name.get("all of Netty", []), "ns")
-    return [(b - a) / statistics.median(counts) for a, b in extra] if counts else []
+    few, all_ = (found[0]["levels"].get(name, []) for name in ("application", "all of Netty"))
+    counts = steps(few), steps(all_)
+    if not all(counts):
+        return []
+    more = statistics.median(counts[1]) - statistics.median(counts[0])
+    return [(b - a) / more for a, b in stats.rounds(few, all_, "ns")]
 
 
 def codec_steps(results, level):

@@ -11,6 +11,7 @@ import attach
 import budget
 import ending
 import guests
+import idle
 import misuse
 import notice
 import oom
@@ -857,5 +858,5 @@ def live_cases():
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
-         *oom.cases(), *misuse.cases(), *refs.cases(),
+         *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(),
          *wire.cases(), *ending.cases()]

@@ -148,6 +148,13 @@ public final class BBFlowShim {
         return U.getInt(SHARED + SHARED_MIXED) != 0;
     }
 
+    /** Where mixed(): does no class match yet (ADR 29)? */
+    @ForceInline
+    @Hidden
+    static boolean idle() {
+        return U.getInt(SHARED + SHARED_MIXED) < 0;
+    }
+
     @ForceInline
     @Hidden
     static long kindOf(Object o) {
@@ -189,7 +196,7 @@ public final class BBFlowShim {
     @Hidden
     public static void root(Object o, int size, int meta) {
         room();
-        if (o == null || mixed() && BBFlowMap.root(o, size, meta, false))
+        if (o == null || mixed() && (idle() || BBFlowMap.root(o, size, meta, false)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -211,7 +218,7 @@ public final class BBFlowShim {
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
         room();
-        if (o != null && !(mixed() && BBFlowMap.root(o, size, meta, true)))
+        if (o != null && !(mixed() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
 
@@ -222,7 +229,7 @@ public final class BBFlowShim {
     @Hidden
     public static void alias(Object view, Object owner) {
         room();
-        if (owner == null || mixed() && (foreign(view) || foreign(owner)))
+        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
     }
@@ -236,7 +243,7 @@ public final class BBFlowShim {
     @Hidden
     public static void wrap(Object view, Object owner) {
         room();
-        if (owner == null || mixed() && (foreign(view) || foreign(owner)))
+        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
             return;
         long f = U.getLong(owner, OFF);
         U.putLong(view, OFF, inForce(f) ? f : 0);
@@ -302,7 +309,7 @@ public final class BBFlowShim {
     public static void derive(Object o, Object parent, int site) {
         room();
         slowRoom();
-        if (o == null || parent == null || mixed() && BBFlowMap.derive(o, parent, site))
+        if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         try {
             if (BBFlowRoots.paused())
@@ -403,7 +410,8 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            BBFlowParts.adopt(composite, component);
+            if (!idle())
+                BBFlowParts.adopt(composite, component);
         } catch (Throwable t) {
             failed(t);
         }
@@ -425,7 +433,8 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            BBFlowParts.disown(composite, from, to);
+            if (!idle())
+                BBFlowParts.disown(composite, from, to);
         } catch (Throwable t) {
             failed(t);
         }
@@ -438,7 +447,7 @@ public final class BBFlowShim {
     @Hidden
     public static void refs(Object o, int delta) {
         room();
-        if (o != null && !(mixed() && BBFlowMap.refs(o, delta)))
+        if (o != null && !(mixed() && (idle() || BBFlowMap.refs(o, delta))))
             refsOn(U.getLong(o, OFF), delta);
     }
 
@@ -487,7 +496,7 @@ public final class BBFlowShim {
     @Hidden
     public static void resized(Object o, int size) {
         room();
-        if (o != null && !(mixed() && BBFlowMap.resized(o, size)))
+        if (o != null && !(mixed() && (idle() || BBFlowMap.resized(o, size))))
             sizeOf(U.getLong(o, OFF), size);
     }
 
@@ -507,7 +516,7 @@ public final class BBFlowShim {
         room();
         slowRoom();
         try {
-            if (o != null && !(mixed() && BBFlowMap.misuse(o)))
+            if (o != null && !(mixed() && (idle() || BBFlowMap.misuse(o))))
                 BBFlowMisuse.access(o);
         } catch (Throwable t) {
             failed(t);
@@ -523,7 +532,7 @@ public final class BBFlowShim {
     @Hidden
     public static void using(Object o, int use) {
         room();
-        if (mixed() && BBFlowMap.using(o, use))
+        if (mixed() && (idle() || BBFlowMap.using(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
@@ -595,7 +604,7 @@ public final class BBFlowShim {
             refs(o, -1);
             return;
         }
-        if (mixed() && BBFlowMap.release(o))
+        if (mixed() && (idle() || BBFlowMap.release(o)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).

@@ -73,6 +73,7 @@ final class Redefined {
                 .newInstance();
     }
 
+    @SuppressWarnings("unchecked")
     private static long work(List<Consumer<Object[]>> hops) {
         long n = 0;
         while (!stop) {

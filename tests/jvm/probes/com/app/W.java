@@ -59,6 +59,7 @@ public final class W {
         COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("redefined", Redefined::run);
+        COMMANDS.put("idle", Idle::run);
         COMMANDS.put("older", Older::run);
         COMMANDS.put("exhausted", Exhausted::run);
         COMMANDS.put("opened", Opened::run);
