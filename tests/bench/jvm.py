@@ -114,6 +114,8 @@ class Worker:
             client("attach", pid, *self.level.options(self.application, self.report).split(","))
         elif self.level.when == "stop":
             client("stop", pid)
+        elif self.level.when == "retransform":
+            machine.retransform(pid, self.level.classes(self.application))
 
     def work(self, seconds):
         """Waits until so much of its time more has gone (times the threads that can run)."""

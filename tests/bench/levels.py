@@ -11,7 +11,8 @@ DETECTOR = "io.netty.leakDetection.level"
 @dataclasses.dataclass(frozen=True)
 class Level:
     """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
-    by "stop" then. agent: another build than this one's."""
+    by "stop" then; "retransform": another one comes then, changes nothing and goes. agent: another
+    build than this one's."""
 
     name: str
     detector: str = "DISABLED"
@@ -33,6 +34,11 @@ class Level:
         """The agent's options. gc=off: at exit it must not wait for a collection."""
         include = self.include.replace("APP", application)
         return ",".join(o for o in (f"include={include}", self.more, f"file={report}") if o)
+
+    def classes(self, application):
+        """Those that ALL names, as prefixes of signatures."""
+        return ":".join(f"L{p.replace('.', '/')}/"
+                        for p in ALL.replace("APP", application).split("+"))
 
     def library(self):
         return self.agent or os.path.join(machine.binaries(), "libbbflow.so")
@@ -59,12 +65,14 @@ SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
 LATE = Level("attached late", include="APP", when="attach")
 STOPPED = Level("stopped", include=ALL, when="stop")
+# What a JVM has of it that its classes were retransformed, whoever had it done.
+RETRANSFORMED = Level("retransformed", when="retransform")
 # For `grows`: so much memory that no limit is reached.
 ROOMY = Level("application", include="APP",
               more="memory=8G,maxLives=16777216,maxNodes=1048576")
 
 EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, DIRECT,
-         LATE, STOPPED, AGAIN)
+         LATE, STOPPED, RETRANSFORMED, AGAIN)
 
 
 def sampled(n):
@@ -85,5 +93,7 @@ MEANING = {
     DIRECT.name: "all of Netty, direct buffers only",
     LATE.name: "bbflow (the application) comes by `bbflow attach` when the JVM is warm",
     STOPPED.name: "all of Netty, then `bbflow stop`, then measured",
+    RETRANSFORMED.name: "no bbflow: an agent that changes nothing has the same classes "
+                        "retransformed once, then measured",
     AGAIN.name: "`none` a second time: what differs here is the machine",
 }

@@ -117,6 +117,24 @@ def load_program():
 
 
 @functools.lru_cache(None)
+def retransformer():
+    """An agent that changes nothing."""
+    path = os.path.join(WORK, "libretransform.so")
+    include = os.path.join(os.path.dirname(javac()), "include")
+    shell("gcc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-shared",
+          "-fPIC", "-isystem", include, "-isystem", include + "/linux", "-o", path,
+          os.path.join(ROOT, "tests/bench/retransform.c"))
+    return path
+
+
+def retransform(pid, classes):
+    """jcmd itself says 0 whatever the agent said."""
+    told = shell(javac() + "/jcmd", pid, "JVMTI.agent_load", retransformer(), classes)
+    if not told.endswith("return code: 0"):
+        sys.exit(f"tests/bench/run: {told}")
+
+
+@functools.lru_cache(None)
 def binaries():
     """Folder with copies of agent and client: a build meanwhile must not change them."""
     folder = os.path.join(WORK, "bin")

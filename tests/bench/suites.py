@@ -107,7 +107,7 @@ def grows(rounds, most):
 
 FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
 SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
-OFF = (L.NONE, L.NOTHING, L.STOPPED, L.AGAIN)
+OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
 ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION, L.STOPPED)
 CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
 SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
@@ -184,8 +184,8 @@ def smoke():
     """Seconds, figures worth nothing: does each kind of experiment and level work?"""
     brief = {"warm": 0.1, "seconds": 0.08, "settles": 0}
     return [
-        Experiment("codec", "codec", (L.NONE, L.SIMPLE, L.APPLICATION, L.LATE, L.STOPPED), 1,
-                   **brief),
+        Experiment("codec", "codec", (L.NONE, L.SIMPLE, L.APPLICATION, L.LATE, L.STOPPED,
+                                     L.RETRANSFORMED), 1, **brief),
         Experiment("http2", "http2", (L.NETTY,), 1, **brief),
         Experiment("ssl", "ssl", (L.NETTY,), 1, **brief),
         Experiment("grpc", "grpc", (L.NETTY,), 1, **brief),
