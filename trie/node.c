@@ -246,12 +246,13 @@ uint32_t bbf_node_find(const struct bbf_tracker *t, uint32_t node, uint32_t key)
 static bool open_overflow(struct bbf_tracker *t, uint32_t arena)
 {
     size_t size = (size_t)4 << BBF_L_OVERFLOW_BITS;
-    if (atomic_load_explicit(&t->overflow_arena, memory_order_acquire) == arena)
+    /* Acquire, release: who sees the flag sees a table that can be written to. */
+    if (atomic_load_explicit(&t->overflow_open[arena], memory_order_acquire))
         return true;
     if (!bbf_space_open(&t->overflow, arena * size, size))
         return false;
-    if (atomic_exchange_explicit(&t->overflow_arena, arena, memory_order_acq_rel) == arena)
-        atomic_fetch_sub(&t->budget.used, size); /* two threads opened it: charged once */
+    if (atomic_exchange_explicit(&t->overflow_open[arena], true, memory_order_acq_rel))
+        bbf_budget_uncharge(&t->budget, size); /* two threads opened it: charged once */
     return true;
 }
 

@@ -128,7 +128,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;
-    if (atomic_load(&t->overflow_arena) == old)
+    if (atomic_exchange(&t->overflow_open[old], false)) /* nobody opens it any more */
         bbf_space_drop(&t->overflow, old * table, table, table);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     return err;

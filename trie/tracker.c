@@ -29,14 +29,14 @@ static uint64_t address_space(void)
     return limit.rlim_cur / 4;
 }
 
-/* 2,048 id ranges (more would be negative ints in the shim) if there is `room` for them and for
- * what else we reserve, and the kernel agrees; at least one. */
+/* BBF_ARENAS id ranges if there is `room` for them and for what else we reserve, and the kernel
+ * agrees; at least two. */
 static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
 {
     const uint64_t others =
         (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_after)) +
         (uint64_t)TOMBS * sizeof(struct bbf_tomb);
-    for (uint32_t arenas = 2048; arenas >= 2; arenas /= 2) {
+    for (uint32_t arenas = BBF_ARENAS; arenas >= 2; arenas /= 2) {
         size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
         uint64_t each = sizeof(struct bbf_node) + sizeof(uint64_t);
         if (others + ids * each + ((uint64_t)arenas << (BBF_L_OVERFLOW_BITS + 2)) > room)

@@ -138,6 +138,7 @@ enum {
     BBF_REPORT_BYTES = 144,
     BBF_RESERVED_BYTES = 64,
     BBF_LEAK_BYTES = 96,
+    BBF_ARENAS = 2048, /* id ranges at most: more would be negative ints in the shim */
     BBF_NODES_PER_STEP = (1 << 20) >> BBF_L_NODE_SHIFT
 };
 static inline size_t bbf_reserved_bytes(uint32_t steps) /* 1 MiB steps of nodes */
@@ -154,12 +155,12 @@ struct bbf_tracker {
     _Atomic uint32_t *rate_roots, *roots;
     _Atomic uint32_t rates[BBF_L_RATES]; /* one life in so many; of index 0 all */
     struct bbf_stripe *stripes;
-    char *shared;                    /* the page of SHARED_ offsets */
-    uint32_t arenas;                 /* how many id ranges were reserved */
-    _Atomic uint32_t next_node;      /* id of the next node; its high part is the arena in force */
-    _Atomic uint64_t window;         /* arena:32 | MiB of nodes that are writable:32 */
-    _Atomic uint32_t overflow_arena; /* arena whose overflow table is writable */
-    _Atomic uint32_t spare_node;     /* one node that lost the race to be published */
+    char *shared;               /* the page of SHARED_ offsets */
+    uint32_t arenas;            /* how many id ranges were reserved */
+    _Atomic uint32_t next_node; /* id of the next node; its high part is the arena in force */
+    _Atomic uint64_t window;    /* arena:32 | MiB of nodes that are writable:32 */
+    _Atomic bool overflow_open[BBF_ARENAS]; /* by arena: its table is writable, and charged */
+    _Atomic uint32_t spare_node;            /* one node that lost the race to be published */
     _Atomic uint32_t next_record;
     _Atomic uint64_t max_nodes, max_depth, max_children, max_lives;
     _Atomic uint64_t max_age;

@@ -565,7 +565,7 @@ def excluded(run):
 
 
 def nothing_included(run):
-    assert "include matched no class" in run.json.notes(), run.json.notes()
+    assert "include matches no class yet" in run.json.notes(), run.json.notes()
     assert "com.app" in run.json.notes(), f"nearest packages not named: {run.json.notes()!r}"
 
 

@@ -2,6 +2,10 @@
 /* trie/reset.c: a baseline counts from zero and forgets nothing else; a reset of the nodes gives
  * the memory back, keeps every open life, and never uses a number twice (design D12.10).
  */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "tests/unit/trie_twin.h"
 
 static uint64_t arena_of(const struct bbf_tracker *t)
@@ -263,6 +267,48 @@ static void the_overflow_table_of_each_arena_is_its_own(void **state)
     walk_free(w);
 }
 
+struct filler {
+    struct walk *w;
+    _Atomic bool stop;
+};
+
+/* More children than a node has places for, in whatever arena is in force. */
+static void *fill(void *ctx)
+{
+    struct filler *f = ctx;
+    while (!atomic_load(&f->stop)) {
+        uint32_t root = bbf_node_root(f->w->t, f->w->root);
+        for (uint32_t i = 0; i < 50; i++)
+            bbf_node_child(f->w->t, root, 300 + i);
+    }
+    return NULL;
+}
+
+/* The table of the arena before is given back even where the next one has its own by then. */
+static void the_overflow_table_is_given_back_while_steps_are_made(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct filler f = {.w = w};
+    pthread_t threads[2];
+    (void)state;
+    assert_int_equal(bbf_tracker_reset_nodes(w->t), BBF_OK);
+    uint64_t used = w->t->budget.used;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, fill, &f), 0);
+    for (int i = 0; i < 40; i++) {
+        while (bbf_node_find(w->t, bbf_node_root(w->t, w->root), 349) == 0)
+            sched_yield();
+        assert_int_equal(bbf_tracker_reset_nodes(w->t), BBF_OK);
+    }
+    atomic_store(&f.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) /* the second has no nodes to remember */
+        assert_int_equal(bbf_tracker_reset_nodes(w->t), BBF_OK);
+    assert_int_equal(w->t->budget.used, used);
+    walk_free(w);
+}
+
 static void without_an_id_range_a_reset_is_refused(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -336,6 +382,7 @@ int main(void)
         cmocka_unit_test(what_was_since_the_start_is_not_reset),
         cmocka_unit_test(the_node_limit_is_over_after_a_reset),
         cmocka_unit_test(the_overflow_table_of_each_arena_is_its_own),
+        cmocka_unit_test(the_overflow_table_is_given_back_while_steps_are_made),
         cmocka_unit_test(without_an_id_range_a_reset_is_refused),
         cmocka_unit_test(limits_can_be_changed_after_a_reset),
     };
