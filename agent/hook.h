@@ -33,8 +33,9 @@ struct bbf_retransformed {
 };
 
 /*
- * Until a class loads, or is told of by bbf_hook_apply(), that include= or trackConstructors=
- * names, the hooks in Netty do nothing (ADR 29). Before the first of them can run.
+ * Until a class loads, or is met by bbf_hook_apply(), that is beside what include= or
+ * trackConstructors= names (core/pattern.h), the hooks in Netty do nothing (ADR 29). They are awake
+ * before any of its methods can run.
  */
 void bbf_hook_idle(void);
 /* Any thread. */

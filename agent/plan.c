@@ -719,6 +719,12 @@ bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rule
                                       bbf_patterns_match(o->exclude, name, len) == 0);
 }
 
+bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules)
+{
+    return bbf_patterns_near(rules->options.include, name, len) ||
+           bbf_patterns_near(rules->options.constructors, name, len);
+}
+
 bool bbf_plan_counts(const char *name, size_t len)
 {
     static const char counted[] = "buffer/AbstractReferenceCountedByteBuf";

@@ -54,6 +54,8 @@ bool bbf_plan_hooks(const struct bbf_plan_class *plan);
 bool bbf_plan_declares(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
 /* Never followed and never tracked, whatever the options say: what our own hooks run in. */
 bool bbf_plan_never(const char *name, size_t len);
+/* Is it beside what include= or trackConstructors= names (core/pattern.h)? */
+bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules);
 /* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
 bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
 

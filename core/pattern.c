@@ -251,6 +251,25 @@ size_t bbf_patterns_match(const struct bbf_patterns *patterns, const char *name,
     return longest;
 }
 
+/* Up to the second dot: an application's packages begin alike that far. */
+static size_t stem_len(const struct pattern *pattern)
+{
+    const char *first = strchr(pattern->dotted, '.');
+    const char *second = first != NULL ? strchr(first + 1, '.') : NULL;
+    return second != NULL ? (size_t)(second - pattern->dotted) : pattern->len;
+}
+
+bool bbf_patterns_near(const struct bbf_patterns *patterns, const char *name, size_t len)
+{
+    for (size_t i = 0; i < bbf_patterns_count(patterns); i++) {
+        struct pattern stem = patterns->items[i];
+        stem.len = stem_len(&stem);
+        if (matches(&stem, name, len))
+            return true;
+    }
+    return false;
+}
+
 size_t bbf_patterns_count(const struct bbf_patterns *patterns)
 {
     return patterns == NULL ? 0 : patterns->count;

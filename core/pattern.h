@@ -41,6 +41,13 @@ void bbf_patterns_free(struct bbf_patterns *patterns); /* NULL is allowed */
  */
 size_t bbf_patterns_match(const struct bbf_patterns *patterns, const char *name, size_t len);
 
+/*
+ * Is the class, in its internal form, beside one of the patterns: below the first two names of it
+ * (com/seed/Main of com.seed.alpha.Alpha; com/app/Main, not com/other/Main, of com.app)? What
+ * matches is. NULL patterns have nothing beside them.
+ */
+bool bbf_patterns_near(const struct bbf_patterns *patterns, const char *name, size_t len);
+
 /* Number of patterns; the i-th in dotted form, without ".*" (borrowed, NUL-terminated). */
 size_t bbf_patterns_count(const struct bbf_patterns *patterns);
 const char *bbf_patterns_get(const struct bbf_patterns *patterns, size_t i);

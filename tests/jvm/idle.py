@@ -17,7 +17,7 @@ def nothing_yet(run):
 
 def matches_then(run):
     nothing_yet(run)
-    run.client("set", str(run.pid), "include=com.app.Steps")
+    run.client("set", str(run.pid), "include=com.other.Other")
 
 
 def all_of_it(run):
@@ -38,7 +38,7 @@ def never(run):
 def cases():
     everywhere = {"jdk": (11, 17, 21, 25)}
     yield Case("idle/until a class loads", "com.app.W", "idle", live=nothing_yet, check=all_of_it,
-               agent="include=com.app.Steps", quick=True, **everywhere)
+               agent="include=com.other.Other", quick=True, **everywhere)
     yield Case("idle/until it is set", "com.app.W", "idle", "loaded", live=matches_then,
                check=all_of_it, agent="include=no.such.application", short=(17,), **everywhere)
     yield Case("idle/for good", "com.app.W", "cycles", "pooled", "on", "1", check=never,

@@ -198,11 +198,41 @@ static void lists_are_shown_without_their_star_and_join(void **state)
     bbf_patterns_free(both);
 }
 
+static const struct {
+    const char *patterns, *name;
+    bool near;
+} beside[] = {
+    {"com.seed.alpha.Alpha", "com/seed/Main", true},
+    {"com.seed.alpha.*", "com/seed/beta/deep/Beta$Inner", true},
+    {"com.seed.alpha.Alpha", "com/seedling/Main", false},
+    {"com.seed.alpha.Alpha", "com/other/alpha/Alpha", false},
+    {"com.app", "com/app/Main", true},
+    {"com.app", "com/Main", false},
+    {"no.such.application+com.app.net", "com/app/Main", true},
+    {"Main", "Main$Inner", true},
+    {"Main", "Mainly", false},
+};
+
+static void what_is_beside_a_pattern_begins_with_its_first_two_names(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        const char *patterns = beside[i].patterns, *name = beside[i].name;
+        struct bbf_patterns *list;
+        struct bbf_parse_error err;
+        assert_int_equal(bbf_patterns_parse(&list, patterns, strlen(patterns), &err), BBF_OK);
+        if (bbf_patterns_near(list, name, strlen(name)) != beside[i].near)
+            fail_msg("'%s' beside %s: not %d", patterns, name, beside[i].near);
+        bbf_patterns_free(list);
+    }
+}
+
 static void no_list_matches_nothing(void **state)
 {
     struct bbf_patterns *none = (struct bbf_patterns *)&none;
     (void)state;
     assert_int_equal(bbf_patterns_match(NULL, "com/app/Main", 12), 0);
+    assert_false(bbf_patterns_near(NULL, "com/app/Main", 12));
     assert_int_equal(bbf_patterns_count(NULL), 0);
     assert_int_equal(bbf_patterns_join(&none, NULL, NULL), BBF_OK);
     assert_null(none);
@@ -217,6 +247,7 @@ int main(void)
         cmocka_unit_test(each_bad_pattern_is_refused_with_thing_place_and_remedy),
         cmocka_unit_test(a_long_bad_pattern_is_cut_in_its_message),
         cmocka_unit_test(lists_are_shown_without_their_star_and_join),
+        cmocka_unit_test(what_is_beside_a_pattern_begins_with_its_first_two_names),
         cmocka_unit_test(no_list_matches_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 package com.app;
 
+import com.other.Other;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -11,7 +13,7 @@ import java.util.List;
 
 /**
  * idle [loaded]: buffers come and go, some are lost and some kept, before the first class that matches
- * (com.app.Steps; loaded: it is there, but does not match yet). After a line on stdin it does: those
+ * (com.other.Other; loaded: it is there, but does not match yet). After a line on stdin it does: those
  * kept go on through it, and new ones do the same.
  */
 final class Idle {
@@ -26,7 +28,7 @@ final class Idle {
 
     static void run(String[] args) throws Exception {
         if (args.length > 0) {
-            Class.forName("com.app.Steps");
+            Class.forName("com.other.Other");
         }
         List<ByteBuf> kept = new ArrayList<>();
         before(kept);
@@ -68,18 +70,18 @@ final class Idle {
         }
         for (int i = 0; i < LOST; i++) {
             ByteBuf b = UNPOOLED.heapBuffer(16);
-            Steps.leaky(b);
+            Other.touch(b);
             GC.watch(b);
         }
     }
 
     private static void good(ByteBuf b) {
-        Steps.step(b);
+        Other.touch(b);
         b.release();
     }
 
     private static void lose(List<ByteBuf> kept) {
-        Steps.leaky(kept.get(0));
+        Other.touch(kept.get(0));
         GC.watch(kept.get(0));
     }
 }
