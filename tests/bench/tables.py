@@ -149,7 +149,7 @@ def hello(results):
 def off(results):
     rows = []
     for e in results.experiments.values():
-        for name in ("nothing matches", "stopped", "none again"):
+        for name in ("nothing matches", "stopped", "retransformed", "none again"):
             if name in e["levels"] and e["kind"] != "start":
                 values = stats.lost(e["levels"][name], show.base(e))
                 share, bounds = lost_cells(e["levels"][name], show.base(e))
