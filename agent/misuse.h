@@ -8,8 +8,8 @@
  * report), 256 rows, 17 frames with ours, 4 KiB of names. What is beyond is counted in the total
  * `misuse` only.
  *
- * Called by: agent/natives.c (seen: any thread, no lock of ours, no Java), agent/worker.c,
- * agent/report.c (the agent thread).
+ * Called by: agent/natives.c (seen: any thread, no Java; it may wait for its turn to ask for a
+ * stack, agent/frames.h), agent/worker.c, agent/report.c (the agent thread).
  */
 #ifndef BBF_AGENT_MISUSE_H
 #define BBF_AGENT_MISUSE_H
