@@ -5,6 +5,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerAdapter;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -27,6 +28,7 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 
 import java.net.InetSocketAddress;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -42,16 +44,31 @@ final class Http {
     private Http() {
     }
 
+    /** The first of its pipeline, which is taken out last. */
+    private static final class Gone extends ChannelHandlerAdapter {
+        private final CountDownLatch gone;
+
+        Gone(CountDownLatch gone) {
+            this.gone = gone;
+        }
+
+        @Override
+        public void handlerRemoved(ChannelHandlerContext ctx) {
+            gone.countDown();
+        }
+    }
+
     static void run(String[] args) throws Exception {
         int requests = Integer.parseInt(args[0]);
         toLose = args.length > 1 ? Integer.parseInt(args[1]) : 0;
         int lost = toLose;
         NioEventLoopGroup group = new NioEventLoopGroup(2);
+        CountDownLatch gone = new CountDownLatch(2);
         Channel server = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(new HttpServerCodec(),
+                        channel.pipeline().addLast(new Gone(gone), new HttpServerCodec(),
                                 new HttpContentCompressor(), new HttpObjectAggregator(1 << 20),
                                 new Echo());
                     }
@@ -60,7 +77,7 @@ final class Http {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
-                        channel.pipeline().addLast(new HttpClientCodec(),
+                        channel.pipeline().addLast(new Gone(gone), new HttpClientCodec(),
                                 new HttpContentDecompressor(), new HttpObjectAggregator(1 << 20),
                                 new Answers());
                     }
@@ -71,6 +88,7 @@ final class Http {
         }
         client.close().sync();
         server.close().sync();
+        gone.await(); // a loop that ends first would keep a decoder, and lose its scratch buffer
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
         Oracle.say("leaked", lost, "requests", requests, "collected", LOST.settle());
     }
