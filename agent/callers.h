@@ -4,7 +4,7 @@
  * util packages, its holders' own retain and release, the JDK and the hooks themselves are passed
  * over: they only forward.
  *
- * A microsecond or more at each retain and release; on JDK 13 to 22 one thread at a time asks for
+ * A microsecond or more at each retain and release; before JDK 23 one thread at a time asks for
  * its stack (agent/frames.h), and GetStackTrace may take a lock of the JVM's for a moment, where a
  * method has no jmethodID yet: an exception to D12.9 that has to be asked for. A call whose turn
  * does not come is a dropped step. What a method is, is remembered by its jmethodID, which HotSpot

@@ -14,10 +14,10 @@ enum { SPINS = 200, NAPS = 400, NAP_NS = 50000 };
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool stuck; /* nobody had the turn lately; a hint */
 
-/* 11 looks at every stack at a safepoint, where nobody reads the table. */
-static bool takes_turns(void)
+/* JDK-8313332: the table grows at a safepoint since then. */
+static bool needs_turn(void)
 {
-    return bbf_agent.jdk > 12 && bbf_agent.jdk < 23;
+    return bbf_agent.jdk < 23;
 }
 
 /* Whoever has the turn may be suspended by a debugger: a hook does not wait for it without end, nor
@@ -40,7 +40,7 @@ static bool take_turn(void)
 jint bbf_frames_here(jvmtiFrameInfo *frames, jint most)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    bool turns = takes_turns();
+    bool turns = needs_turn();
     jint n = 0;
     if (turns && !take_turn())
         return -1;
@@ -53,7 +53,7 @@ jint bbf_frames_here(jvmtiFrameInfo *frames, jint most)
 jvmtiError bbf_frames_of_class(jclass type, jint *n, jmethodID **methods)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    bool ours = takes_turns() && take_turn();
+    bool ours = needs_turn() && take_turn();
     jvmtiError err = (*jvmti)->GetClassMethods(jvmti, type, n, methods);
     if (ours)
         pthread_mutex_unlock(&turn);

@@ -2,7 +2,7 @@
  * agent/frames.h - the methods on a thread's own stack, and those of a class, as jmethodIDs
  * (JVMTI).
  *
- * HotSpot 13 to 22 (JDK-8313332) frees a class's table of jmethodIDs while another thread reads
+ * HotSpot before 23 (JDK-8313332) frees a class's table of jmethodIDs while another thread reads
  * it: where the id of an obsolete method is asked for, as of a frame of a body from before a
  * retransformation, the table grows, and who had the old one gets what the memory holds then, which
  * crashes at the next use. So one thread of ours at a time asks (ADR 28).
@@ -22,7 +22,8 @@
  */
 jint bbf_frames_here(jvmtiFrameInfo *frames, jint most);
 
-/* GetClassMethods: its arguments, its errors; Deallocate *methods. Waits as long for its turn. */
+/* GetClassMethods: its arguments, its errors; Deallocate *methods. Waits as long for its turn, and
+ * asks then all the same: for want of an answer a class would be taken for another kind. */
 jvmtiError bbf_frames_of_class(jclass type, jint *n, jmethodID **methods);
 
 #endif
