@@ -115,19 +115,23 @@ bool bbf_hook_is_idle(void)
             (uint32_t)BBF_L_MIXED_IDLE) != 0;
 }
 
-/* Before the first class that is beside include= can run. `unseen`: the hooks were there, and what
- * was opened meanwhile has no life, so where Netty is there already a first sight may be of a
- * released buffer. */
+/* `unseen`: the hooks were there, and what was opened meanwhile has no life, so where Netty is
+ * there already a first sight may be of a released buffer. */
 static void wake(bool unseen)
 {
-    if (!bbf_hook_is_idle())
-        return;
     atomic_fetch_and(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
                      ~(uint32_t)BBF_L_MIXED_IDLE);
     /* In this order: a buffer from before has set netty_loaded. */
     if (unseen && atomic_load(&bbf_agent.netty_loaded))
         atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
                         (uint32_t)BBF_L_SHARED_UNSEEN);
+}
+
+/* Before the first class that is beside include= can run. */
+static void wake_for(const char *name, const struct bbf_rules *rules, bool unseen)
+{
+    if (bbf_hook_is_idle() && bbf_plan_near(name, strlen(name), rules))
+        wake(unseen);
 }
 
 static bool is_bytebuf(const char *name, size_t *prefix)
@@ -244,9 +248,8 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     (void)domain;
     const struct bbf_rules *rules = atomic_load_explicit(&bbf_agent.rules, memory_order_acquire);
     struct bbf_plan_class plan;
-    if (name != NULL && rules != NULL && loader != NULL && bbf_hook_is_idle() &&
-        bbf_plan_near(name, strlen(name), rules))
-        wake(true);
+    if (name != NULL && rules != NULL && loader != NULL)
+        wake_for(name, rules, true);
     /* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
     if (name == NULL || rules == NULL || (loader == NULL && strcmp(name, BBF_PLAN_JDK_BITS) != 0) ||
         !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker) ||
@@ -313,8 +316,8 @@ static bool concerns(jclass class, const char *name, const struct bbf_rules *bef
 {
     struct bbf_plan_class plan;
     size_t len = strlen(name);
-    if (now != NULL && bbf_plan_near(name, len, now))
-        wake(before != NULL);
+    if (now != NULL)
+        wake_for(name, now, before != NULL);
     if (now == NULL) {
         bool ours = bbf_plan_class(&plan, name, len, before, bbf_agent.tracker) &&
                     has_hooks(&plan, bbf_agent.code, class);
@@ -391,7 +394,8 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
     }
     if (before == NULL)
         find_bytebufs(jvmti, loaded, n);
-    if (now != NULL && (now->options.include == NULL || now->options.track != NULL))
+    if (now != NULL && bbf_hook_is_idle() &&
+        (now->options.include == NULL || now->options.track != NULL))
         wake(before != NULL);
     for (jint i = 0; i < n; i++) {
         char *signature = NULL;

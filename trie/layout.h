@@ -145,7 +145,7 @@
     XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
     XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (D4) */                     \
-    XX(MIXED_IDLE, INT_MIN)  /* no class matches include= yet: the hooks do nothing */             \
+    XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is there yet: the hooks do nothing */     \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \

@@ -41,6 +41,7 @@ final class Idle {
         GC.settle();
         Oracle.say("lives", NEW + LOST + KEPT, "released", NEW + KEPT - 1, "leaked", LOST,
                    "unknown", 1, "live", 0);
+        Late.untilLine(); // for a last look, or the end of stdin
     }
 
     private static void before(List<ByteBuf> kept) {
