@@ -15,7 +15,7 @@ from clock import Clock
 
 SETTLE = 0.3  # seconds of processor time between "go" and the first look, at least
 QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
-IN_A_ROW = 5
+IN_A_ROW = 5  # slices
 SLICES = 8
 LINE = 64
 PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
@@ -134,11 +134,13 @@ class Worker:
     def settle(self, seconds, most):
         """Works so long, and on until the compilers have nothing to do; at most so many times more
         (then what they left to do is part of what is measured). Once the agent came or went, code
-        that is not yet hot again leaves them idle meanwhile: they have to be for several times."""
-        moved = self.level.when != "start"
-        quiet, needed = 0, IN_A_ROW if moved else 1
+        that is not yet hot again leaves them idle meanwhile: they have to be so IN_A_ROW times, and
+        have twice the time."""
+        quiet, needed = 0, 1
+        if self.level.when != "start":
+            most, needed = 2 * most, IN_A_ROW
         self.work(seconds)
-        for _ in range(2 * most if moved else most):
+        for _ in range(most):
             compiled, worked = self.clock.compilers(), self.clock.seconds()
             self.work(SETTLE)
             idle = self.clock.compilers() - compiled < QUIET * (self.clock.seconds() - worked)

@@ -65,7 +65,7 @@ SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
 LATE = Level("attached late", include="APP", when="attach")
 STOPPED = Level("stopped", include=ALL, when="stop")
-# What a JVM has of it that its classes were retransformed, whoever had it done.
+# The control of STOPPED: its retransformation, without bbflow.
 RETRANSFORMED = Level("retransformed", when="retransform")
 # For `grows`: so much memory that no limit is reached.
 ROOMY = Level("application", include="APP",

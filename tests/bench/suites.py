@@ -108,7 +108,7 @@ def grows(rounds, most):
 FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
 SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
-ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION, L.STOPPED)
+ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)
 CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
 SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
 
@@ -117,7 +117,7 @@ def default():
     """A new user's: everything once, below 20 minutes on two quiet cores."""
     return [
         Experiment("codec", "codec", L.EVERY[:-1], 6, warm=0.7, seconds=0.8),
-        Experiment("alloc", "alloc", ALLOCATE[:-1], 6, **SHORT),
+        Experiment("alloc", "alloc", ALLOCATE, 6, **SHORT),
         Experiment("calls:10", "calls:10", CALLS, 6, **SHORT),
         Experiment("calls:20", "calls:20", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
         Experiment("slice", "slice", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
@@ -138,7 +138,7 @@ def codec():
 
 
 def micro():
-    return [Experiment("alloc", "alloc", (*ALLOCATE, L.AGAIN), 15),
+    return [Experiment("alloc", "alloc", (*ALLOCATE, L.STOPPED, L.AGAIN), 15),
             Experiment("slice", "slice", CALLS, 15), Experiment("heap", "heap", CALLS, 15),
             *(Experiment(f"calls:{n}", f"calls:{n}", CALLS, 15) for n in (0, 5, 10, 20))]
 
