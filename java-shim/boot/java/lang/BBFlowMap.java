@@ -349,8 +349,8 @@ final class BBFlowMap {
             if (pf == 0 && (BBFlowRoots.isSampled() // it follows its owner, which is not followed
                     || isReleased(parent))) // what follows throws: it never comes to be
                 return true;
-            int mem = pf != 0 ? BBFlowShim.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
-            int node = pf != 0 ? BBFlowShim.derivedNode(pf, site) : BBFlowRoots.rootNode(site, mem);
+            int mem = pf != 0 ? BBFlowRoots.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+            int node = pf != 0 ? BBFlowRoots.derivedNode(pf, site) : BBFlowRoots.rootNode(site, mem);
             if (pf == 0 && node <= NODE_BEFORE_RESET)
                 return true;
             for (int i = 0; i < TRIES; i++) {

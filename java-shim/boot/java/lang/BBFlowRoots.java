@@ -1,7 +1,7 @@
 /*
  * java.lang.BBFlowRoots - where a life begins when the short way (BBFlowShim.root) does not do: new
- * objects, wrappers, names that come after the first sight, what trackDirectOnly and sample= leave
- * out, and what no root hook opened.
+ * objects, wrappers, derived buffers, names that come after the first sight, what trackDirectOnly
+ * and sample= leave out, and what no root hook opened.
  */
 package java.lang;
 
@@ -19,6 +19,9 @@ final class BBFlowRoots {
 
     /** enum bbf_memory. */
     private static final int COMPOSITE = 2;
+
+    /** refCnt bucket of a count of 1. */
+    private static final int BUCKET_ONE = 1;
 
     private BBFlowRoots() {
     }
@@ -240,12 +243,70 @@ final class BBFlowRoots {
         return U.getLong(recordAt(f) + REC_LIFE) == (f & HIGH | CLOSED | STICKY | SKIPPED);
     }
 
+    // ---- derived buffers (D5) ----
+
+    /** Where the derived buffer's own life begins. */
+    @Hidden
+    static void derive(Object o, Object parent, int site) {
+        if (paused())
+            return;
+        long pf = current(parent);
+        long f = U.getLong(o, OFF);
+        if (pf == IGN || pf == NEVER || isSkipped(pf)) { // it follows its owner
+            skip(o, f);
+            return;
+        }
+        long kind = kindOf(o);
+        int node = 0, mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        if (pf != 0 && isOpen(pf)) {
+            node = derivedNode(pf, site);
+            mem = memOf(pf);
+        } else if (pf != 0) {
+            return; // released: what follows throws, and the buffer never comes to be
+        } else {
+            node = rootNode(site, mem);
+            if (node <= NODE_BEFORE_RESET) {
+                skip(o, f);
+                return;
+            }
+        }
+        int refs = refsOf(kind, mem);
+        if (f != 0 && f != IGN && isOpen(f))
+            giveWay(f);
+        if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf)) {
+            long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
+            if (h == IGN)
+                tally(TALLY_DROPPED_LIVES);
+            U.putLong(o, OFF, h);
+        }
+        U.storeStoreFence();
+    }
+
+    /** Where a life that is derived from an open one begins. */
+    @Hidden
+    static int derivedNode(long pf, int site) {
+        int node = chargedAt(U.getLong(recordAt(pf) + REC_PATH), pf);
+        return node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
+    }
+
+    /** A derived life begins with a count of 1, whatever its parent's is. */
+    @Hidden
+    private static int derivedKey(int parent, int site) {
+        int bucket = U.getInt(nodeAt(parent) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
+        return bucket == BUCKET_ONE ? site : (BUCKET_ONE + 1) << KEY_BUCKET_SHIFT | site;
+    }
+
     // ---- what is known of a life ----
 
     /** Hooks come or go: nothing is opened. */
     @Hidden
     static boolean paused() {
         return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_PAUSED) != 0;
+    }
+
+    @Hidden
+    static int memOf(long f) {
+        return (int) (U.getLong(recordAt(f) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
     }
 
     @Hidden

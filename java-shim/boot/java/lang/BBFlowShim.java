@@ -35,7 +35,6 @@ public final class BBFlowShim {
 
     /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
-    private static final int BUCKET_ONE = 1;
 
     private BBFlowShim() {
     }
@@ -142,13 +141,14 @@ public final class BBFlowShim {
         return NODES + ((path & LOW) << NODE_SHIFT);
     }
 
+    /** Is anything out of the ordinary: a ByteBuf without the field (D4), or nothing to do at all? */
     @ForceInline
     @Hidden
     static boolean mixed() {
         return U.getInt(SHARED + SHARED_MIXED) != 0;
     }
 
-    /** Where mixed(): does no class match yet (ADR 29)? */
+    /** Where mixed(): is no class there yet that include= may mean (ADR 29)? */
     @ForceInline
     @Hidden
     static boolean idle() {
@@ -312,60 +312,10 @@ public final class BBFlowShim {
         if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         try {
-            if (BBFlowRoots.paused())
-                return;
-            long pf = current(parent);
-            long f = U.getLong(o, OFF);
-            if (pf == IGN || pf == NEVER || BBFlowRoots.isSkipped(pf)) { // it follows its owner
-                BBFlowRoots.skip(o, f);
-                return;
-            }
-            long kind = kindOf(o);
-            int node = 0, mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
-            if (pf != 0 && isOpen(pf)) {
-                node = derivedNode(pf, site);
-                mem = memOf(pf);
-            } else if (pf != 0) {
-                return; // released: what follows throws, and the buffer never comes to be
-            } else {
-                node = BBFlowRoots.rootNode(site, mem);
-                if (node <= NODE_BEFORE_RESET) {
-                    BBFlowRoots.skip(o, f);
-                    return;
-                }
-            }
-            int refs = refsOf(kind, mem);
-            if (f != 0 && f != IGN && isOpen(f))
-                BBFlowRoots.giveWay(f);
-            if (f == 0 || f == IGN || !BBFlowRoots.reopen(o, f, node, refs, 0, pf)) {
-                long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
-                if (h == IGN)
-                    tally(TALLY_DROPPED_LIVES);
-                U.putLong(o, OFF, h);
-            }
-            U.storeStoreFence();
+            BBFlowRoots.derive(o, parent, site);
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    /** Where a life that is derived from an open one begins. */
-    @Hidden
-    static int derivedNode(long pf, int site) {
-        int node = chargedAt(U.getLong(recordAt(pf) + REC_PATH), pf);
-        return node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
-    }
-
-    @Hidden
-    static int memOf(long f) {
-        return (int) (U.getLong(recordAt(f) + REC_REFS) >>> MEM_SHIFT) & MEM_KIND;
-    }
-
-    /** A derived life begins with a count of 1, whatever its parent's is. */
-    @Hidden
-    private static int derivedKey(int parent, int site) {
-        int bucket = U.getInt(nodeAt(parent) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
-        return bucket == BUCKET_ONE ? site : (BUCKET_ONE + 1) << KEY_BUCKET_SHIFT | site;
     }
 
     /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
