@@ -10,14 +10,16 @@
 
 static void put_utf8(struct bbf_buf *out, uint32_t c)
 {
-    char b[4];
     size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    char *to = bbf_buf_reserve(out, n); /* no more: v1_plain.c has room for just these */
 
-    for (size_t i = n; i-- > 1; c >>= 6)
-        b[i] = (char)(0x80 | (c & 0x3F));
-    b[0] = (char)(n == 1 ? c : (lead[n] | c));
-    bbf_buf_add(out, b, n);
+    if (to == NULL)
+        return;
+    static const uint8_t lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    to[0] = (char)(lead[n] | c >> 6 * (n - 1));
+    for (size_t i = 1; i < n; i++)
+        to[i] = (char)(0x80 | (c >> 6 * (n - 1 - i) & 0x3F));
+    out->len += n;
 }
 
 /* One char of Java's (a UTF-16 unit); 0 bytes used: malformed. */
@@ -40,14 +42,16 @@ static size_t java_char(const uint8_t *p, size_t left, uint32_t *c)
 
 bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len)
 {
-    for (size_t i = 0;;) {
+    for (size_t i = 0; i < len;) {
         uint32_t c, low;
-        size_t n = bbf_utf8_ascii(text + i, len - i);
+        size_t n;
 
-        bbf_buf_add(out, text + i, n);
-        i += n;
-        if (i == len)
-            return true;
+        if (text[i] < 0x80) {
+            n = bbf_utf8_ascii(text + i, len - i);
+            bbf_buf_add(out, text + i, n);
+            i += n;
+            continue;
+        }
         n = java_char(text + i, len - i, &c);
         if (n == 0)
             return false;
@@ -61,6 +65,7 @@ bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len)
         }
         put_utf8(out, c);
     }
+    return true;
 }
 
 /* The character at text, U+FFFD for what is none; its length. */

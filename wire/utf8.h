@@ -2,7 +2,7 @@
  * wire/utf8.h - UTF-8 as the wire needs it: checked, repaired, cut between characters.
  *
  * Called by: wire/decode.c, wire/reply.c, wire/javatext.c,
- * wire/v1_plain.c. Threads: any. Pure.
+ * wire/v1_plain.c, wire/v1_encode.c. Threads: any. Pure.
  */
 #ifndef BBF_WIRE_UTF8_H
 #define BBF_WIRE_UTF8_H
@@ -26,6 +26,29 @@ static inline size_t bbf_utf8_ascii(const uint8_t *text, size_t len)
     while (pos < len && text[pos] < 0x80)
         pos++;
     return pos;
+}
+
+/* Copy a text of 1 to 7 bytes; returns its bytes, in any order and repeated to fill the word. Most
+ * names and numbers are that short, and memcpy() is a call. */
+static inline uint64_t bbf_utf8_copy_short(void *to, const void *from, size_t len)
+{
+    uint8_t *out = to;
+    const uint8_t *in = from;
+
+    if (len >= 4) {
+        uint32_t first, last;
+        memcpy(&first, in, 4);
+        memcpy(&last, in + len - 4, 4);
+        memcpy(out, &first, 4);
+        memcpy(out + len - 4, &last, 4);
+        return (uint64_t)first << 32 | last;
+    }
+    uint64_t start = in[0], middle = in[len / 2], last = in[len - 1];
+    out[0] = (uint8_t)start;
+    out[len / 2] = (uint8_t)middle;
+    out[len - 1] = (uint8_t)last;
+    start |= middle << 8 | last << 16 | start << 24;
+    return start | start << 32;
 }
 
 /* Are all bytes below 0x80? The last eight are looked at together, whatever was seen before. */

@@ -9,6 +9,7 @@
 
 #include "core/err.h"
 #include "wire/javatext.h"
+#include "wire/utf8.h"
 
 enum { BLOCK = 1024, SHORT_BLOCK = 255, SHORT_HEADER = 2, LONG_HEADER = 5, UTF_MAX = 65535 };
 
@@ -162,21 +163,38 @@ static inline void put(struct writer *w, uint64_t value, size_t bytes)
     put_raw(w, b, bytes);
 }
 
+static const uint64_t ones = UINT64_C(0x0101010101010101);
+
+/* A bit 7 is left for a byte of 0 or above 0x7F, and above such a one. */
+static inline uint64_t odd_bytes(uint64_t word)
+{
+    return ((word - ones) | word) & ones << 7;
+}
+
 /* Is it the same bytes in Java's form? */
 static bool is_plain(const char *text, size_t len)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t odd = 0, word;
     size_t i = 0;
 
-    /* A bit 7 is left for a byte of 0 or above 0x7F, and above such a one. */
     for (; i + sizeof word <= len; i += sizeof word) {
         memcpy(&word, text + i, sizeof word);
-        odd |= (word - ones) | word;
+        odd |= odd_bytes(word);
     }
     for (; i < len; i++)
         odd |= (uint64_t)(((unsigned char)text[i] - 1) | text[i]) & 0x80;
-    return (odd & ones << 7) == 0;
+    return odd == 0;
+}
+
+/* Append in Java's form; there is room. */
+static void add_java(struct bbf_buf *out, const char *text, size_t len)
+{
+    if (len - 1 < 7 && odd_bytes(bbf_utf8_copy_short(out->data + out->len, text, len)) == 0)
+        out->len += len;
+    else if (is_plain(text, len))
+        bbf_buf_add(out, text, len);
+    else
+        bbf_utf8_to_java(out, text, len);
 }
 
 /* A text in Java's form: what it was, unless that needed another. */
@@ -208,10 +226,7 @@ static void put_utf(struct writer *w, const struct bbf_wire_str *text)
     if (w->left >= 2 + 3 * len && bbf_buf_reserve(w->out, 2 + 3 * len) != NULL) {
         size_t at = w->out->len;
         w->out->len += 2;
-        if (is_plain(text->s, len))
-            bbf_buf_add(w->out, text->s, len);
-        else
-            bbf_utf8_to_java(w->out, text->s, len);
+        add_java(w->out, text->s, len);
         store_number(w->out->data + at, w->out->len - at - 2, 2);
         w->left -= w->out->len - at;
         return;
@@ -236,7 +251,7 @@ static void put_bytes(struct writer *w, const void *bytes, size_t len)
 /* ---- objects ---- */
 
 /* Of our own: plain and short. */
-static void text_of(struct writer *w, const char *text)
+static inline void text_of(struct writer *w, const char *text)
 {
     size_t len = strlen(text);
 
@@ -245,8 +260,8 @@ static void text_of(struct writer *w, const char *text)
 }
 
 /* A descriptor without annotation; its super descriptor follows. */
-static void descriptor(struct writer *w, const char *name, uint64_t uid, uint8_t flags,
-                       uint16_t fields)
+static inline void descriptor(struct writer *w, const char *name, uint64_t uid, uint8_t flags,
+                              uint16_t fields)
 {
     bbf_buf_char(w->out, 0x72);
     w->handles++;
@@ -256,7 +271,7 @@ static void descriptor(struct writer *w, const char *name, uint64_t uid, uint8_t
     add_number(w->out, fields, 2);
 }
 
-static void field(struct writer *w, char type, const char *name, const char *class_name)
+static inline void field(struct writer *w, char type, const char *name, const char *class_name)
 {
     bbf_buf_char(w->out, type);
     text_of(w, name);

@@ -12,6 +12,7 @@
 #include "wire/utf8.h"
 
 enum { TC_BLOCKDATA = 0x77, TC_BLOCKDATALONG = 0x7A };
+enum { FULL = 1024 };
 
 struct blocks {
     const uint8_t *at, *end; /* what is left of the block under way */
@@ -21,7 +22,7 @@ struct blocks {
 
 struct plain {
     struct blocks in;
-    char *to; /* the room that is left */
+    char *to, *room_end; /* the room that is left */
     const struct bbf_wire_limits *limits;
 };
 
@@ -91,11 +92,14 @@ static void copy(struct blocks *b, char *to, size_t n)
     }
 }
 
-/* Pass over n texts, each in one block; what they take with a NUL each. */
+/* Pass over n texts, each in one block; what they take with a NUL each, at most. A block that Java
+ * would not have filled is the last one, and the texts take more there, with their lengths. */
 static size_t skip(struct blocks *b, size_t n)
 {
-    size_t sum = 0;
+    size_t sum = 0, left = (size_t)(b->end - b->at);
 
+    if (left < FULL && n <= left / 2)
+        return left;
     for (; n > 0 && !b->bad; n--) {
         size_t len = (size_t)number(b, 2);
         if (len > (size_t)(b->end - b->at)) {
@@ -108,7 +112,7 @@ static size_t skip(struct blocks *b, size_t n)
     return sum;
 }
 
-/* Room for the command's pieces: n structures, then bytes. */
+/* Room for the command's pieces: n structures, which the caller fills, then bytes. */
 static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size, size_t bytes)
 {
     if (n > p->limits->entries || bytes > p->limits->frame / 2)
@@ -120,9 +124,8 @@ static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size,
         p->in.bad = true;
         return NULL;
     }
-    if (n > 0)
-        memset(c->block, 0, n * size);
     p->to = (char *)c->block + n * size;
+    p->room_end = p->to + bytes;
     return c->block;
 }
 
@@ -132,7 +135,11 @@ static inline bool copy_ascii(char *to, const uint8_t *from, size_t len)
     const uint64_t high = UINT64_C(0x8080808080808080);
     uint64_t eight, all = 0;
 
-    if (len < sizeof eight || len > 128) {
+    if (len == 0)
+        return true;
+    if (len < sizeof eight)
+        return (bbf_utf8_copy_short(to, from, len) & high) == 0;
+    if (len > 128) {
         memcpy(to, from, len);
         return bbf_utf8_is_ascii(from, len);
     }
@@ -161,12 +168,13 @@ static void take(struct plain *p, struct bbf_wire_str *out, size_t len)
 }
 
 /* In Java's form; never longer as UTF-8. */
-static void text(struct plain *p, struct bbf_wire_str *out)
+static inline void text(struct plain *p, struct bbf_wire_str *out)
 {
     size_t len = (size_t)number(&p->in, 2);
     const uint8_t *from = p->in.at;
 
-    if (len > p->limits->string || len > (size_t)(p->in.end - from))
+    if (len > p->limits->string || len > (size_t)(p->in.end - from) ||
+        len >= (size_t)(p->room_end - p->to))
         p->in.bad = true; /* or in two blocks */
     if (p->in.bad)
         return;
@@ -247,9 +255,9 @@ static void map(struct plain *p, struct bbf_command *c, size_t width)
     c->entries = n > 0 ? entries : NULL;
     c->n_entries = n;
     for (size_t i = 0; i < n && !p->in.bad; i++) {
+        entries[i].value = (struct bbf_value){.kind = BBF_VALUE_STRING};
         text(p, &entries[i].key);
         text(p, &entries[i].value.text);
-        entries[i].value.kind = BBF_VALUE_STRING;
     }
 }
 

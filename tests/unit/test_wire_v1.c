@@ -586,9 +586,36 @@ static void what_a_stream_keeps_is_bounded(void **state)
     bbf_v1_reader_free(reader);
 }
 
+/* Block data that Java would cut elsewhere, and a text that needs each byte of its room. */
+static void texts_anywhere_in_the_blocks(void **state)
+{
+    static const char name[] = "\x77\5\5\0\2\xC3\xA9";
+    static const char map[] = "\x77\x0D\x08\0\1n\0\0\0\1\0\3key"
+                              "\x77\x22\0\x20"
+                              "0123456789abcdef0123456789abcdef";
+    struct bbf_v1_reader *reader = bbf_v1_reader_new(&bbf_wire_server_limits);
+    struct bbf_command c;
+
+    (void)state;
+    assert_non_null(reader);
+    snprintf(where, sizeof where, "a text of one character");
+    CHECK(read_command(reader, &c, (const uint8_t *)name, sizeof name - 1) == sizeof name - 1);
+    CHECK(c.type == BBF_CMD_RENAME && strcmp(c.text[0].s, "\xC3\xA9") == 0);
+    check_long_way(&c, (const uint8_t *)name, sizeof name - 1);
+    bbf_command_free(&c);
+    snprintf(where, sizeof where, "a value in the next block");
+    CHECK(read_command(reader, &c, (const uint8_t *)map, sizeof map - 1) == sizeof map - 1);
+    CHECK(c.n_entries == 1 && strcmp(c.entries[0].key.s, "key") == 0);
+    CHECK(strcmp(c.entries[0].value.text.s, "0123456789abcdef0123456789abcdef") == 0);
+    check_long_way(&c, (const uint8_t *)map, sizeof map - 1);
+    bbf_command_free(&c);
+    bbf_v1_reader_free(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_anywhere_in_the_blocks),
         cmocka_unit_test(streams_of_the_real_classes_decode_to_the_manifest),
         cmocka_unit_test(many_commands_on_one_stream),
         cmocka_unit_test(recorded_sessions),
