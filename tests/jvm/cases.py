@@ -21,6 +21,7 @@ import seed
 import special
 import tcp
 import track
+import uring
 import wire
 from harness import ROOT, Case, in_turn
 from snapshot import same
@@ -39,6 +40,7 @@ def sources(pattern):
 # javac's flags if others
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
+           uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
 PROBE = "com.app.W"
@@ -858,5 +860,5 @@ def live_cases():
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
          *guests.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
-         *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(),
+         *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *ending.cases()]
