@@ -283,7 +283,7 @@ static const struct bbf_netty_hook hooks[] = {
     PLAIN("AdaptiveByteBufAllocator$DirectChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
     /* Every way in and out of a composite goes through these three (4.1.48, 4.1.140, 4.2.20). */
     PLAIN("CompositeByteBuf", "newComponent", "(L", BBF_HOOK_ADOPT),
-    PLAIN("CompositeByteBuf", "addComp", "(IL", BBF_HOOK_ADOPT),
+    PLAIN("CompositeByteBuf", "addFlattenedComponents", "(ZL", BBF_HOOK_ADOPT_LAST),
     PLAIN("CompositeByteBuf", "removeCompRange", "(II)", BBF_HOOK_DISOWN),
     PLAIN("FixedCompositeByteBuf", "<init>", "(L", BBF_HOOK_ADOPT_ALL),
 };

@@ -71,10 +71,11 @@ enum bbf_hook_kind {
     BBF_HOOK_NEVER,       /* exit of a constant's constructor */
     BBF_HOOK_CHUNK,       /* exit of what gives an allocator memory of its own */
     BBF_HOOK_UNRELEASABLE,
-    BBF_HOOK_ADOPT,     /* entry: a composite takes its first or second parameter over */
-    BBF_HOOK_ADOPT_ALL, /* exit of a composite's constructor: an array of them */
-    BBF_HOOK_DISOWN,    /* entry: it takes the components from..to out */
-    BBF_HOOK_MISUSE     /* before athrow */
+    BBF_HOOK_ADOPT,      /* entry: a composite takes its first parameter over */
+    BBF_HOOK_ADOPT_ALL,  /* exit of a composite's constructor: an array of them */
+    BBF_HOOK_ADOPT_LAST, /* exit: its last components are new */
+    BBF_HOOK_DISOWN,     /* entry: it takes the components from..to out */
+    BBF_HOOK_MISUSE      /* before athrow */
 };
 
 enum { BBF_NO_SIZE = 0xff, BBF_ARRAY_SIZE = 0x80 /* | slot of the byte[] */ };

@@ -35,6 +35,7 @@ enum { ACC_STATIC = 0x0008, ACC_BRIDGE = 0x0040 }; /* JVMS table 4.6-A */
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
     XX(ADOPT, "adopt", "(" O O ")V")                                                               \
     XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
+    XX(ADOPT_LAST, "adoptLast", "(" O ")V")                                                        \
     XX(DISOWN, "disown", "(" O "II)V")                                                             \
     XX(MADE, "made", "(" O ")V")                                                                   \
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
@@ -193,13 +194,13 @@ static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_h
     plan_entry(plan, call);
 }
 
-/* newComponent(buffer, …), addComp(index, component); removeCompRange(from, to). */
-static void plan_components(const struct bbf_cf_method *m, bool adopt, struct bbf_cf_plan *plan)
+/* newComponent(buffer, …); removeCompRange(from, to). */
+static void plan_components(bool adopt, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(adopt ? TARGET_ADOPT : TARGET_DISOWN);
     push(&call, BBF_CF_ALOAD, 0);
     if (adopt) {
-        push(&call, BBF_CF_ALOAD, m->descriptor.s[1] == 'I' ? 2 : 1);
+        push(&call, BBF_CF_ALOAD, 1);
     } else {
         push(&call, BBF_CF_ILOAD, 1);
         push(&call, BBF_CF_ILOAD, 2);
@@ -251,7 +252,12 @@ static void plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_metho
         break;
     case BBF_HOOK_ADOPT:
     case BBF_HOOK_DISOWN:
-        plan_components(m, hook->kind == BBF_HOOK_ADOPT, plan);
+        plan_components(hook->kind == BBF_HOOK_ADOPT, plan);
+        break;
+    case BBF_HOOK_ADOPT_LAST:
+        call = call_of(TARGET_ADOPT_LAST);
+        push(&call, BBF_CF_ALOAD, 0);
+        plan->areturn[plan->n_areturn++] = call;
         break;
     case BBF_HOOK_ADOPT_ALL:
         call = call_of(TARGET_ADOPT_ALL);

@@ -56,6 +56,34 @@ static inline void twin_new_run(struct twin_thread *me, _Atomic uint64_t *word, 
                           run & BBF_L_RUN_FULL);
 }
 
+/* A record's word: what it held goes to the thread's words. */
+static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
+{
+    uint64_t run = twin_get(word), n = run & BBF_L_RUN_FULL;
+    struct bbf_stripe *stripe = twin_stripe(me);
+
+    twin_put(word, key | 1);
+    TWIN_POINT(me);
+    if (n == 0)
+        return;
+    if (stripe == NULL) {
+        bbf_node_released(me->w->t, (uint32_t)(run >> 32), (uint32_t)(run >> 16) & 0xffff, n);
+        return;
+    }
+    _Atomic uint64_t *slot = &stripe->run[run >> 32 & (BBF_L_RUN_SLOTS - 1)];
+    uint64_t held = twin_get(slot);
+    TWIN_POINT(me);
+    if ((held ^ run) >> 16 == 0 && (held & BBF_L_RUN_FULL) + n <= BBF_L_RUN_FULL) {
+        twin_put(slot, held + n);
+        return;
+    }
+    twin_put(slot, run);
+    TWIN_POINT(me);
+    if (held != 0)
+        bbf_node_released(me->w->t, (uint32_t)(held >> 32), (uint32_t)(held >> 16) & 0xffff,
+                          held & BBF_L_RUN_FULL);
+}
+
 /* Rare: the second is another than the one of the open. */
 static inline void twin_tell_age(struct twin_thread *me, uint32_t node, uint32_t opened)
 {
@@ -172,7 +200,12 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
         twin_put_int(&at->batch, (uint32_t)me->tid);
         twin_put_release(&at->life, (f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY);
         me->closed++;
-        twin_count_run(me, &at->run, twin_run_key(twin_charged_at(path, f), twin_get(&at->refs)));
+        uint64_t key = twin_run_key(twin_charged_at(path, f), twin_get(&at->refs));
+        uint64_t run = twin_get(&at->run);
+        if ((run ^ key) >> 16 == 0 && (run & BBF_L_RUN_FULL) != BBF_L_RUN_FULL)
+            twin_put(&at->run, run + 1);
+        else
+            twin_pass_run(me, &at->run, key);
     } else {
         twin_release_slow(me, f);
     }

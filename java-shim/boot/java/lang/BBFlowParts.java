@@ -32,15 +32,33 @@ final class BBFlowParts extends ClassValue<Long> {
         }
     }
 
+    /** component is a buffer, or a CompositeByteBuf.Component. False: it was the composite's already. */
     @Hidden
-    static void adopt(Object composite, Object component) {
+    static boolean adopt(Object composite, Object component) {
         long c = handleOf(component), k = handleOf(composite);
         if (c == 0 || c == IGN || c == NEVER || !isOpen(c))
-            return;
+            return true;
         if (k == 0) // in its constructor: the root hook comes later
             k = firstSeen(composite);
-        if (k != 0 && k != IGN && k != NEVER && k != c && isOpen(k))
-            U.putLong(ownerAt(c), ownerWord(c, k));
+        if (k == 0 || k == IGN || k == NEVER || k == c || !isOpen(k))
+            return true;
+        long word = ownerWord(c, k);
+        if (U.getLong(ownerAt(c)) == word)
+            return false;
+        U.putLong(ownerAt(c), word);
+        return true;
+    }
+
+    /** From the last one back to the first that it has already. */
+    @Hidden
+    static void adoptLast(Object composite) {
+        long k = handleOf(composite), at = AT.get(composite.getClass());
+        if (k == 0 || k == IGN || k == NEVER || !isOpen(k) || at < 0)
+            return;
+        Object[] parts = (Object[]) U.getReference(composite, at);
+        for (int i = parts == null ? 0 : parts.length; i-- > 0;)
+            if (parts[i] != null && !adopt(composite, parts[i]))
+                return;
     }
 
     @Hidden

@@ -20,9 +20,6 @@ final class BBFlowRoots {
     /** enum bbf_memory. */
     private static final int COMPOSITE = 2;
 
-    /** refCnt bucket of a count of 1. */
-    private static final int BUCKET_ONE = 1;
-
     private BBFlowRoots() {
     }
 

@@ -35,6 +35,7 @@ public final class BBFlowShim {
 
     /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
+    static final int BUCKET_ONE = 1;
 
     private BBFlowShim() {
     }
@@ -304,13 +305,34 @@ public final class BBFlowShim {
     }
 
     /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
-    @DontInline
+    @ForceInline
     @Hidden
     public static void derive(Object o, Object parent, int site) {
         room();
-        slowRoom();
         if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
+        long f = U.getLong(o, OFF), at = recordAt(f);
+        long pf = U.getLong(parent, OFF), owner = recordAt(pf), path = U.getLong(owner + REC_PATH);
+        long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
+        int bucket = U.getInt(nodeAt(path) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
+        // As in step() the parent's first child is this site's; and recycled and closed as in root().
+        if (((path ^ pf | child) >>> 32) == 0 && bucket == BUCKET_ONE && !BBFlowRoots.paused()
+                && U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY)) {
+            long g = (f & HIGH) + GENERATION;
+            int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
+            begin(at, g, (int) child, refs | BBFlowRoots.memOf(pf) << MEM_SHIFT | 1, 0, pf,
+                    OPEN | STICKY);
+            U.putLong(o, OFF, g | f & LOW);
+            U.storeStoreFence();
+        } else {
+            deriveSlow(o, parent, site);
+        }
+    }
+
+    @DontInline
+    @Hidden
+    private static void deriveSlow(Object o, Object parent, int site) {
+        slowRoom();
         try {
             BBFlowRoots.derive(o, parent, site);
         } catch (Throwable t) {
@@ -353,11 +375,26 @@ public final class BBFlowShim {
 
     // ---- components of composites (D5) ----
 
-    /** component is a buffer, or a CompositeByteBuf.Component: the composite owns it from here on. */
+    /** At the entry of newComponent: the composite owns the buffer from here on. */
+    @ForceInline
+    @Hidden
+    public static void adopt(Object composite, Object buffer) {
+        room();
+        if (buffer == null)
+            return;
+        if (!mixed()) {
+            long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
+            if (c != k && isOpen(c) && isOpen(k)) {
+                U.putLong(BBFlowParts.ownerAt(c), BBFlowParts.ownerWord(c, k));
+                return;
+            }
+        }
+        adoptSlow(composite, buffer);
+    }
+
     @DontInline
     @Hidden
-    public static void adopt(Object composite, Object component) {
-        room();
+    private static void adoptSlow(Object composite, Object component) {
         slowRoom();
         try {
             if (!idle())
@@ -373,7 +410,21 @@ public final class BBFlowShim {
         room();
         if (components instanceof Object[])
             for (Object component : (Object[]) components)
-                adopt(composite, component);
+                adoptSlow(composite, component);
+    }
+
+    /** At the exit of addFlattenedComponents, which makes its components by itself. */
+    @DontInline
+    @Hidden
+    public static void adoptLast(Object composite) {
+        room();
+        slowRoom();
+        try {
+            if (!idle())
+                BBFlowParts.adoptLast(composite);
+        } catch (Throwable t) {
+            failed(t);
+        }
     }
 
     /** Components from..to leave an open composite: what survives that is its own again. */
@@ -596,7 +647,36 @@ public final class BBFlowShim {
         if (same)
             U.putLong(at + REC_RUN, U.getLong(at + REC_RUN) + 1);
         else
-            newRun(at + REC_RUN, key);
+            passRun(at + REC_RUN, key);
+    }
+
+    /**
+     * A record's word begins anew with one life; what it held goes to the thread's words. A pool hands
+     * an object to one path and then to another, and each call into C costs ten times what this does.
+     */
+    @DontInline
+    @Hidden
+    private static void passRun(long word, long key) {
+        try {
+            long run = U.getLong(word), n = run & RUN_FULL, stripe = stripe();
+            U.putLong(word, key | 1);
+            if (stripe == 0 || n == 0) {
+                if (n != 0)
+                    released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) n);
+                return;
+            }
+            long slot = stripe + STRIPE_RUN + ((run >>> 32 & RUN_SLOTS - 1) << 3);
+            long held = U.getLong(slot);
+            if (((held ^ run) >>> 16) == 0 && (held & RUN_FULL) + n <= RUN_FULL) {
+                U.putLong(slot, held + n);
+            } else {
+                U.putLong(slot, run);
+                if (held != 0)
+                    released((int) (held >>> 32), (int) (held >>> 16) & 0xffff, (int) held & RUN_FULL);
+            }
+        } catch (Throwable t) {
+            failed(t);
+        }
     }
 
     /** Rare: the second is another than the one of the open. */
@@ -612,7 +692,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** Charge what the word held and begin it anew with one life. */
+    /** Charge what a word of the thread's held and begin it anew with one life. */
     @DontInline
     @Hidden
     private static void newRun(long word, long key) {
