@@ -171,6 +171,10 @@ def caches():
     return found
 
 
+def load():
+    return [round(x, 2) for x in os.getloadavg()]
+
+
 def describe():
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], check=False,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout

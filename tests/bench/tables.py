@@ -16,6 +16,11 @@ import targets
 
 MARK = re.compile(r"(<!-- bench: ([\w -]+) -->\n).*?(<!-- /bench -->)", re.S)
 PICTURE = "grows.svg"
+WIRE = "bbflow-bench-wire/1"  # of tests/bench/wire
+# The seed's headline figures (Version2ProtocolArchitecture.md): commands a second, v2, no machine
+# and no sizes named. Our nearest commands by index.
+WIRE_SEED = {"EXIT": (550_000, 1), "small MESSAGE": (180_000, 6), "large MESSAGE": (12_000, 8),
+             "INSTRUMENT": (3_500, 5), "GRID_DATA": (32_000, 16)}
 
 
 class Results:
@@ -27,12 +32,16 @@ class Results:
         for path in paths:
             with open(path, encoding="utf-8") as file:
                 run = json.load(file)
-            if run.get("schema") != "bbflow-bench/1":
-                raise ValueError(f"{path} is no file of tests/bench/run")
+            if run.get("schema") not in ("bbflow-bench/1", WIRE):
+                raise ValueError(f"{path} is no file of tests/bench/run or tests/bench/wire")
             run["file"] = os.path.basename(path)
             self.runs.append(run)
         self.runs.sort(key=lambda run: run["at"])
+        self.wire = None
         for run in self.runs:
+            if run["schema"] == WIRE:
+                self.wire = run
+                continue
             for experiment in run["experiments"]:
                 self.experiments[experiment["key"]] = {**experiment, "file": run["file"],
                                                        "machine": run["machine"]}
@@ -94,6 +103,8 @@ def cost(*keys):
 
 def runs(results):
     used = {e["file"] for e in results.experiments.values()}
+    if results.wire:
+        used.add(results.wire["file"])
     rows = []
     for run in results.runs:
         if run["file"] not in used:
@@ -226,6 +237,35 @@ def sample_curve(results):
     return markdown(COST_HEAD, rows)
 
 
+def wire_codec(results):
+    def median_of(row, name):
+        return statistics.median(row[name])
+    rows = []
+    for row in results.wire["codecs"] if results.wire else []:
+        cells = [row["command"], f"{row['ours_bytes']:,}", f"{row['theirs_bytes']:,}"]
+        for way in ("write", "read"):
+            ours, theirs = (median_of(row, f"{who}_{way}") for who in ("ours", "theirs"))
+            cells += [f"{ours:,.0f}", f"{theirs:,.0f}", f"{ours / theirs:.2f}"]
+        rows.append(cells)
+    return markdown(["command", "bytes", "BTrace's", "written a second", "BTrace", "times",
+                     "read a second", "BTrace", "times"], rows)
+
+
+def wire_seed(results):
+    rows = []
+    for name, (seed, index) in WIRE_SEED.items() if results.wire else ():
+        row = results.wire["codecs"][index]
+        rows.append([name, f"{seed:,}", f"{statistics.median(row['ours_write']):,.0f}",
+                     f"{row['ours_bytes']:,}"])
+    return markdown(["command", "the seed, v2", "ours, v1, written", "bytes"], rows)
+
+
+def wire_socket(results):
+    rows = [[r["what"], f"{r['per_second']:,.0f}", f"{r['p50_us']:,.0f}", f"{r['p99_us']:,.0f}"]
+            for r in (results.wire["requests"] if results.wire else [])]
+    return markdown(["conversation, v2", "a second", "p50 µs", "p99 µs"], rows)
+
+
 TABLES = {
     "runs": runs,
     "levels": meanings,
@@ -243,6 +283,9 @@ TABLES = {
     "live": curve("live", "open buffers"),
     "nodes": curve("nodes", "paths"),
     "sample": sample_curve,
+    "wire codec": wire_codec,
+    "wire seed": wire_seed,
+    "wire socket": wire_socket,
 }
 
 
