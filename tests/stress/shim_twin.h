@@ -46,14 +46,19 @@ static inline uint64_t twin_run_key(uint32_t node, uint64_t refs)
     return (uint64_t)node << 32 | (refs >> BBF_L_CLASS_SHIFT & BBF_L_CLASS_MASK) << 16;
 }
 
-static inline void twin_new_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
+static inline void twin_charge(struct twin_thread *me, uint64_t run)
 {
-    uint64_t run = twin_get(word);
-    twin_put(word, key | 1);
     TWIN_POINT(me);
     if (run != 0)
         bbf_node_released(me->w->t, (uint32_t)(run >> 32), (uint32_t)(run >> 16) & 0xffff,
                           run & BBF_L_RUN_FULL);
+}
+
+static inline void twin_new_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
+{
+    uint64_t run = twin_get(word);
+    twin_put(word, key | 1);
+    twin_charge(me, run);
 }
 
 /* A record's word: what it held goes to the thread's words. */
@@ -63,11 +68,8 @@ static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word,
     struct bbf_stripe *stripe = twin_stripe(me);
 
     twin_put(word, key | 1);
-    TWIN_POINT(me);
-    if (n == 0)
-        return;
     if (stripe == NULL) {
-        bbf_node_released(me->w->t, (uint32_t)(run >> 32), (uint32_t)(run >> 16) & 0xffff, n);
+        twin_charge(me, run);
         return;
     }
     _Atomic uint64_t *slot = &stripe->run[run >> 32 & (BBF_L_RUN_SLOTS - 1)];
@@ -75,13 +77,10 @@ static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word,
     TWIN_POINT(me);
     if ((held ^ run) >> 16 == 0 && (held & BBF_L_RUN_FULL) + n <= BBF_L_RUN_FULL) {
         twin_put(slot, held + n);
-        return;
+    } else if (n != 0) {
+        twin_put(slot, run);
+        twin_charge(me, held);
     }
-    twin_put(slot, run);
-    TWIN_POINT(me);
-    if (held != 0)
-        bbf_node_released(me->w->t, (uint32_t)(held >> 32), (uint32_t)(held >> 16) & 0xffff,
-                          held & BBF_L_RUN_FULL);
 }
 
 /* Rare: the second is another than the one of the open. */

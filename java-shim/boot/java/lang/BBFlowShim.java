@@ -660,19 +660,17 @@ public final class BBFlowShim {
         try {
             long run = U.getLong(word), n = run & RUN_FULL, stripe = stripe();
             U.putLong(word, key | 1);
-            if (stripe == 0 || n == 0) {
-                if (n != 0)
-                    released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) n);
+            if (stripe == 0) {
+                charge(run);
                 return;
             }
             long slot = stripe + STRIPE_RUN + ((run >>> 32 & RUN_SLOTS - 1) << 3);
             long held = U.getLong(slot);
             if (((held ^ run) >>> 16) == 0 && (held & RUN_FULL) + n <= RUN_FULL) {
                 U.putLong(slot, held + n);
-            } else {
+            } else if (n != 0) {
                 U.putLong(slot, run);
-                if (held != 0)
-                    released((int) (held >>> 32), (int) (held >>> 16) & 0xffff, (int) held & RUN_FULL);
+                charge(held);
             }
         } catch (Throwable t) {
             failed(t);
@@ -699,11 +697,16 @@ public final class BBFlowShim {
         try {
             long run = U.getLong(word);
             U.putLong(word, key | 1);
-            if (run != 0)
-                released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
+            charge(run);
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    @Hidden
+    private static void charge(long run) {
+        if (run != 0)
+            released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
     }
 
     @DontInline
