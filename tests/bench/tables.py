@@ -30,9 +30,13 @@ class Results:
         self.runs = []
         self.experiments = {}
         for path in paths:
-            with open(path, encoding="utf-8") as file:
-                run = json.load(file)
-            if run.get("schema") not in ("bbflow-bench/1", WIRE):
+            try:
+                with open(path, encoding="utf-8") as file:
+                    run = json.load(file)
+                schema = run.get("schema")
+            except (OSError, ValueError, AttributeError) as why:
+                raise ValueError(f"{path}: {why}") from why
+            if schema not in ("bbflow-bench/1", WIRE):
                 raise ValueError(f"{path} is no file of tests/bench/run or tests/bench/wire")
             run["file"] = os.path.basename(path)
             self.runs.append(run)
@@ -328,6 +332,7 @@ def stale(doc):
 
 def keep(path, note):
     """Puts a run's figures where the document's come from, in place of that suite's older ones."""
+    Results([path])  # a ValueError before anything is changed
     with open(path, encoding="utf-8") as file:
         text = file.read()
     suite = json.loads(text)["suite"]
