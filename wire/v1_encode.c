@@ -189,7 +189,7 @@ static bool is_plain(const char *text, size_t len)
 /* Append in Java's form; there is room. */
 static void add_java(struct bbf_buf *out, const char *text, size_t len)
 {
-    if (len - 1 < 7 && odd_bytes(bbf_utf8_copy_short(out->data + out->len, text, len)) == 0)
+    if (len > 0 && len < 8 && odd_bytes(bbf_utf8_copy_short(out->data + out->len, text, len)) == 0)
         out->len += len;
     else if (is_plain(text, len))
         bbf_buf_add(out, text, len);

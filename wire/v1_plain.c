@@ -12,7 +12,6 @@
 #include "wire/utf8.h"
 
 enum { TC_BLOCKDATA = 0x77, TC_BLOCKDATALONG = 0x7A };
-enum { FULL = 1024 };
 
 struct blocks {
     const uint8_t *at, *end; /* what is left of the block under way */
@@ -92,13 +91,19 @@ static void copy(struct blocks *b, char *to, size_t n)
     }
 }
 
-/* Pass over n texts, each in one block; what they take with a NUL each, at most. A block that Java
- * would not have filled is the last one, and the texts take more there, with their lengths. */
+/* Does no other block follow, as far as can be seen? */
+static inline bool is_last(const struct blocks *b)
+{
+    return b->end == b->last || (*b->end != TC_BLOCKDATA && *b->end != TC_BLOCKDATALONG);
+}
+
+/* Pass over n texts, each in one block; what they take with a NUL each, at most: in the last block
+ * they take more, with their lengths. */
 static size_t skip(struct blocks *b, size_t n)
 {
     size_t sum = 0, left = (size_t)(b->end - b->at);
 
-    if (left < FULL && n <= left / 2)
+    if (is_last(b) && n <= left / 2)
         return left;
     for (; n > 0 && !b->bad; n--) {
         size_t len = (size_t)number(b, 2);

@@ -615,7 +615,6 @@ static void texts_anywhere_in_the_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_anywhere_in_the_blocks),
         cmocka_unit_test(streams_of_the_real_classes_decode_to_the_manifest),
         cmocka_unit_test(many_commands_on_one_stream),
         cmocka_unit_test(recorded_sessions),
@@ -624,6 +623,7 @@ int main(void)
         cmocka_unit_test(malformed_streams),
         cmocka_unit_test(what_nests_too_deeply),
         cmocka_unit_test(what_a_stream_keeps_is_bounded),
+        cmocka_unit_test(texts_anywhere_in_the_blocks),
     };
     return cmocka_run_group_tests(tests, read_manifest, free_manifest);
 }
