@@ -380,7 +380,7 @@ public final class BBFlowShim {
     @Hidden
     public static void adopt(Object composite, Object buffer) {
         room();
-        if (buffer == null)
+        if (buffer == null || mixed() && idle())
             return;
         if (!mixed()) {
             long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
@@ -397,8 +397,7 @@ public final class BBFlowShim {
     private static void adoptSlow(Object composite, Object component) {
         slowRoom();
         try {
-            if (!idle())
-                BBFlowParts.adopt(composite, component);
+            BBFlowParts.adopt(composite, component);
         } catch (Throwable t) {
             failed(t);
         }
@@ -408,7 +407,7 @@ public final class BBFlowShim {
     @Hidden
     public static void adoptAll(Object composite, Object components) {
         room();
-        if (components instanceof Object[])
+        if (!idle() && components instanceof Object[])
             for (Object component : (Object[]) components)
                 adoptSlow(composite, component);
     }
