@@ -81,7 +81,7 @@ final class Uring {
                 new IoUringFixedBufferRingAllocator(PooledByteBufAllocator.DEFAULT, 4096);
         return new IoUringIoHandlerConfig().setBufferRingConfig(IoUringBufferRingConfig.builder()
                 .bufferGroupId(GROUP).bufferRingSize(RING).batchSize(RING / 2)
-                .incremental(incremental && IoUring.isRegisterBufferRingIncSupported())
+                .incremental(incremental)
                 .allocator(new IoUringBufferRingAllocator() {
                     @Override
                     public ByteBuf allocate() {
