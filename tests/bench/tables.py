@@ -241,33 +241,35 @@ def sample_curve(results):
     return markdown(COST_HEAD, rows)
 
 
-def wire_codec(results):
-    def median_of(row, name):
-        return statistics.median(row[name])
+def wire_codec(run):
     rows = []
-    for row in results.wire["codecs"] if results.wire else []:
+    for row in run["codecs"]:
         cells = [row["command"], f"{row['ours_bytes']:,}", f"{row['theirs_bytes']:,}"]
         for way in ("write", "read"):
-            ours, theirs = (median_of(row, f"{who}_{way}") for who in ("ours", "theirs"))
+            ours, theirs = (statistics.median(row[f"{who}_{way}"]) for who in ("ours", "theirs"))
             cells += [f"{ours:,.0f}", f"{theirs:,.0f}", f"{ours / theirs:.2f}"]
         rows.append(cells)
     return markdown(["command", "bytes", "BTrace's", "written a second", "BTrace", "times",
                      "read a second", "BTrace", "times"], rows)
 
 
-def wire_seed(results):
+def wire_seed(run):
     rows = []
-    for name, (seed, index) in WIRE_SEED.items() if results.wire else ():
-        row = results.wire["codecs"][index]
+    for name, (seed, index) in WIRE_SEED.items():
+        row = run["codecs"][index]
         rows.append([name, f"{seed:,}", f"{statistics.median(row['ours_write']):,.0f}",
                      f"{row['ours_bytes']:,}"])
     return markdown(["command", "the seed, v2", "ours, v1, written", "bytes"], rows)
 
 
-def wire_socket(results):
-    rows = [[r["what"], f"{r['per_second']:,.0f}", f"{r['p50_us']:,.0f}", f"{r['p99_us']:,.0f}"]
-            for r in (results.wire["requests"] if results.wire else [])]
-    return markdown(["conversation, v2", "a second", "p50 µs", "p99 µs"], rows)
+def wire_socket(run):
+    return markdown(["conversation, v2", "a second", "p50 µs", "p99 µs"],
+                    [[r["what"], f"{r['per_second']:,.0f}", f"{r['p50_us']:,.0f}",
+                      f"{r['p99_us']:,.0f}"] for r in run["requests"]])
+
+
+def of_wire(table):
+    return lambda results: table(results.wire) if results.wire else markdown([], [])
 
 
 TABLES = {
@@ -287,9 +289,9 @@ TABLES = {
     "live": curve("live", "open buffers"),
     "nodes": curve("nodes", "paths"),
     "sample": sample_curve,
-    "wire codec": wire_codec,
-    "wire seed": wire_seed,
-    "wire socket": wire_socket,
+    "wire codec": of_wire(wire_codec),
+    "wire seed": of_wire(wire_seed),
+    "wire socket": of_wire(wire_socket),
 }
 
 
