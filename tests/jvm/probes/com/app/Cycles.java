@@ -18,7 +18,7 @@ import java.util.Set;
  */
 final class Cycles {
     private static final int CYCLES = 1_001;
-    private static final Gc LOST = new Gc();
+    private static Gc lost;
     private static final Set<Object> OBJECTS =
             Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -29,6 +29,7 @@ final class Cycles {
         ByteBufAllocator alloc = Allocators.byName(args[0]);
         int threads = args.length > 2 ? Integer.parseInt(args[2]) : 1;
         boolean countObjects = threads == 1;
+        lost = new Gc();
         List<Thread> running = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             Runnable work = () -> cycles(alloc, countObjects);
@@ -62,7 +63,7 @@ final class Cycles {
         int objects = OBJECTS.size();
         OBJECTS.clear();
         Oracle.say("lives", CYCLES * threads, "released", (CYCLES - 1) * threads, "leaked",
-                threads, "objects", objects, "collected", LOST.settle());
+                threads, "objects", objects, "collected", lost.settle());
     }
 
     private static void cycles(ByteBufAllocator alloc, boolean countObjects) {
@@ -84,7 +85,7 @@ final class Cycles {
     private static void last(ByteBufAllocator alloc) {
         ByteBuf b = alloc.directBuffer(256);
         Steps.step(b);
-        LOST.watch(b);
+        lost.watch(b);
         Steps.leaky(b);
     }
 }

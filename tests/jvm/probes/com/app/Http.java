@@ -37,7 +37,7 @@ import java.util.concurrent.TimeUnit;
  * good as can be: nothing may be called a leak. With LOST, the server forgets that many requests.
  */
 final class Http {
-    private static final Gc LOST = new Gc();
+    private static Gc lost;
     private static final Semaphore ANSWERED = new Semaphore(0);
     private static int toLose;
 
@@ -61,7 +61,8 @@ final class Http {
     static void run(String[] args) throws Exception {
         int requests = Integer.parseInt(args[0]);
         toLose = args.length > 1 ? Integer.parseInt(args[1]) : 0;
-        int lost = toLose;
+        int losing = toLose;
+        lost = new Gc();
         NioEventLoopGroup group = new NioEventLoopGroup(2);
         CountDownLatch gone = new CountDownLatch(2);
         Channel server = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
@@ -90,7 +91,7 @@ final class Http {
         server.close().sync();
         gone.await(); // a loop that ends first would keep a decoder, and lose its scratch buffer
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
-        Oracle.say("leaked", lost, "requests", requests, "collected", LOST.settle());
+        Oracle.say("leaked", losing, "requests", requests, "collected", lost.settle());
     }
 
     private static FullHttpRequest request(Channel channel, int size) {
@@ -117,7 +118,7 @@ final class Http {
         }
 
         private void forget(FullHttpRequest request) {
-            LOST.watch(request);
+            lost.watch(request);
         }
     }
 

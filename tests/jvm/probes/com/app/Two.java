@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Two PATH1 PATH2 COMMAND [ARGS]: the same probe in two class loaders at the same time, each with a
+ * two PATH1 PATH2 COMMAND [ARGS]: the same probe in two class loaders at the same time, each with a
  * Netty of its own on its path (two versions, or one plain and one relocated).
  */
-public final class Two {
+final class Two {
     private Two() {
     }
 
-    public static void main(String[] args) throws Exception {
+    static void run(String[] args) throws Exception {
         String[] rest = Arrays.copyOfRange(args, 2, args.length);
         CountDownLatch both = new CountDownLatch(2);
         List<Throwable> failures = new ArrayList<>();
@@ -44,8 +44,7 @@ public final class Two {
             t.join();
         }
         for (Throwable e : failures) {
-            e.printStackTrace();
-            System.exit(1);
+            throw new IllegalStateException(e);
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * The probes: one sub-command for each thing that a tracker gets wrong if it guesses. Each one
  * knows what it did and says it on one line, "ORACLE name=value …", which tests/jvm/cases.py
- * compares with what bbflow says. Usage: W COMMAND [ARGS…].
+ * compares with what bbflow says. Usage: W COMMAND [ARGS…] [, COMMAND [ARGS…]]…: one after the other.
  */
 public final class W {
     interface Command {
@@ -51,6 +51,7 @@ public final class W {
         COMMANDS.put("race", Load::race);
         COMMANDS.put("hash", Load::hash);
         COMMANDS.put("http", Http::run);
+        COMMANDS.put("two", Two::run);
         COMMANDS.put("busy", Busy::run);
         COMMANDS.put("beside", Beside::run);
         COMMANDS.put("stress", Stress::run);
@@ -75,6 +76,12 @@ public final class W {
     }
 
     public static void main(String[] args) throws Throwable {
+        int comma = Arrays.asList(args).indexOf(",");
+        if (comma >= 0) {
+            main(Arrays.copyOf(args, comma));
+            main(Arrays.copyOfRange(args, comma + 1, args.length));
+            return;
+        }
         Command command = args.length > 0 ? COMMANDS.get(args[0]) : null;
         if (command == null) {
             System.err.println("usage: W " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
