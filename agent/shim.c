@@ -15,6 +15,7 @@
     XX(kind, "BBFlowKind", "Ljava/lang/BBFlowKind;", "KINDS")                                      \
     XX(shim, "BBFlowShim", "Ljdk/internal/misc/Unsafe;", "U")                                      \
     XX(roots, "BBFlowRoots", "Ljdk/internal/misc/Unsafe;", "U")                                    \
+    XX(ends, "BBFlowEnds", "Ljdk/internal/misc/Unsafe;", "U")                                      \
     XX(map, "BBFlowMap", "Ljdk/internal/misc/Unsafe;", "U")                                        \
     XX(track, "BBFlowTrack", "Ljdk/internal/misc/Unsafe;", "U")                                    \
     XX(parts, "BBFlowParts", "Ljdk/internal/misc/Unsafe;", "U")                                    \

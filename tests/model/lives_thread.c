@@ -263,7 +263,7 @@ static void move_end(struct state *s, unsigned t)
     }
 }
 
-/* ---- release(), releaseSlow() ---- */
+/* ---- release(), close() ---- */
 
 /* The winner charges; a node 0 is ?raced. */
 static void charge_released(struct state *s, const struct thread *x)

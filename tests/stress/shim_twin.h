@@ -54,33 +54,31 @@ static inline void twin_charge(struct twin_thread *me, uint64_t run)
                           run & BBF_L_RUN_FULL);
 }
 
-static inline void twin_new_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
+/* Into the thread's word for the node. */
+static inline void twin_gather(struct twin_thread *me, struct bbf_stripe *stripe, uint64_t run)
 {
-    uint64_t run = twin_get(word);
-    twin_put(word, key | 1);
-    twin_charge(me, run);
-}
-
-/* A record's word: what it held goes to the thread's words. */
-static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
-{
-    uint64_t run = twin_get(word), n = run & BBF_L_RUN_FULL;
-    struct bbf_stripe *stripe = twin_stripe(me);
-
-    twin_put(word, key | 1);
     if (stripe == NULL) {
         twin_charge(me, run);
         return;
     }
-    _Atomic uint64_t *slot = &stripe->run[run >> 32 & (BBF_L_RUN_SLOTS - 1)];
-    uint64_t held = twin_get(slot);
+    _Atomic uint64_t *word = &stripe->run[run >> 32 & (BBF_L_RUN_SLOTS - 1)];
+    uint64_t held = twin_get(word), n = run & BBF_L_RUN_FULL;
     TWIN_POINT(me);
     if ((held ^ run) >> 16 == 0 && (held & BBF_L_RUN_FULL) + n <= BBF_L_RUN_FULL) {
-        twin_put(slot, held + n);
-    } else if (n != 0) {
-        twin_put(slot, run);
+        twin_put(word, held + n);
+    } else {
+        twin_put(word, run);
         twin_charge(me, held);
     }
+}
+
+/* A record's word begins anew with one life. */
+static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
+{
+    uint64_t run = twin_get(word);
+    twin_put(word, key | 1);
+    if (run != 0)
+        twin_gather(me, twin_stripe(me), run);
 }
 
 /* Rare: the second is another than the one of the open. */
@@ -89,15 +87,6 @@ static inline void twin_tell_age(struct twin_thread *me, uint32_t node, uint32_t
     uint32_t now = twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_NOW));
     if ((int32_t)(now - opened) > 0)
         bbf_aged_lasted(me->w->t, node, now - opened);
-}
-
-static inline void twin_count_run(struct twin_thread *me, _Atomic uint64_t *word, uint64_t key)
-{
-    uint64_t run = twin_get(word);
-    if ((run ^ key) >> 16 == 0 && (run & BBF_L_RUN_FULL) != BBF_L_RUN_FULL)
-        twin_put(word, run + 1);
-    else
-        twin_new_run(me, word, key);
 }
 
 /* Win the life; *life is what it was. */
@@ -172,10 +161,7 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
         return;
     }
     me->closed++;
-    if (stripe == NULL)
-        bbf_node_released(me->w->t, (uint32_t)(key >> 32), (uint32_t)(key >> 16) & 0xffff, 1);
-    else
-        twin_count_run(me, &stripe->run[key >> 32 & (BBF_L_RUN_SLOTS - 1)], key);
+    twin_gather(me, stripe, key | 1);
 }
 
 static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int delta);

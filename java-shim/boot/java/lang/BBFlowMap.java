@@ -435,7 +435,7 @@ final class BBFlowMap {
                 return false;
             long h = isMapped(o) ? find(o) : 0;
             if (h != 0)
-                BBFlowShim.releaseSlow(o, h);
+                BBFlowEnds.close(o, h);
         } catch (Throwable t) {
             BBFlowShim.failed(t);
         }

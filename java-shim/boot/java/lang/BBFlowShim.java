@@ -7,8 +7,8 @@
  * Records, nodes, stripes and the shared page are native memory that is never unmapped (D12.1);
  * their addresses are written into the constant pool before a class is defined (that of the records
  * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of
- * it: BBFlowRecords, BBFlowRoots, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all hooks and
- * natives are here.
+ * it: BBFlowRecords, BBFlowRoots, BBFlowEnds, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all
+ * hooks and natives are here.
  *
  * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
@@ -610,10 +610,10 @@ public final class BBFlowShim {
         // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
-            long key = runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
+            long key = BBFlowEnds.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
             if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
-                closeSticky(f, key, same);
+                BBFlowEnds.closeSticky(f, key, same);
                 return;
             }
             U.putLong(at + REC_PATH, f & HIGH);
@@ -621,142 +621,7 @@ public final class BBFlowShim {
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             U.putLong(at + REC_RUN, run + 1);
         } else {
-            releaseSlow(o, f);
-        }
-    }
-
-    @ForceInline
-    @Hidden
-    private static long runKey(int node, long refs) {
-        return (long) node << 32 | (refs >>> CLASS_SHIFT & CLASS_MASK) << 16;
-    }
-
-    /** The same where the run ends, or a second has passed since the open. */
-    @DontInline
-    @Hidden
-    private static void closeSticky(long f, long key, boolean same) {
-        slowRoom(); // for newRun and tellAge, which must not fail any more
-        long at = recordAt(f);
-        int opened = U.getInt(at + REC_NEXT);
-        if (opened != U.getInt(SHARED + SHARED_NOW))
-            tellAge((int) (key >>> 32), opened);
-        U.putLong(at + REC_PATH, f & HIGH);
-        U.putInt(at + REC_BATCH, (int) tid());
-        U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
-        if (same)
-            U.putLong(at + REC_RUN, U.getLong(at + REC_RUN) + 1);
-        else
-            passRun(at + REC_RUN, key);
-    }
-
-    /**
-     * A record's word begins anew with one life; what it held goes to the thread's words. A pool hands
-     * an object to one path and then to another, and each call into C costs ten times what this does.
-     */
-    @DontInline
-    @Hidden
-    private static void passRun(long word, long key) {
-        try {
-            long run = U.getLong(word), n = run & RUN_FULL, stripe = stripe();
-            U.putLong(word, key | 1);
-            if (stripe == 0) {
-                charge(run);
-                return;
-            }
-            long slot = stripe + STRIPE_RUN + ((run >>> 32 & RUN_SLOTS - 1) << 3);
-            long held = U.getLong(slot);
-            if (((held ^ run) >>> 16) == 0 && (held & RUN_FULL) + n <= RUN_FULL) {
-                U.putLong(slot, held + n);
-            } else if (n != 0) {
-                U.putLong(slot, run);
-                charge(held);
-            }
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** Rare: the second is another than the one of the open. */
-    @DontInline
-    @Hidden
-    static void tellAge(int node, int opened) {
-        try {
-            int seconds = U.getInt(SHARED + SHARED_NOW) - opened;
-            if (seconds > 0)
-                lasted(node, seconds);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** Charge what a word of the thread's held and begin it anew with one life. */
-    @DontInline
-    @Hidden
-    private static void newRun(long word, long key) {
-        try {
-            long run = U.getLong(word);
-            U.putLong(word, key | 1);
-            charge(run);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    @Hidden
-    private static void charge(long run) {
-        if (run != 0)
-            released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
-    }
-
-    @DontInline
-    @Hidden
-    static void releaseSlow(Object o, long f) {
-        slowRoom();
-        try {
-            if (f == 0 || f == IGN || f == NEVER)
-                return;
-            long at = recordAt(f), path = U.getLong(at + REC_PATH);
-            long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
-            if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
-                return;
-            int place = U.getInt(at + REC_BATCH), opened = U.getInt(at + REC_NEXT);
-            // Before the CAS: a CONV record may be freed by the agent right after it.
-            U.putLong(at + REC_PATH, f & HIGH);
-            while (!U.compareAndSetLong(null, at + REC_LIFE, life, closedLife(life))) {
-                life = U.getLongVolatile(null, at + REC_LIFE);
-                if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
-                    return;
-            }
-            if ((life & MAPPED) != 0)
-                BBFlowMap.remove(place, f);
-            long stripe = stripe();
-            if ((life & STICKY) != 0)
-                U.putInt(at + REC_BATCH, 0); // the run word is not this life's
-            if (stripe != 0)
-                BBFlowMisuse.remember(stripe, f, chargedAt(path, f));
-            if ((life & (CONV | STICKY)) == 0)
-                giveBack((int) f, stripe);
-            long key = runKey(chargedAt(path, f), refs);
-            if (opened != U.getInt(SHARED + SHARED_NOW))
-                tellAge((int) (key >>> 32), opened);
-            if ((life & STOPPED) != 0) { // it may have been released and taken again unseen
-                unknownAt((int) (key >>> 32));
-                return;
-            }
-            if (stripe == 0) {
-                released((int) (key >>> 32), (int) (key >>> 16) & 0xffff, 1);
-                return;
-            }
-            long word = stripe + STRIPE_RUN + ((key >>> 32 & RUN_SLOTS - 1) << 3);
-            long run = U.getLong(word);
-            if (((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL)
-                U.putLong(word, run + 1);
-            else
-                newRun(word, key);
-        } catch (Throwable t) {
-            failed(t);
-        } finally {
-            java.lang.ref.Reference.reachabilityFence(o); // D12.6: until the close is done
+            BBFlowEnds.close(o, f);
         }
     }
 

@@ -80,7 +80,7 @@ final class BBFlowTrack extends ClassValue<Long> {
     static void closed(Object o, int entries) {
         long h = (of(o) >>> 16 & entries) != 0 ? BBFlowMap.find(o) : 0;
         if (h != 0)
-            BBFlowShim.releaseSlow(o, h);
+            BBFlowEnds.close(o, h);
     }
 
     /** The handle of an object's life; 0: none, or it is over; -1: the object is none of these. */
