@@ -125,7 +125,8 @@ static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
     end_block(w);
     for (size_t i = 0; i < blocks; i++, to += LONG_HEADER + BLOCK) {
         memcpy(to, "\x7A\0\0\4\0", LONG_HEADER);
-        memcpy(to + LONG_HEADER, bytes + i * BLOCK, BLOCK);
+        /* Not memcpy, which gcc makes `rep movsq` of where the length is known: slower. */
+        memmove(to + LONG_HEADER, bytes + i * BLOCK, BLOCK);
     }
     w->out->len += blocks * (LONG_HEADER + BLOCK);
     return blocks * BLOCK;
