@@ -179,6 +179,12 @@
     XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
     XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \
     XX(KIND_ELEMENTS, 0x20000000) /* an array or list: array's and size's offsets, 16 bits each */ \
+    XX(KIND_PERMANENT, 0x40000000) /* of a class that is never unloaded */                         \
+    /* the table of such classes: groups of entries of 16 B, narrow klass:32, 0:32, kind */        \
+    XX(KIND_ENTRY_SHIFT, 4)                                                                        \
+    XX(KIND_WAYS, 4)                                                                               \
+    XX(KIND_GROUP_SHIFT, 6)                                                                        \
+    XX(KIND_GROUP_BITS, 8)                                                                         \
     /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
      */                                                                                            \
     XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
@@ -216,7 +222,8 @@ enum bbf_layout {
     XX(ARRAY_SCALE, 9)                                                                             \
     XX(MAP, 10)                                                                                    \
     XX(RATE_ROOTS, 11)                                                                             \
-    XX(AFTER, 12)
+    XX(AFTER, 12)                                                                                  \
+    XX(KINDS_AT, 13)
 #define BBF_SHIM_MAGIC UINT64_C(0x7bbf10c000000000)
 
 #endif

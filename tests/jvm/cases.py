@@ -511,6 +511,12 @@ def derived_of_some(run):
     same("unknown", t["unknown"], 0)
 
 
+def unloaded(run):
+    """Only holders have a buffer for `take` to pass, and each passes it once."""
+    exact(run)
+    same("through take", run.json.passed("com.app.Unloaded.take"), run.oracle["taken"])
+
+
 def memory(run):
     t = run.json.totals
     same("lives", t["lives"], 5)
@@ -606,6 +612,13 @@ def probe_cases():
                 agent="include=com.app,maxLives=2000000,memory=1G")
     yield probe("objects", "objects", check=objects, quick=True)
     yield probe("holders", "holders", check=holders, quick=True)
+    for flags in ([], ["-Xcomp", "-XX:TieredStopAtLevel=1"], ["-XX:-UseCompressedClassPointers"],
+                  ["-XX:+UseZGC"]):
+        yield probe(f"unloaded {' '.join(flags)}".strip(), "unloaded", "100", jvm=flags,
+                    check=unloaded, agent="include=com.app,objects=on", short=(17,),
+                    jdk=(17, 25) if flags else ALL_JDKS)
+    yield probe("unloaded compact headers", "unloaded", "100", check=unloaded, jdk=(25,), short=(25,),
+                jvm=["-XX:+UseCompactObjectHeaders"], agent="include=com.app,objects=on")
     for version in (NETTY_41, NETTY_42):
         yield probe(f"travel {version[:3]}", "travel", netty=version, check=travel, short=(17,))
         yield probe(f"lists {version[:3]}", "lists", netty=version, check=lists(16),

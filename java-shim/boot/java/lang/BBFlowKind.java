@@ -2,19 +2,89 @@
  * java.lang.BBFlowKind - what the shim knows of a class (design D4): does it inherit the hidden
  * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked off the
  * hot path only; the tables are the agent's (agent/netty.c).
+ *
+ * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
+ * never unloaded stand in a native table, too, by the word of an object's header that says its class
+ * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
+ * kind once from 0 to that class's; neither changes again. So whoever reads a klass that is his finds
+ * its kind or 0, in any order, and no fence is needed.
  */
 package java.lang;
 
 import static java.lang.BBFlowLayout.*;
 
+import jdk.internal.loader.ClassLoaders;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowKind extends ClassValue<Long> {
     static final BBFlowKind KINDS = new BBFlowKind();
     private static final Unsafe U = Unsafe.getUnsafe();
 
+    /**
+     * Where the narrow klass stands in every object; 0 where headers are not of 12 bytes (there is none,
+     * or it shares a word), and the table stays empty. Not final: C2 makes a call into the JVM of a read
+     * at a constant that it knows to be in the header.
+     */
+    private static long klassAt = offset(Integer.class, "value") == 12 ? 8 : 0;
+
     private BBFlowKind() {
+    }
+
+    /** The kind of o's class; o is not null. KIND_PERMANENT is the table's own business. */
+    @ForceInline
+    @Hidden
+    static long of(Object o) {
+        int klass = U.getInt(o, klassAt);
+        long at = group(klass), kind = U.getLong(at + 8);
+        return U.getInt(at) == klass && kind != 0 ? kind : ask(o, klass);
+    }
+
+    @ForceInline
+    @Hidden
+    private static long group(int klass) {
+        return KINDS_AT + ((long) (klass * 0x9e3779b9 >>> 32 - KIND_GROUP_BITS) << KIND_GROUP_SHIFT);
+    }
+
+    @DontInline
+    @Hidden
+    private static long ask(Object o, int klass) {
+        long first = group(klass), end = first + (KIND_WAYS << KIND_ENTRY_SHIFT);
+        for (long at = first; at < end; at += 1 << KIND_ENTRY_SHIFT) {
+            long kind = U.getLong(at + 8);
+            if (U.getInt(at) == klass && kind != 0)
+                return kind;
+        }
+        long kind = KINDS.get(o.getClass());
+        if ((kind & KIND_PERMANENT) != 0 && klassAt != 0)
+            keep(first, end, klass, kind);
+        return kind;
+    }
+
+    /** In the first entry of the group that is free; where there is none, the class stays without. */
+    @Hidden
+    private static void keep(long at, long end, int klass, long kind) {
+        for (; at < end; at += 1 << KIND_ENTRY_SHIFT)
+            if (U.compareAndSetInt(null, at, 0, klass)) {
+                U.putLong(at + 8, kind);
+                return;
+            } else if (U.getInt(at) == klass) {
+                return; // another thread's, which is about to write the same kind
+            }
+    }
+
+    /**
+     * Of one of the JVM's own loaders, which live as long as it does, and no hidden class (nor an
+     * anonymous one of before JDK 15), which may go before its loader: only their names have a '/'.
+     * So no other class ever gets its klass word.
+     */
+    @Hidden
+    private static boolean isPermanent(Class<?> type) {
+        ClassLoader loader = type.getClassLoader0();
+        return (loader == null || loader == ClassLoaders.platformClassLoader()
+                || loader == ClassLoaders.appClassLoader()) && type.getName().indexOf('/') < 0;
     }
 
     /** KIND_ bits, and where fields are: see trie/layout.h. */
@@ -32,33 +102,38 @@ final class BBFlowKind extends ClassValue<Long> {
     @Hidden
     protected Long computeValue(Class<?> type) {
         try {
-            long many = elements(type);
-            if (many != 0)
-                return many;
-            long told = classify(type), kind = told & 0xffffffffL;
-            int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
-            if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
-                kind |= KIND_FIELD;
-            else if (depth != KIND_NO_DEPTH)
-                kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
-            if ((kind & KIND_COUNTER) != 0)
-                return withOffset(kind, offset(type, "value"), KIND_COUNTER);
-            if ((kind & KIND_MAPPED) != 0 && (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0)
-                return withOffset(kind,
-                        offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt"),
-                        KIND_COUNT_INT | KIND_COUNT_REF);
-            if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
-                return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
-            long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
-                    fieldName((int) (told >>> KIND_FIELD_NAME)));
-            if (at >= 0)
-                return kind | at << 32;
-            // Another version keeps it elsewhere: counted, not guessed.
-            return kind & ~(KIND_VIEW | KIND_HOLDER)
-                    | ((kind & KIND_HOLDER) != 0 ? KIND_UNKNOWN_HOLDER : KIND_FOREIGN);
+            return shapeOf(type) | (isPermanent(type) ? KIND_PERMANENT : 0);
         } catch (Throwable t) {
             return 0L;
         }
+    }
+
+    @Hidden
+    private static long shapeOf(Class<?> type) {
+        long many = elements(type);
+        if (many != 0)
+            return many;
+        long told = classify(type), kind = told & 0xffffffffL;
+        int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
+        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
+            kind |= KIND_FIELD;
+        else if (depth != KIND_NO_DEPTH)
+            kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
+        if ((kind & KIND_COUNTER) != 0)
+            return withOffset(kind, offset(type, "value"), KIND_COUNTER);
+        if ((kind & KIND_MAPPED) != 0 && (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0)
+            return withOffset(kind,
+                    offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt"),
+                    KIND_COUNT_INT | KIND_COUNT_REF);
+        if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
+            return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
+        long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
+                fieldName((int) (told >>> KIND_FIELD_NAME)));
+        if (at >= 0)
+            return kind | at << 32;
+        // Another version keeps it elsewhere: counted, not guessed.
+        return kind & ~(KIND_VIEW | KIND_HOLDER)
+                | ((kind & KIND_HOLDER) != 0 ? KIND_UNKNOWN_HOLDER : KIND_FOREIGN);
     }
 
     /**

@@ -159,7 +159,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     static long kindOf(Object o) {
-        return BBFlowKind.KINDS.get(o.getClass());
+        return BBFlowKind.of(o);
     }
 
     /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */

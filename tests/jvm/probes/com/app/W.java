@@ -36,6 +36,7 @@ public final class W {
         COMMANDS.put("holders", Objects::holders);
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
+        COMMANDS.put("unloaded", Unloaded::run);
         COMMANDS.put("travel", Travel::run);
         COMMANDS.put("codecs", Codecs::run);
         COMMANDS.put("lists", Ways::lists);
