@@ -40,8 +40,8 @@ enum shim_class {
  * first in changed in JDK 25, so it is asked for by either. */
 static uint64_t array_base, array_scale;
 
-/* For BBFlowKind, which alone writes here and reads. Not in the tracker: it is of the JVM, not of what
- * is tracked, and as this library stays for good. */
+/* For BBFlowKind, which alone writes here and reads. Not in the tracker: it is of the JVM, not of
+ * what is tracked, and as this library stays for good. */
 static _Alignas(64) uint64_t kinds[2 * BBF_L_KIND_WAYS << BBF_L_KIND_GROUP_BITS];
 
 static bool thrown(JNIEnv *env)

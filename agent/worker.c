@@ -173,15 +173,17 @@ static void tick(void)
         bbf_agent_disable("too many internal errors in the hooks");
 }
 
-/* Scans take at most a twentieth of one core, however often the collector runs. */
+/* Scans take at most a twentieth of one core, however often the collector runs. By the thread's own
+ * clock: where the machine is busy it waits much longer than it works, and the next scan with it.
+ */
 static void scan_after_gc(uint64_t *next_scan_ms)
 {
     if (!atomic_load(&bbf_agent.gc_finished) || now_ms() < *next_scan_ms)
         return;
     atomic_store(&bbf_agent.gc_finished, false);
-    uint64_t begin = now_ms();
+    uint64_t begin = bbf_overhead_clock();
     scan();
-    *next_scan_ms = begin + 10 + 20 * (now_ms() - begin);
+    *next_scan_ms = now_ms() + 10 + 20 * (bbf_overhead_clock() - begin) / 1000000;
 }
 
 /* From here on nobody waits for the thread. */

@@ -1,9 +1,9 @@
 /* link: bbf_core */
 /*
- * The table of the kinds of classes that are never unloaded, as java.lang.BBFlowKind reads and writes
- * it, line by line in C: threads look classes up, more than the table has room for, and put them there
- * at the same time. What must hold: a kind that is found is that of the class that was asked for, and
- * a class stands there once.
+ * The table of the kinds of classes that are never unloaded, as java.lang.BBFlowKind reads and
+ * writes it, line by line in C: threads look classes up, more than the table has room for, and put
+ * them there at the same time. What must hold: a kind that is found is that of the class that was
+ * asked for, and a class stands there once.
  */
 #include "trie/layout.h"
 
@@ -31,7 +31,8 @@ static struct entry {
     _Atomic uint64_t kind;
 } table[ENTRIES];
 _Static_assert(sizeof(struct entry) == 1 << BBF_L_KIND_ENTRY_SHIFT, "as the shim has it");
-_Static_assert(BBF_L_KIND_WAYS << BBF_L_KIND_ENTRY_SHIFT == 1 << BBF_L_KIND_GROUP_SHIFT, "likewise");
+_Static_assert(BBF_L_KIND_WAYS << BBF_L_KIND_ENTRY_SHIFT == 1 << BBF_L_KIND_GROUP_SHIFT,
+               "likewise");
 
 static _Atomic uint64_t wrong, asked;
 static pthread_barrier_t start, done;
