@@ -579,14 +579,14 @@ int bbf_v1_decode(struct bbf_v1_reader *r, struct bbf_command *out, const uint8_
     bbf_ostream_resets(s);
     if (s->err == BBF_OK && s->block == 0 && !r->long_way &&
         bbf_v1_plain(out, in + s->pos, len - s->pos, used, &r->limits)) {
-        s->pos += *used;
-    } else {
-        uint8_t type = bbf_ostream_u1(s);
-        if (s->err == BBF_OK && type == BBF_CMD_RETRANSFORM_CLASS)
-            take_class(r, out);
-        else if (s->err == BBF_OK)
-            take_frame(r, out, type);
+        *used += s->pos; /* the stream keeps nothing of it: there is nothing to commit */
+        return BBF_OK;
     }
+    uint8_t type = bbf_ostream_u1(s);
+    if (s->err == BBF_OK && type == BBF_CMD_RETRANSFORM_CLASS)
+        take_class(r, out);
+    else if (s->err == BBF_OK)
+        take_frame(r, out, type);
     if (s->err != BBF_OK) {
         memset(out, 0, sizeof *out);
         *used = s->want;

@@ -318,6 +318,10 @@ static void payload(struct plain *p, struct bbf_command *c)
 bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                   const struct bbf_wire_limits *limits)
 {
+    /* The type is the first block's first byte. */
+    size_t at = len > 0 && in[0] == TC_BLOCKDATA ? 2 : 5;
+    if (len <= at || !is_plain((enum bbf_command_type)in[at]))
+        return false;
     struct plain p = {.in = {in, in, in + len, false}, .limits = limits};
     enum bbf_command_type type = (enum bbf_command_type)number(&p.in, 1);
 
