@@ -318,7 +318,7 @@ static void payload(struct plain *p, struct bbf_command *c)
 bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                   const struct bbf_wire_limits *limits)
 {
-    /* The type is the first block's first byte. */
+    /* The type is the first block's first byte: what is not plain goes the long way, and soon. */
     size_t at = len > 0 && in[0] == TC_BLOCKDATA ? 2 : 5;
     if (len <= at || !is_plain((enum bbf_command_type)in[at]))
         return false;

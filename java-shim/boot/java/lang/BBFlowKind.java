@@ -1,7 +1,7 @@
 /*
  * java.lang.BBFlowKind - what the shim knows of a class (design D4): does it inherit the hidden
- * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked off the
- * hot path only; the tables are the agent's (agent/netty.c).
+ * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked where
+ * a hook's type does not say it; the tables are the agent's (agent/netty.c).
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
  * never unloaded stand in a native table, too, by the word of an object's header that says its class
