@@ -239,6 +239,12 @@ static void count(enum bbf_cf_class_result result, const struct bbf_cf_stats *st
                                       memory_order_relaxed);
 }
 
+/* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
+static bool is_hookable(jobject loader, const char *name)
+{
+    return loader != NULL || strcmp(name, BBF_PLAN_JDK_BITS) == 0;
+}
+
 void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
                            const char *name, jobject domain, jint len, const unsigned char *bytes,
                            jint *new_len, unsigned char **new_bytes)
@@ -250,8 +256,7 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     struct bbf_plan_class plan;
     if (name != NULL && rules != NULL && loader != NULL)
         wake_for(name, rules, true);
-    /* The boot loader's classes are the JDK's, and ours: one of them is changed (agent/oom.h). */
-    if (name == NULL || rules == NULL || (loader == NULL && strcmp(name, BBF_PLAN_JDK_BITS) != 0) ||
+    if (name == NULL || rules == NULL || !is_hookable(loader, name) ||
         !bbf_plan_class(&plan, name, strlen(name), rules, bbf_agent.tracker) ||
         (plan.tracks != NULL && !bbf_plan_declares(&plan, bytes, (size_t)len)))
         return;
@@ -408,7 +413,7 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
         if (candidate) {
             signature[len - 1] = '\0';
             candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 &&
-                        loader != NULL &&
+                        is_hookable(loader, signature + 1) &&
                         (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&
                         modifiable && concerns(loaded[i], signature + 1, before, now, &result);
         }

@@ -8,7 +8,6 @@
 
 #include "agent/hook.h"
 #include "agent/missed.h"
-#include "agent/oom.h"
 #include "agent/overhead.h"
 #include "agent/report.h"
 #include "agent/serve.h"
@@ -140,7 +139,6 @@ static bool activate(JNIEnv *env, bool attached)
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
     (void)bbf_hook_apply(env, NULL, rules);
-    bbf_oom_begin(env);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);
     if (!before_fork)
@@ -194,8 +192,10 @@ static void retire_dead(JNIEnv *env)
     static uint64_t owners[BBF_L_STRIPES];
     jthread *threads = NULL;
     jint n = 0;
-    for (size_t i = 0; i < BBF_L_STRIPES; i++)
-        owners[i] = atomic_load(&bbf_agent.tracker->stripes[i].owner);
+    for (int i = 0; i < BBF_L_STRIPES; i++)
+        owners[i] = bbf_stripe_is_used(bbf_agent.tracker, i)
+                        ? atomic_load(&bbf_agent.tracker->stripes[i].owner)
+                        : 0;
     if ((*env)->PushLocalFrame(env, 1024) != 0) {
         (*env)->ExceptionClear(env);
         return;
@@ -247,7 +247,6 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
     struct bbf_retransformed r = bbf_hook_apply(env, rules, NULL);
-    bbf_oom_leave(env);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_missed_catch_up(env, false);

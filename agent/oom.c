@@ -15,7 +15,6 @@ enum { PAUSE_S = 60, MOST = 60, LAST = 1024 };
 static uint64_t seen;        /* errors that were looked at */
 static unsigned written;     /* reports */
 static time_t next;          /* CLOCK_MONOTONIC: when the next may be written */
-static bool hooked;          /* java.nio.Bits */
 static time_t last_at;       /* the newest report, CLOCK_REALTIME */
 static char last_path[LAST]; /* "" = none */
 
@@ -62,26 +61,6 @@ static void write_report(JNIEnv *env, const char *pattern)
     bbf_buf_free(&path);
 }
 
-/* java.nio.Bits as the rules in force have it. */
-static bool retransform_bits(JNIEnv *env)
-{
-    jclass bits = (*env)->FindClass(env, BBF_PLAN_JDK_BITS);
-    bool done = bits != NULL &&
-                (*bbf_agent.code)->RetransformClasses(bbf_agent.code, 1, &bits) == JVMTI_ERROR_NONE;
-    if ((*env)->ExceptionCheck(env))
-        (*env)->ExceptionClear(env);
-    if (bits != NULL)
-        (*env)->DeleteLocalRef(env, bits);
-    if (!done)
-        atomic_fetch_add(&bbf_agent.retransform_failed, 1);
-    return done;
-}
-
-void bbf_oom_begin(JNIEnv *env)
-{
-    hooked = bbf_agent.options.file != NULL && retransform_bits(env);
-}
-
 void bbf_oom_look(JNIEnv *env)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
@@ -99,13 +78,6 @@ void bbf_oom_look(JNIEnv *env)
         return;
     next = now.tv_sec + PAUSE_S;
     write_report(env, rules->options.file);
-}
-
-void bbf_oom_leave(JNIEnv *env)
-{
-    if (hooked)
-        (void)retransform_bits(env);
-    hooked = false;
 }
 
 void bbf_oom_note(struct bbf_buf *out)

@@ -53,6 +53,6 @@ void bbf_effort_sum(struct bbf_tracker *t, struct bbf_effort *effort)
                 BBF_LOW(atomic_load_explicit(&bbf_record_at(t, r)->path, memory_order_relaxed)), 1);
     }
     for (int s = 0; s < BBF_L_STRIPES; s++)
-        for (int i = 0; i < BBF_L_RUN_SLOTS; i++)
+        for (int i = 0; i < BBF_L_RUN_SLOTS && bbf_stripe_is_used(t, s); i++)
             add_run(t, effort, atomic_load_explicit(&t->stripes[s].run[i], memory_order_relaxed));
 }

@@ -143,7 +143,8 @@
     XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
     XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
     XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
-    XX(SHARED_TALLY, 128)    /* the six tallies of threads  without a stripe */                    \
+    XX(SHARED_TALLY, 128)    /* the six tallies of threads without a stripe */                     \
+    XX(SHARED_USED, 1024)    /* a byte a stripe: 1 = a thread had it once; others are not read */  \
     XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (D4) */                     \
     XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is there yet: the hooks do nothing */     \
     XX(SHARED_NODES_FULL, 1)                                                                       \

@@ -44,7 +44,7 @@ void bbf_sums_runs(struct bbf_tracker *t, struct bbf_sums *sums,
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         add_run(&v, atomic_load_explicit(&bbf_record_at(t, r)->run, memory_order_relaxed));
     for (int s = 0; s < BBF_L_STRIPES; s++)
-        for (int i = 0; i < BBF_L_RUN_SLOTS; i++)
+        for (int i = 0; i < BBF_L_RUN_SLOTS && bbf_stripe_is_used(t, s); i++)
             add_run(&v, atomic_load_explicit(&t->stripes[s].run[i], memory_order_relaxed));
 }
 
@@ -57,7 +57,9 @@ static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
     for (int i = 0; i < BBF_L_TALLIES; i++) {
         sums->tally[i] = atomic_load(bbf_shared_long(t, BBF_L_SHARED_TALLY + 8 * i));
         for (int s = 0; s < BBF_L_STRIPES; s++)
-            sums->tally[i] += atomic_load_explicit(&t->stripes[s].tally[i], memory_order_relaxed);
+            if (bbf_stripe_is_used(t, s))
+                sums->tally[i] +=
+                    atomic_load_explicit(&t->stripes[s].tally[i], memory_order_relaxed);
     }
     sums->undone = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNDONE));
     sums->errors = atomic_load(bbf_shared_long(t, BBF_L_SHARED_ERRORS));

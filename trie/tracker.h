@@ -245,6 +245,17 @@ static inline _Atomic uint64_t *bbf_shared_long(const struct bbf_tracker *t, int
     return (_Atomic uint64_t *)(void *)(t->shared + offset);
 }
 
+/* 1 once a thread claimed that stripe, before it is its owner. One that never was is not read: the
+ * pages of all of them are 2 MiB, and reading each takes a millisecond at a JVM's exit. */
+static inline _Atomic uint8_t *bbf_stripe_used(const struct bbf_tracker *t, int stripe)
+{
+    return (_Atomic uint8_t *)(void *)(t->shared + BBF_L_SHARED_USED + stripe);
+}
+static inline bool bbf_stripe_is_used(const struct bbf_tracker *t, int stripe)
+{
+    return atomic_load_explicit(bbf_stripe_used(t, stripe), memory_order_relaxed) != 0;
+}
+
 /* ---- life cycle ---- */
 
 /* Reserve everything. Never freed: see D12.1. BBF_ENOMEM. */

@@ -140,17 +140,21 @@ static inline bool twin_paused(struct twin_thread *me)
 
 /* ---- stripes ---- */
 
+static inline bool twin_own(struct twin_thread *me, uint64_t stripe)
+{
+    atomic_store_explicit(bbf_stripe_used(me->w->t, (int)stripe), 1, memory_order_relaxed);
+    return twin_cas(&me->w->t->stripes[stripe].owner, 0, me->tid);
+}
+
 static inline struct bbf_stripe *twin_claim(struct twin_thread *me)
 {
     struct bbf_stripe *stripes = me->w->t->stripes;
-    struct bbf_stripe *first = &stripes[me->tid & (BBF_L_STRIPES - 1)];
-    if (twin_cas(&first->owner, 0, me->tid))
-        return first;
-    struct bbf_stripe *other = &stripes[(me->tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
-    uint64_t owner = twin_get_volatile(&other->owner);
-    if (owner == me->tid || (owner == 0 && twin_cas(&other->owner, 0, me->tid)))
-        return other;
-    return NULL;
+    uint64_t first = me->tid & (BBF_L_STRIPES - 1);
+    uint64_t other = (me->tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54;
+    if (twin_own(me, first))
+        return &stripes[first];
+    uint64_t owner = twin_get_volatile(&stripes[other].owner);
+    return owner == me->tid || (owner == 0 && twin_own(me, other)) ? &stripes[other] : NULL;
 }
 
 static inline struct bbf_stripe *twin_stripe(struct twin_thread *me)

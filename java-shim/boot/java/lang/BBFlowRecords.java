@@ -87,14 +87,20 @@ final class BBFlowRecords {
     @DontInline
     @Hidden
     static long claim(long tid) {
-        long first = STRIPES_AT + ((tid & (STRIPES - 1)) << STRIPE_SHIFT);
-        if (U.compareAndSetLong(null, first + STRIPE_OWNER, 0L, tid))
-            return first;
-        long other = STRIPES_AT + (((tid * 0x9E3779B97F4A7C15L) >>> 54) << STRIPE_SHIFT);
-        long owner = U.getLongVolatile(null, other + STRIPE_OWNER);
-        boolean mine = owner == tid
-                || owner == 0 && U.compareAndSetLong(null, other + STRIPE_OWNER, 0L, tid);
-        return mine ? other : 0;
+        long first = tid & (STRIPES - 1), other = (tid * 0x9E3779B97F4A7C15L) >>> 54;
+        if (own(first, tid))
+            return STRIPES_AT + (first << STRIPE_SHIFT);
+        long at = STRIPES_AT + (other << STRIPE_SHIFT);
+        long owner = U.getLongVolatile(null, at + STRIPE_OWNER);
+        return owner == tid || owner == 0 && own(other, tid) ? at : 0;
+    }
+
+    /** Used before it is owned: who reads what its thread counts there must not pass it over. */
+    @Hidden
+    private static boolean own(long stripe, long tid) {
+        U.putByte(SHARED + SHARED_USED + stripe, (byte) 1);
+        return U.compareAndSetLong(null, STRIPES_AT + (stripe << STRIPE_SHIFT) + STRIPE_OWNER, 0L,
+                tid);
     }
 
     // ---- slots ----
