@@ -1,6 +1,7 @@
 #include "wire/conn.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,16 +54,21 @@ static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why,
     }
 }
 
-int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
-                      size_t why_size)
+/* The list is used up. */
+static int send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, char *why,
+                       size_t why_size)
 {
-    const char *at = data;
-
-    while (len > 0) {
-        ssize_t n = send(conn->fd, at, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n >= 0) {
-            at += n;
-            len -= (size_t)n;
+    while (n > 0) {
+        struct msghdr next = {.msg_iov = piece, .msg_iovlen = n < IOV_MAX ? n : IOV_MAX};
+        ssize_t sent = sendmsg(conn->fd, &next, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0) {
+            size_t left = (size_t)sent;
+            for (; n > 0 && left >= piece->iov_len; n--)
+                left -= piece++->iov_len;
+            if (n > 0) {
+                piece->iov_base = (char *)piece->iov_base + left;
+                piece->iov_len -= left;
+            }
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             int err = wait_for(conn, POLLOUT, NO_STOP, why, why_size);
             if (err != BBF_OK)
@@ -74,6 +80,14 @@ int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char 
         }
     }
     return BBF_OK;
+}
+
+int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
+                      size_t why_size)
+{
+    struct iovec all = {(void *)(uintptr_t)data, len};
+
+    return send_pieces(conn, &all, 1, why, why_size);
 }
 
 /* At least one byte more in conn->in. */
@@ -121,6 +135,7 @@ void bbf_conn_close(struct bbf_conn *conn)
         close(conn->fd);
     bbf_v1_reader_free(conn->reader);
     bbf_buf_free(&conn->in);
+    bbf_pieces_free(&conn->out);
     free(conn);
 }
 
@@ -134,20 +149,32 @@ enum bbf_protocol bbf_conn_protocol(const struct bbf_conn *conn)
     return conn->reader != NULL ? BBF_PROTOCOL_1 : BBF_PROTOCOL_2;
 }
 
+static int encode(struct bbf_conn *conn, const struct bbf_command *command)
+{
+    struct bbf_pieces *out = &conn->out;
+
+    if (conn->reader != NULL)
+        return bbf_v1_encode_pieces(out, command, conn->spoke);
+    bbf_pieces_clear(out);
+    int err = bbf_command_encode(&out->copied, command, conn->deflate_over);
+    return err == BBF_OK && !bbf_pieces_end(out) ? BBF_ENOMEM : err;
+}
+
 int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char *why,
                   size_t why_size)
 {
-    struct bbf_buf frame = BBF_BUF_INIT;
-    int err = conn->reader != NULL ? bbf_v1_encode(&frame, command, conn->spoke)
-                                   : bbf_command_encode(&frame, command, conn->deflate_over);
+    int err = encode(conn, command);
+    size_t n;
 
-    if (err != BBF_OK)
-        bbf_conn_say(why, why_size, err, "%s cannot be sent: %s", bbf_command_name(command->type),
-                     bbf_strerror(err));
-    else
-        err = bbf_conn_send_all(conn, frame.data, frame.len, why, why_size);
+    if (err != BBF_OK) {
+        bbf_pieces_free(&conn->out);
+        err = bbf_conn_say(why, why_size, err, "%s cannot be sent: %s",
+                           bbf_command_name(command->type), bbf_strerror(err));
+    } else {
+        struct iovec *all = bbf_pieces_all(&conn->out, &n);
+        err = send_pieces(conn, all, n, why, why_size);
+    }
     conn->spoke = true;
-    bbf_buf_free(&frame);
     return err;
 }
 

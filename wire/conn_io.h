@@ -17,6 +17,7 @@ struct bbf_conn {
     unsigned timeout_ms;
     size_t deflate_over;
     struct bbf_buf in;
+    struct bbf_pieces out; /* what is being sent; between commands only its memory */
     size_t pos;
     size_t need;                  /* bytes from pos below which decoding is in vain */
     struct bbf_v1_reader *reader; /* NULL: v2 */

@@ -8,7 +8,7 @@
 
 /* ---- modified UTF-8 ---- */
 
-static void put_utf8(struct bbf_buf *out, uint32_t c)
+static inline void put_utf8(struct bbf_buf *out, uint32_t c)
 {
     size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     char *to = bbf_buf_reserve(out, n); /* no more: v1_plain.c has room for just these */
@@ -16,14 +16,14 @@ static void put_utf8(struct bbf_buf *out, uint32_t c)
     if (to == NULL)
         return;
     static const uint8_t lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    to[0] = (char)(lead[n] | c >> 6 * (n - 1));
-    for (size_t i = 1; i < n; i++)
-        to[i] = (char)(0x80 | (c >> 6 * (n - 1 - i) & 0x3F));
+    for (size_t i = n; --i > 0; c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3F));
+    to[0] = (char)(lead[n] | c);
     out->len += n;
 }
 
 /* One char of Java's (a UTF-16 unit); 0 bytes used: malformed. */
-static size_t java_char(const uint8_t *p, size_t left, uint32_t *c)
+static inline size_t java_char(const uint8_t *p, size_t left, uint32_t *c)
 {
     if (p[0] < 0x80) {
         *c = p[0];
@@ -121,7 +121,7 @@ void bbf_utf8_to_java(struct bbf_buf *out, const char *text, size_t len)
 
 /* ---- numbers ---- */
 
-enum { GROUP = 1000000000 }; /* nine digits at a time */
+enum { GROUP = 1000000000, GROUP_DIGITS = 9 };
 
 void bbf_java_bigint(struct bbf_buf *out, int signum, const uint8_t *magnitude, size_t len)
 {
@@ -154,26 +154,33 @@ void bbf_java_bigint(struct bbf_buf *out, int signum, const uint8_t *magnitude, 
 
 void bbf_java_magnitude(struct bbf_buf *out, const char *digits, size_t len)
 {
-    uint8_t *bytes = malloc(len / 2 + 1); /* little-endian; 0.42 bytes a digit */
+    /* Little-endian; a group of digits adds one at most. */
+    uint32_t *words = malloc((len / GROUP_DIGITS + 1) * sizeof *words);
     size_t count = 0;
 
-    if (bytes == NULL) {
+    if (words == NULL) {
         out->failed = true;
         return;
     }
-    for (size_t i = 0; i < len; i++) {
-        unsigned carry = (unsigned)(digits[i] - '0');
-        for (size_t b = 0; b < count; b++) {
-            carry += 10u * bytes[b];
-            bytes[b] = (uint8_t)carry;
-            carry >>= 8;
+    for (size_t i = 0; i < len;) {
+        size_t end = len - i < GROUP_DIGITS ? len : i + GROUP_DIGITS;
+        uint64_t carry = 0, scale = 1;
+        for (; i < end; i++, scale *= 10)
+            carry = carry * 10 + (uint64_t)(digits[i] - '0');
+        for (size_t w = 0; w < count; w++) {
+            carry += scale * words[w];
+            words[w] = (uint32_t)carry;
+            carry >>= 32;
         }
         if (carry != 0)
-            bytes[count++] = (uint8_t)carry;
+            words[count++] = (uint32_t)carry;
     }
-    while (count-- > 0)
-        bbf_buf_char(out, (char)bytes[count]);
-    free(bytes);
+    size_t bytes = 4 * count;
+    while (bytes > 0 && words[(bytes - 1) / 4] >> 8 * ((bytes - 1) % 4) == 0)
+        bytes--;
+    while (bytes-- > 0)
+        bbf_buf_char(out, (char)(words[bytes / 4] >> 8 * (bytes % 4)));
+    free(words);
 }
 
 void bbf_java_bigdec(struct bbf_buf *out, const char *unscaled, size_t len, int32_t scale)

@@ -16,7 +16,6 @@ enum {
     TC_ARRAY = 0x75,
     TC_BLOCKDATA = 0x77,
     TC_ENDBLOCKDATA = 0x78,
-    TC_RESET = 0x79,
     TC_BLOCKDATALONG = 0x7A,
     TC_LONGSTRING = 0x7C,
     SC_WRITE_METHOD = 1,
@@ -118,7 +117,7 @@ static bool there(struct bbf_ostream *s, size_t n)
 }
 
 /* The next n bytes of the stream itself, or NULL. */
-static const uint8_t *raw(struct bbf_ostream *s, size_t n)
+static inline const uint8_t *raw(struct bbf_ostream *s, size_t n)
 {
     if (s->err != BBF_OK)
         return NULL;
@@ -129,7 +128,7 @@ static const uint8_t *raw(struct bbf_ostream *s, size_t n)
     return p;
 }
 
-static uint64_t raw_number(struct bbf_ostream *s, size_t n)
+static inline uint64_t raw_number(struct bbf_ostream *s, size_t n)
 {
     const uint8_t *p = raw(s, n);
     uint64_t value = 0;
@@ -562,14 +561,9 @@ uint32_t bbf_ostream_box(struct bbf_ostream *s)
 void bbf_ostream_resets(struct bbf_ostream *s)
 {
     while (s->err == BBF_OK && s->block == 0 && s->pos < s->len) {
-        if (s->in[s->pos] == TC_RESET) {
+        if (s->in[s->pos] == BBF_OSTREAM_RESET) {
             s->pos++;
-            s->n_nodes = 1;
-            s->n_handles = 0;
-            s->texts.len = 0;
-            /* For good, whether the command behind it is complete or not. */
-            s->mark.nodes = s->n_nodes;
-            s->mark.handles = s->mark.texts = 0;
+            bbf_ostream_forget(s); /* for good, whether the command behind is complete or not */
         } else if (s->in[s->pos] == TC_BLOCKDATA && s->pos + 1 < s->len && s->in[s->pos + 1] == 0) {
             s->pos += 2;
         } else {

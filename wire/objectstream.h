@@ -74,7 +74,15 @@ void bbf_ostream_trim(struct bbf_ostream *s);
 void bbf_ostream_begin(struct bbf_ostream *s, const uint8_t *in, size_t len);
 /* What was read is done with: s->pos bytes. */
 void bbf_ostream_commit(struct bbf_ostream *s);
-/* Between commands: forget all objects at each reset that stands here. */
+enum { BBF_OSTREAM_RESET = 0x79 };
+/* Between commands: forget all objects, as at a reset. */
+static inline void bbf_ostream_forget(struct bbf_ostream *s)
+{
+    s->n_nodes = s->mark.nodes = 1;
+    s->n_handles = s->mark.handles = 0;
+    s->texts.len = s->mark.texts = 0;
+}
+/* Between commands: the same at each reset that stands here. */
 void bbf_ostream_resets(struct bbf_ostream *s);
 
 /* As bbf_ostream_number(), where the next n bytes of the block are not there in one piece. */

@@ -54,11 +54,18 @@ static inline uint64_t bbf_utf8_copy_short(void *to, const void *from, size_t le
 /* Are all bytes below 0x80? The last eight are looked at together, whatever was seen before. */
 static inline bool bbf_utf8_is_ascii(const uint8_t *text, size_t len)
 {
-    uint64_t eight, all = 0;
+    uint64_t eight, next, all = 0;
+    size_t pos = 0;
 
     if (len < sizeof eight)
         return bbf_utf8_ascii(text, len) == len;
-    for (size_t pos = 0; pos < len - sizeof eight; pos += sizeof eight) {
+    /* Eight a round are up to a third slower, by where the loop happens to lie. */
+    for (; len - pos > 2 * sizeof eight; pos += 2 * sizeof eight) {
+        memcpy(&eight, text + pos, sizeof eight);
+        memcpy(&next, text + pos + sizeof eight, sizeof next);
+        all |= eight | next;
+    }
+    if (len - pos > sizeof eight) {
         memcpy(&eight, text + pos, sizeof eight);
         all |= eight;
     }

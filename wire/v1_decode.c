@@ -575,13 +575,18 @@ int bbf_v1_decode(struct bbf_v1_reader *r, struct bbf_command *out, const uint8_
 {
     struct bbf_ostream *s = &r->stream;
 
+    if (s->mark.block == 0 && !r->long_way) {
+        /* Of a command without objects the stream keeps nothing: it is not even opened for it. */
+        size_t reset = len > 0 && in[0] == BBF_OSTREAM_RESET;
+        if (bbf_v1_plain(out, in + reset, len - reset, used, &r->limits)) {
+            if (reset > 0)
+                bbf_ostream_forget(s);
+            *used += reset;
+            return BBF_OK;
+        }
+    }
     bbf_ostream_begin(s, in, len);
     bbf_ostream_resets(s);
-    if (s->err == BBF_OK && s->block == 0 && !r->long_way &&
-        bbf_v1_plain(out, in + s->pos, len - s->pos, used, &r->limits)) {
-        *used += s->pos; /* the stream keeps nothing of it: there is nothing to commit */
-        return BBF_OK;
-    }
     uint8_t type = bbf_ostream_u1(s);
     if (s->err == BBF_OK && type == BBF_CMD_RETRANSFORM_CLASS)
         take_class(r, out);

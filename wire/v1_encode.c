@@ -13,6 +13,10 @@
 
 enum { BLOCK = 1024, SHORT_BLOCK = 255, SHORT_HEADER = 2, LONG_HEADER = 5, UTF_MAX = 65535 };
 
+/* From so many bytes on a text is referred to: the copy saved is small before, and a piece costs
+ * the kernel more than one of some hundred bytes. */
+enum { REFERRED = 2 * BLOCK };
+
 enum { FIRST_HANDLE = 0x7E0000 };
 
 /* The classes that one command may need more than once. */
@@ -47,11 +51,12 @@ static const struct {
 
 struct writer {
     struct bbf_buf *out;
-    size_t block;          /* where the header of the block under way stands, if it has one: */
-    size_t header, left;   /* its bytes, 0 = no block; how many more it can take as it is */
-    uint32_t handles;      /* given out since the reset, as the reader counts them: each class,
-                              object, string and array, in the order of the stream */
-    uint32_t known[KNOWN]; /* handle of the class's descriptor, 0: not written yet */
+    struct bbf_pieces *pieces; /* that `out` is the copied part of; NULL: all is copied */
+    size_t block;              /* where the header of the block under way stands, if it has one: */
+    size_t header, left;       /* its bytes, 0 = no block; how many more it can take as it is */
+    uint32_t handles;          /* given out since the reset, as the reader counts them: each class,
+                                  object, string and array, in the order of the stream */
+    uint32_t known[KNOWN];     /* handle of the class's descriptor, 0: not written yet */
     int err;
 };
 
@@ -86,9 +91,13 @@ static void end_block(struct writer *w)
     if (w->header == 0)
         return;
     if (!w->out->failed) {
-        size_t len = w->out->len - w->block - w->header;
-        w->out->data[w->block] = w->header == LONG_HEADER ? 0x7A : 0x77;
-        store_number(w->out->data + w->block + 1, len, w->header - 1);
+        char *at = w->out->data + w->block;
+        bool is_long = w->header == LONG_HEADER;
+        at[0] = is_long ? 0x7A : 0x77;
+        if (is_long)
+            store_number(at + 1, BLOCK - w->left, LONG_HEADER - 1);
+        else
+            at[1] = (char)(SHORT_BLOCK - w->left);
     }
     w->header = w->left = 0;
 }
@@ -114,17 +123,31 @@ static void more_block(struct writer *w, size_t n)
     add_number(w->out, 0, w->header);
 }
 
-/* Whole blocks at a time, behind one that is full. */
-static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
+/* Is a text to be referred to? Only the command's own bytes stay until it is sent. */
+static inline bool is_referred(const struct writer *w, size_t n, bool own)
 {
-    size_t blocks = n / BLOCK;
-    char *to = bbf_buf_reserve(w->out, blocks * (LONG_HEADER + BLOCK));
+    return n >= REFERRED && own && w->pieces != NULL;
+}
 
+/* Whole blocks at a time, behind one that is full. */
+static size_t put_blocks(struct writer *w, const char *bytes, size_t n, bool refer)
+{
+    static const char header[] = "\x7A\0\0\4\0";
+    size_t blocks = n / BLOCK;
+
+    end_block(w);
+    if (refer) {
+        for (size_t i = 0; i < blocks; i++) {
+            bbf_pieces_refer(w->pieces, header, LONG_HEADER);
+            bbf_pieces_refer(w->pieces, bytes + i * BLOCK, BLOCK);
+        }
+        return blocks * BLOCK;
+    }
+    char *to = bbf_buf_reserve(w->out, blocks * (LONG_HEADER + BLOCK));
     if (to == NULL)
         return blocks * BLOCK;
-    end_block(w);
     for (size_t i = 0; i < blocks; i++, to += LONG_HEADER + BLOCK) {
-        memcpy(to, "\x7A\0\0\4\0", LONG_HEADER);
+        memcpy(to, header, LONG_HEADER);
         /* Not memcpy, which gcc makes `rep movsq` of where the length is known: slower. */
         memmove(to + LONG_HEADER, bytes + i * BLOCK, BLOCK);
     }
@@ -132,11 +155,13 @@ static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
     return blocks * BLOCK;
 }
 
-static void put_raw(struct writer *w, const char *bytes, size_t n)
+static void put_raw(struct writer *w, const char *bytes, size_t n, bool own)
 {
+    bool refer = is_referred(w, n, own);
+
     while (n > 0) {
         if (w->left == 0 && n > BLOCK && w->header != SHORT_HEADER) {
-            size_t done = put_blocks(w, bytes, n);
+            size_t done = put_blocks(w, bytes, n, refer);
             bytes += done;
             n -= done;
             continue;
@@ -144,7 +169,10 @@ static void put_raw(struct writer *w, const char *bytes, size_t n)
         if (w->left == 0 || (w->left < n && w->header == SHORT_HEADER))
             more_block(w, n);
         size_t part = w->left < n ? w->left : n;
-        bbf_buf_add(w->out, bytes, part);
+        if (refer && part > SHORT_BLOCK) /* a short block may have to make way */
+            bbf_pieces_refer(w->pieces, bytes, part);
+        else
+            bbf_buf_add(w->out, bytes, part);
         w->left -= part;
         bytes += part;
         n -= part;
@@ -161,7 +189,22 @@ static inline void put(struct writer *w, uint64_t value, size_t bytes)
         return;
     }
     store_number(b, value, bytes);
-    put_raw(w, b, bytes);
+    put_raw(w, b, bytes, false);
+}
+
+/* It opens the first block. */
+static inline void put_type(struct writer *w, enum bbf_command_type type, bool reset)
+{
+    char *to = bbf_buf_reserve(w->out, 1 + SHORT_HEADER + 1);
+
+    if (to == NULL)
+        return;
+    to[0] = 0x79;
+    to[reset + SHORT_HEADER] = (char)type;
+    w->block = w->out->len + reset;
+    w->header = SHORT_HEADER;
+    w->left = SHORT_BLOCK - 1;
+    w->out->len += reset + SHORT_HEADER + 1u;
 }
 
 static const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -237,7 +280,7 @@ static void put_utf(struct writer *w, const struct bbf_wire_str *text)
     if (java.len > UTF_MAX)
         fail(w, BBF_EINVAL);
     put(w, java.len, 2);
-    put_raw(w, java.text, java.len);
+    put_raw(w, java.text, java.len, java.made.data == NULL);
     bbf_buf_free(&java.made);
 }
 
@@ -246,7 +289,7 @@ static void put_bytes(struct writer *w, const void *bytes, size_t len)
     if (len > BBF_WIRE_STRING_MAX)
         fail(w, BBF_EINVAL);
     put(w, len, 4);
-    put_raw(w, bytes, len);
+    put_raw(w, bytes, len, true);
 }
 
 /* ---- objects ---- */
@@ -338,7 +381,10 @@ static void put_string_object(struct writer *w, const char *text, size_t len)
     w->handles++;
     bbf_buf_char(w->out, java.len > UTF_MAX ? 0x7C : 0x74);
     add_number(w->out, java.len, java.len > UTF_MAX ? 8 : 2);
-    bbf_buf_add(w->out, java.text, java.len);
+    if (is_referred(w, java.len, java.made.data == NULL))
+        bbf_pieces_refer(w->pieces, java.text, java.len);
+    else
+        bbf_buf_add(w->out, java.text, java.len);
     bbf_buf_free(&java.made);
 }
 
@@ -578,19 +624,36 @@ static void put_payload(struct writer *w, const struct bbf_command *c)
     }
 }
 
+static int write_command(struct writer *w, const struct bbf_command *command, bool reset)
+{
+    put_type(w, command->type, reset);
+    put_payload(w, command);
+    end_block(w);
+    if (w->out->failed)
+        fail(w, BBF_ENOMEM);
+    return w->err;
+}
+
 int bbf_v1_encode(struct bbf_buf *out, const struct bbf_command *command, bool reset)
 {
     struct writer w = {.out = out};
     size_t before = out->len;
+    int err = write_command(&w, command, reset);
 
-    if (reset)
-        bbf_buf_char(out, 0x79);
-    put(&w, (uint64_t)command->type, 1);
-    put_payload(&w, command);
-    end_block(&w);
-    if (out->failed)
-        fail(&w, BBF_ENOMEM);
-    if (w.err != BBF_OK)
+    if (err != BBF_OK)
         out->len = before;
-    return w.err;
+    return err;
+}
+
+int bbf_v1_encode_pieces(struct bbf_pieces *out, const struct bbf_command *command, bool reset)
+{
+    struct writer w = {.out = &out->copied, .pieces = out};
+
+    bbf_pieces_clear(out);
+    int err = write_command(&w, command, reset);
+    if (err == BBF_OK && !bbf_pieces_end(out))
+        err = BBF_ENOMEM;
+    if (err != BBF_OK)
+        bbf_pieces_clear(out);
+    return err;
 }

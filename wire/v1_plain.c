@@ -45,7 +45,7 @@ static inline uint64_t load(const uint8_t *from, size_t n)
 }
 
 /* The next block, whole; false if there is none. */
-static bool next_block(struct blocks *b)
+static inline bool open_block(struct blocks *b)
 {
     size_t left = (size_t)(b->last - b->end), header = 0;
 
@@ -59,6 +59,12 @@ static bool next_block(struct blocks *b)
     b->at = b->end + header;
     b->end = b->at + len;
     return true;
+}
+
+/* Seldom: kept out of line. */
+static __attribute__((noinline)) bool next_block(struct blocks *b)
+{
+    return open_block(b);
 }
 
 static inline uint64_t number(struct blocks *b, size_t n)
@@ -318,17 +324,13 @@ static void payload(struct plain *p, struct bbf_command *c)
 bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                   const struct bbf_wire_limits *limits)
 {
-    /* The type is the first block's first byte: what is not plain goes the long way, and soon. */
-    size_t at = len > 0 && in[0] == TC_BLOCKDATA ? 2 : 5;
-    if (len <= at || !is_plain((enum bbf_command_type)in[at]))
-        return false;
     struct plain p = {.in = {in, in, in + len, false}, .limits = limits};
-    enum bbf_command_type type = (enum bbf_command_type)number(&p.in, 1);
 
-    if (p.in.bad || !is_plain(type))
+    /* The type is the first block's first byte: what is not plain goes the long way, and soon. */
+    if (!open_block(&p.in) || p.in.at == p.in.end || !is_plain((enum bbf_command_type) * p.in.at))
         return false;
     memset(out, 0, sizeof *out);
-    out->type = type;
+    out->type = (enum bbf_command_type) * p.in.at++;
     payload(&p, out);
     if (p.in.bad || p.in.at != p.in.end) {
         bbf_command_free(out);

@@ -1,14 +1,15 @@
 /* link: bbf_wire bbf_core */
 /*
  * Any bytes as a v1 stream behind its header: the commands that decode are encoded and decode to
- * the same again (compared as v2 frames); and the stream cut anywhere asks for more than it was
- * given, then gives the same command, by the long way too.
+ * the same again (compared as v2 frames), in pieces too; and the stream cut anywhere asks for more
+ * than it was given, then gives the same command, by the long way too.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/err.h"
+#include "tests/unit/wire_flat.h"
 #include "wire/v1.h"
 #include "wire/v1_plain.h"
 
@@ -46,6 +47,19 @@ static void same(const struct bbf_command *a, const struct bbf_command *b)
     bbf_buf_free(&two);
 }
 
+static void same_in_pieces(const struct bbf_command *command, const struct bbf_buf *whole, int err)
+{
+    struct bbf_pieces pieces = BBF_PIECES_INIT;
+    struct bbf_buf flat = BBF_BUF_INIT;
+
+    require(bbf_v1_encode_pieces(&pieces, command, true) == err);
+    flatten(&flat, &pieces);
+    require(flat.len == whole->len &&
+            (flat.len == 0 || memcmp(flat.data, whole->data, flat.len) == 0));
+    bbf_buf_free(&flat);
+    bbf_pieces_free(&pieces);
+}
+
 static void round_trip(const struct bbf_command *command)
 {
     struct bbf_buf out = BBF_BUF_INIT;
@@ -55,6 +69,7 @@ static void round_trip(const struct bbf_command *command)
 
     int err = bbf_v1_encode(&out, command, true);
     require(err == BBF_OK || err == BBF_EINVAL);
+    same_in_pieces(command, &out, err);
     if (err == BBF_OK) {
         require(bbf_v1_decode(reader, &again, (const uint8_t *)out.data, out.len, &used, NULL) ==
                 BBF_OK);

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "wire/conn.h"
+#include "wire/conn_io.h"
 
 static char why[512];
 
@@ -342,6 +342,91 @@ static void strange_but_legal_answers_are_understood(void **state)
     stub_stop(&stub);
     bbf_buf_free(&document);
     bbf_buf_free(&s2c);
+}
+
+/* ---- what is sent in pieces ---- */
+
+/* In v1, with little room in the socket; the other end is *peer. */
+static struct bbf_conn *paired(int *peer, unsigned timeout_ms)
+{
+    struct bbf_conn *conn = calloc(1, sizeof *conn);
+    int fds[2], room = 8192;
+
+    assert_non_null(conn);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    assert_int_equal(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
+    conn->fd = fds[0];
+    conn->timeout_ms = timeout_ms;
+    conn->reader = bbf_v1_reader_new(&bbf_wire_client_limits);
+    assert_non_null(conn->reader);
+    *peer = fds[1];
+    return conn;
+}
+
+struct reading {
+    int fd;
+    struct bbf_buf got;
+};
+
+static void *read_to_the_end(void *ctx)
+{
+    struct reading *reading = ctx;
+    char bytes[997];
+    ssize_t n;
+
+    while ((n = recv(reading->fd, bytes, sizeof bytes, 0)) > 0)
+        bbf_buf_add(&reading->got, bytes, (size_t)n);
+    return NULL;
+}
+
+static struct bbf_command instrument(size_t len)
+{
+    struct bbf_command c = {
+        .type = BBF_CMD_INSTRUMENT, .code = malloc(len), .code_len = len, .n_entries = 0};
+
+    assert_non_null(c.code);
+    for (size_t i = 0; i < len; i++)
+        c.code[i] = (uint8_t)(i * 7 + (i >> 10));
+    return c;
+}
+
+/* 4,000 pieces, more than one sendmsg() takes, cut anywhere by a socket that is full. */
+static void long_code_arrives_whole(void **state)
+{
+    struct bbf_command code = instrument(2000 << 10), exit = {.type = BBF_CMD_EXIT};
+    struct bbf_buf expected = BBF_BUF_INIT;
+    struct reading reading = {-1, BBF_BUF_INIT};
+    struct bbf_conn *conn = paired(&reading.fd, 5000);
+    pthread_t reader;
+
+    (void)state;
+    assert_int_equal(pthread_create(&reader, NULL, read_to_the_end, &reading), 0);
+    assert_int_equal(bbf_conn_send(conn, &code, why, sizeof why), BBF_OK);
+    assert_int_equal(bbf_conn_send(conn, &exit, why, sizeof why), BBF_OK);
+    bbf_conn_close(conn);
+    pthread_join(reader, NULL);
+    assert_int_equal(bbf_v1_encode(&expected, &code, false), BBF_OK);
+    assert_int_equal(bbf_v1_encode(&expected, &exit, true), BBF_OK);
+    assert_int_equal(reading.got.len, expected.len);
+    assert_memory_equal(reading.got.data, expected.data, expected.len);
+    bbf_buf_free(&expected);
+    bbf_buf_free(&reading.got);
+    close(reading.fd);
+    free(code.code);
+}
+
+static void nobody_takes_it(void **state)
+{
+    struct bbf_command code = instrument(2000 << 10);
+    int peer;
+    struct bbf_conn *conn = paired(&peer, 50);
+
+    (void)state;
+    assert_int_equal(bbf_conn_send(conn, &code, why, sizeof why), BBF_ETIMEOUT);
+    close(peer);
+    assert_int_equal(bbf_conn_send(conn, &code, why, sizeof why), BBF_ECLOSED);
+    bbf_conn_close(conn);
+    free(code.code);
 }
 
 /* ---- TCP, tokens, v1 ------------------------------------------------------------------------- */
@@ -821,6 +906,8 @@ int main(void)
         cmocka_unit_test(other_peers_are_told_apart),
         cmocka_unit_test(strange_but_legal_answers_are_understood),
         cmocka_unit_test(over_tcp_v2_is_spoken_first),
+        cmocka_unit_test(long_code_arrives_whole),
+        cmocka_unit_test(nobody_takes_it),
         cmocka_unit_test(an_agent_of_v1_is_asked_anew),
         cmocka_unit_test(v1_says_what_a_stock_client_says),
         cmocka_unit_test(a_token_goes_first),

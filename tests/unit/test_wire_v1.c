@@ -8,10 +8,12 @@
 #include <inttypes.h>
 
 #include "core/err.h"
+#include "wire/utf8.h"
 #include "wire/v1.h"
 #include "wire/v1_plain.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v1/"
+#include "tests/unit/wire_flat.h"
 #include "tests/unit/wire_vectors.h"
 
 enum { HEADER = BBF_V1_HEADER_LEN };
@@ -258,6 +260,24 @@ static void check_equal(const struct bbf_command *a, const struct bbf_command *b
     bbf_buf_free(&two);
 }
 
+/* The pieces, put together, are what bbf_v1_encode() writes. Returns the bytes that were copied. */
+static size_t check_pieces(const struct bbf_command *c, bool reset)
+{
+    struct bbf_buf out = BBF_BUF_INIT, flat = BBF_BUF_INIT;
+    static struct bbf_pieces pieces = BBF_PIECES_INIT; /* used again, as a connection does */
+
+    CHECK(bbf_v1_encode(&out, c, reset) == BBF_OK);
+    CHECK(bbf_v1_encode_pieces(&pieces, c, reset) == BBF_OK);
+    flatten(&flat, &pieces);
+    CHECK(flat.len == out.len && memcmp(flat.data, out.data, out.len) == 0);
+    size_t copied = pieces.copied.len;
+    if (copied > 1 << 16)
+        bbf_pieces_free(&pieces);
+    bbf_buf_free(&flat);
+    bbf_buf_free(&out);
+    return copied;
+}
+
 /* Our writing of it reads as the same command; are the bytes the same, too? */
 static bool check_encoded(const struct bbf_command *c, const uint8_t *stream, size_t len)
 {
@@ -267,6 +287,7 @@ static bool check_encoded(const struct bbf_command *c, const uint8_t *stream, si
 
     assert_non_null(reader);
     CHECK(bbf_v1_encode(&out, c, false) == BBF_OK);
+    (void)check_pieces(c, true);
     size_t used = read_command(reader, &again, (const uint8_t *)out.data, out.len);
     CHECK(used == out.len);
     if (c->type == BBF_CMD_ERROR)
@@ -486,9 +507,136 @@ static void what_v1_cannot_say(void **state)
     number.value.text = (struct bbf_wire_str){"1e99999999999", 13};
     assert_int_equal(bbf_v1_encode(&out, &number, true), BBF_EINVAL);
     assert_int_equal(out.len, 4);
+    struct bbf_pieces pieces = BBF_PIECES_INIT;
     event.text[0].len = 65535;
     assert_int_equal(bbf_v1_encode(&out, &event, true), BBF_OK);
+    assert_int_equal(bbf_v1_encode_pieces(&pieces, &event, true), BBF_OK);
+    event.text[0].len = 65536;
+    assert_int_equal(bbf_v1_encode_pieces(&pieces, &event, true), BBF_EINVAL);
+    assert_int_equal(pieces.copied.len + pieces.list.len, 0);
+    bbf_pieces_free(&pieces);
     bbf_buf_free(&out);
+}
+
+/* ---- pieces ---- */
+
+/* Where blocks, their headers and the ways to write them change. */
+static const size_t edges[] = {0,    1,    200,  250,  255,  256,  1013, 1018, 1019,  1020,
+                               1023, 1024, 1025, 2042, 2043, 2047, 2048, 2049, 10240, 100 << 10};
+
+static void long_code_is_not_copied(void **state)
+{
+    static uint8_t code[100 << 10];
+    static char name[] = "name";
+    struct bbf_entry entry = {.key = {name, 4}, .value.text = {name, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof code; i++)
+        code[i] = (uint8_t)(i * 7 + (i >> 8));
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+        struct bbf_command c = {.type = BBF_CMD_INSTRUMENT,
+                                .code = code,
+                                .code_len = edges[i],
+                                .entries = &entry,
+                                .n_entries = edges[i] % 2};
+        snprintf(where, sizeof where, "code of %zu bytes", edges[i]);
+        size_t copied = check_pieces(&c, i % 2 == 0);
+        CHECK(edges[i] < 2048 ? copied > edges[i] : copied < 300);
+    }
+}
+
+/* Its bytes at a place that differs from call to call. */
+static struct bbf_wire_str any_text(void)
+{
+    static char texts[(100 << 10) + 64];
+    size_t n = edges[(size_t)rand() % (sizeof edges / sizeof *edges)];
+
+    if (texts[0] == '\0')
+        for (size_t i = 0; i < sizeof texts; i++)
+            texts[i] = (char)('a' + (i * 7 + (i >> 8)) % 26);
+    memcpy(texts + 32, "\xE2\x82\xAC", 3); /* some need another form */
+    return (struct bbf_wire_str){texts + rand() % 64, n < 30000 ? n : 30000};
+}
+
+static void pieces_of_any_command(void **state)
+{
+    static const enum bbf_command_type types[] = {
+        BBF_CMD_EVENT,       BBF_CMD_INSTRUMENT,        BBF_CMD_MESSAGE,
+        BBF_CMD_STRING_MAP,  BBF_CMD_GRID_DATA,         BBF_CMD_SET_PARAMS,
+        BBF_CMD_LIST_PROBES, BBF_CMD_RETRANSFORM_CLASS, BBF_CMD_ERROR};
+    size_t referred = 0;
+
+    (void)state;
+    srand(8);
+    for (int n = 0; n < 3000; n++) {
+        struct bbf_entry entries[5];
+        struct bbf_value cells[5];
+        struct bbf_wire_str list[5];
+        struct bbf_row row = {cells, 5};
+        struct bbf_command c = {.type = types[n % 9],
+                                .text = {any_text(), any_text()},
+                                .entries = entries,
+                                .n_entries = (size_t)rand() % 6,
+                                .list = list,
+                                .n_list = (size_t)rand() % 6,
+                                .rows = &row,
+                                .n_rows = 1};
+        struct bbf_wire_str code = any_text();
+        c.code = (uint8_t *)code.s;
+        c.code_len = code.len;
+        for (size_t i = 0; i < 5; i++) {
+            cells[i] = (struct bbf_value){.kind = BBF_VALUE_STRING, .text = any_text()};
+            entries[i] = (struct bbf_entry){any_text(), cells[i]};
+            list[i] = any_text();
+        }
+        snprintf(where, sizeof where, "random command %d, %s", n, bbf_command_name(c.type));
+        struct bbf_buf out = BBF_BUF_INIT;
+        CHECK(bbf_v1_encode(&out, &c, false) == BBF_OK);
+        referred += check_pieces(&c, false) < out.len;
+        bbf_buf_free(&out);
+    }
+    assert_in_range(referred, 500, 2500);
+}
+
+/* Written and read, each through its own way with digits. */
+static void big_numbers_of_any_length(void **state)
+{
+    char digits[101];
+    struct bbf_command c = {.type = BBF_CMD_NUMBER,
+                            .text = {{"", 0}},
+                            .value = {.kind = BBF_VALUE_BIGINT, .text = {digits, 0}}};
+
+    (void)state;
+    for (size_t i = 0; i < 100; i++)
+        digits[i] = (char)('1' + i * 7 % 9);
+    for (size_t n = 1; n <= 100; n++) {
+        c.value.text.len = n;
+        snprintf(where, sizeof where, "%zu digits", n);
+        (void)check_encoded(&c, NULL, 0);
+    }
+    memset(digits + 1, '0', 99); /* whole words of zeros */
+    for (size_t n = 1; n <= 100; n++) {
+        c.value.text.len = n;
+        snprintf(where, sizeof where, "1 and %zu zeros", n - 1);
+        (void)check_encoded(&c, NULL, 0);
+    }
+}
+
+static void a_byte_above_127_is_seen_anywhere(void **state)
+{
+    uint8_t text[100];
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    for (size_t len = 0; len <= sizeof text; len++) {
+        assert_true(bbf_utf8_is_ascii(text, len));
+        for (size_t i = 0; i < sizeof text; i++) {
+            text[i] = 0x80;
+            if (bbf_utf8_is_ascii(text, len) != (i >= len))
+                fail_msg("byte %zu of %zu", i, len);
+            text[i] = 'a';
+        }
+    }
 }
 
 #define MALFORMED(bytes, result)                                                                   \
@@ -586,6 +734,43 @@ static void what_a_stream_keeps_is_bounded(void **state)
     bbf_v1_reader_free(reader);
 }
 
+/* A command without objects takes the short way past the stream, which knows of it all the same. */
+static void what_the_short_way_leaves_behind(void **state)
+{
+    static const char object[] = "\x77\3\x09\0\0\x73\x72\0\x11java.lang.Integer"
+                                 "\0\0\0\0\0\0\0\0\2\0\1I\0\5value\x78\x70\0\0\0\7";
+    static const char again[] = "\x77\3\x09\0\0\x71\0\x7E\0\1"; /* the same object */
+    static const char exit[] = "\x77\5\2\0\0\0\1", reset[] = "\x79\x77\5\2\0\0\0\1";
+    static const char in_one_block[] = "\x77\x0C\2\0\0\0\1\x77\5\2\0\0\0\1";
+    struct bbf_v1_reader *reader = bbf_v1_reader_new(&bbf_wire_server_limits);
+    struct bbf_command c;
+    size_t used;
+
+    (void)state;
+    assert_non_null(reader);
+    const struct {
+        const char *bytes;
+        size_t len;
+        int result;
+    } steps[] = {
+        {object, sizeof object - 1, BBF_OK},
+        {exit, sizeof exit - 1, BBF_OK},
+        {again, sizeof again - 1, BBF_OK},
+        {reset, sizeof reset - 1, BBF_OK},
+        {again, sizeof again - 1, BBF_EFORMAT}, /* forgotten */
+        {in_one_block, 7, BBF_OK},
+        {in_one_block + 7, 7, BBF_EFORMAT}, /* type 0x77 */
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        snprintf(where, sizeof where, "step %zu", i);
+        CHECK(bbf_v1_decode(reader, &c, (const uint8_t *)steps[i].bytes, steps[i].len, &used,
+                            NULL) == steps[i].result);
+        CHECK(steps[i].result != BBF_OK || used == steps[i].len);
+        bbf_command_free(&c);
+    }
+    bbf_v1_reader_free(reader);
+}
+
 /* Block data that Java would cut elsewhere, and a text that needs each byte of its room. */
 static void texts_anywhere_in_the_blocks(void **state)
 {
@@ -620,9 +805,14 @@ int main(void)
         cmocka_unit_test(recorded_sessions),
         cmocka_unit_test(hand_made_streams),
         cmocka_unit_test(what_v1_cannot_say),
+        cmocka_unit_test(long_code_is_not_copied),
+        cmocka_unit_test(pieces_of_any_command),
+        cmocka_unit_test(big_numbers_of_any_length),
+        cmocka_unit_test(a_byte_above_127_is_seen_anywhere),
         cmocka_unit_test(malformed_streams),
         cmocka_unit_test(what_nests_too_deeply),
         cmocka_unit_test(what_a_stream_keeps_is_bounded),
+        cmocka_unit_test(what_the_short_way_leaves_behind),
         cmocka_unit_test(texts_anywhere_in_the_blocks),
     };
     return cmocka_run_group_tests(tests, read_manifest, free_manifest);

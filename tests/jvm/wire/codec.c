@@ -1,9 +1,11 @@
 /*
  * tests/jvm/wire/codec.c - our v1 codec on a stream that the Java one (Codec.java) wrote.
  *
- *     codec copy FROM TO       every command decoded and encoded again
- *     codec bench FILE SECONDS commands a second: "INDEX NAME BYTES WRITE READ", the best of three
- *                              rounds of this thread's processor time, after one to warm
+ *     codec copy FROM TO        every command decoded and encoded again
+ *     codec bench FILE SECONDS  commands a second: "INDEX NAME BYTES WRITE READ", the best of three
+ *                               rounds of this thread's processor time, after one to warm; written
+ *                               is what a connection hands to sendmsg()
+ *     codec copied FILE SECONDS the same, each command written into one buffer
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 #include <time.h>
 
 #include "core/err.h"
+#include "tests/unit/wire_flat.h"
 #include "wire/v1.h"
 
 static void require(int ok, const char *what)
@@ -63,8 +66,10 @@ static struct bbf_v1_reader *new_reader(void)
     return reader;
 }
 
+/* As a connection sends it. */
 static void copy(const char *from, const char *to)
 {
+    struct bbf_pieces pieces = BBF_PIECES_INIT;
     struct bbf_buf in = read_file(from), out = BBF_BUF_INIT;
     struct bbf_v1_reader *reader = new_reader();
     struct bbf_command command;
@@ -72,12 +77,15 @@ static void copy(const char *from, const char *to)
 
     bbf_buf_add(&out, BBF_V1_HEADER, BBF_V1_HEADER_LEN);
     for (int reset = 0; next(reader, &in, &pos, &command); reset = 1) {
-        require(bbf_v1_encode(&out, &command, reset) == BBF_OK, bbf_command_name(command.type));
+        require(bbf_v1_encode_pieces(&pieces, &command, reset) == BBF_OK,
+                bbf_command_name(command.type));
+        flatten(&out, &pieces);
         bbf_command_free(&command);
     }
     FILE *file = fopen(to, "wb");
     require(file != NULL && fwrite(out.data, 1, out.len, file) == out.len && fclose(file) == 0, to);
     bbf_v1_reader_free(reader);
+    bbf_pieces_free(&pieces);
     bbf_buf_free(&in);
     bbf_buf_free(&out);
 }
@@ -109,11 +117,16 @@ static struct bbf_buf repeated(const char *bytes, size_t len, size_t n)
     return all;
 }
 
-static void write_batch(const struct bbf_command *command, struct bbf_buf *out, size_t n)
+enum what { WRITE, WRITE_COPIED, READ };
+
+static void write_batch(const struct bbf_command *command, enum what what, struct bbf_pieces *out,
+                        size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        out->len = 0;
-        require(bbf_v1_encode(out, command, 1) == BBF_OK, "encode");
+    for (size_t i = 0; i < n && what == WRITE; i++)
+        require(bbf_v1_encode_pieces(out, command, 1) == BBF_OK, "encode");
+    for (size_t i = 0; i < n && what == WRITE_COPIED; i++) {
+        out->copied.len = 0;
+        require(bbf_v1_encode(&out->copied, command, 1) == BBF_OK, "encode");
     }
 }
 
@@ -128,22 +141,22 @@ static void read_batch(struct bbf_v1_reader *reader, const struct bbf_buf *in)
     }
 }
 
-/* Commands a second; `in` NULL: written. */
-static double measure(const struct bbf_command *command, const struct bbf_buf *in, size_t batch,
-                      double seconds)
+/* Commands a second. */
+static double measure(const struct bbf_command *command, enum what what, const struct bbf_buf *in,
+                      size_t batch, double seconds)
 {
     struct bbf_v1_reader *reader = new_reader();
-    struct bbf_buf out = BBF_BUF_INIT;
+    struct bbf_pieces out = BBF_PIECES_INIT;
     double best = 0;
 
     for (int round = 0; round < 4; round++) {
         double start = cpu(), now;
         size_t n = 0;
         do {
-            if (in == NULL)
-                write_batch(command, &out, batch);
-            else
+            if (what == READ)
                 read_batch(reader, in);
+            else
+                write_batch(command, what, &out, batch);
             n += batch;
             now = cpu();
         } while (now - start < seconds);
@@ -151,11 +164,11 @@ static double measure(const struct bbf_command *command, const struct bbf_buf *i
         best = round > 0 && rate > best ? rate : best;
     }
     bbf_v1_reader_free(reader);
-    bbf_buf_free(&out);
+    bbf_pieces_free(&out);
     return best;
 }
 
-static void bench(const char *from, double seconds)
+static void bench(const char *from, enum what how, double seconds)
 {
     struct bbf_buf in = read_file(from);
     struct bbf_v1_reader *reader = new_reader();
@@ -168,7 +181,8 @@ static void bench(const char *from, double seconds)
         struct bbf_buf theirs = repeated(in.data + begin, pos - begin, batch), ours = BBF_BUF_INIT;
         require(bbf_v1_encode(&ours, &command, 1) == BBF_OK, "encode");
         printf("%zu %s %zu %.0f %.0f\n", index, bbf_command_name(command.type), ours.len,
-               measure(&command, NULL, batch, seconds), measure(&command, &theirs, batch, seconds));
+               measure(&command, how, NULL, batch, seconds),
+               measure(&command, READ, &theirs, batch, seconds));
         fflush(stdout);
         bbf_buf_free(&ours);
         bbf_buf_free(&theirs);
@@ -180,10 +194,11 @@ static void bench(const char *from, double seconds)
 
 int main(int argc, char **argv)
 {
-    require(argc == 4, "copy FROM TO | bench FILE SECONDS");
+    require(argc == 4, "copy FROM TO | bench FILE SECONDS | copied FILE SECONDS");
     if (strcmp(argv[1], "copy") == 0)
         copy(argv[2], argv[3]);
     else
-        bench(argv[2], strtod(argv[3], NULL));
+        bench(argv[2], strcmp(argv[1], "copied") == 0 ? WRITE_COPIED : WRITE,
+              strtod(argv[3], NULL));
     return 0;
 }

@@ -1,0 +1,87 @@
+/*
+ * wire/pieces.h - bytes to be sent that lie in several places: short ones are copied, long ones
+ * stay where they are, and a socket gathers both (sendmsg).
+ *
+ *   79 7A 00 00 04 00 03 00 00 10 00 | code[0..1019) | 7A 00 00 04 00 | code[1019..2043) | …
+ *   copied                             referred to     a constant       referred to
+ *
+ * Invariant: what is copied may move while it grows, so its runs have no address in the list before
+ * bbf_pieces_end(); the first `listed` bytes of it have a place there.
+ *
+ * Called by: wire/v1_encode.c (fills), wire/conn.c (sends). Threads: one owner. Units: bytes.
+ */
+#ifndef BBF_WIRE_PIECES_H
+#define BBF_WIRE_PIECES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/buf.h"
+
+struct bbf_pieces {
+    struct bbf_buf copied; /* run behind run; whoever fills appends to it */
+    struct bbf_buf list;   /* of struct iovec, in the order of the stream */
+    size_t listed;
+};
+
+#define BBF_PIECES_INIT                                                                            \
+    {                                                                                              \
+        BBF_BUF_INIT, BBF_BUF_INIT, 0                                                              \
+    }
+
+/* Give the memory back; empty and usable again, also after a failure. */
+void bbf_pieces_free(struct bbf_pieces *pieces);
+
+/* Empty; the memory is kept. */
+static inline void bbf_pieces_clear(struct bbf_pieces *pieces)
+{
+    pieces->copied.len = pieces->list.len = pieces->listed = 0;
+}
+
+static inline void bbf_pieces_list(struct bbf_pieces *pieces, const void *bytes, size_t len)
+{
+    struct iovec *to = (struct iovec *)(void *)bbf_buf_reserve(&pieces->list, sizeof *to);
+
+    if (to == NULL)
+        return;
+    *to = (struct iovec){(void *)(uintptr_t)bytes, len};
+    pieces->list.len += sizeof *to;
+}
+
+/* What was copied and has no place in the list gets the next one. */
+static inline void bbf_pieces_list_copied(struct bbf_pieces *pieces)
+{
+    if (pieces->listed == pieces->copied.len)
+        return;
+    bbf_pieces_list(pieces, NULL, pieces->copied.len - pieces->listed);
+    pieces->listed = pieces->copied.len;
+}
+
+/* Next come bytes of somebody else's, which are to stay until all is sent. Fails as core/buf.h. */
+static inline void bbf_pieces_refer(struct bbf_pieces *pieces, const void *bytes, size_t len)
+{
+    bbf_pieces_list_copied(pieces);
+    bbf_pieces_list(pieces, bytes, len);
+}
+
+/* As bbf_pieces_end(), which comes here when something is referred to. */
+bool bbf_pieces_end_many(struct bbf_pieces *pieces);
+/* No more comes: all of the list has an address. False: there was no memory. */
+static inline bool bbf_pieces_end(struct bbf_pieces *pieces)
+{
+    if (pieces->list.len > 0)
+        return bbf_pieces_end_many(pieces);
+    pieces->listed = pieces->copied.len;
+    bbf_pieces_list(pieces, pieces->copied.data, pieces->listed);
+    return !pieces->copied.failed && !pieces->list.failed;
+}
+
+/* After bbf_pieces_end(): the list, which a sender may use up, and its length. */
+static inline struct iovec *bbf_pieces_all(struct bbf_pieces *pieces, size_t *n)
+{
+    *n = pieces->list.len / sizeof(struct iovec);
+    return (struct iovec *)(void *)pieces->list.data;
+}
+
+#endif
