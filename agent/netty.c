@@ -46,8 +46,18 @@ size_t bbf_netty_buffer_prefix(const char *name, size_t len)
 bool bbf_netty_internal(const char *name, size_t len)
 {
     static const char *const internals[] = {
-        "util/",          "buffer/Pool",     "buffer/Unpooled",          "buffer/Abstract",
-        "buffer/Wrapped", "buffer/Adaptive", "buffer/UnsafeByteBufUtil", "buffer/CompositeByteBuf$",
+        "util/",
+        "buffer/Pool",
+        "buffer/Unpooled",
+        "buffer/Abstract",
+        "buffer/Wrapped",
+        "buffer/Adaptive",
+        "buffer/UnsafeByteBufUtil",
+        "buffer/CompositeByteBuf$",
+        /* They hand each message to the next handler, or to the two of a codec (ADR 32). */
+        "channel/AbstractChannelHandlerContext",
+        "channel/CombinedChannelDuplexHandler",
+        "channel/DefaultChannelPipeline$HeadContext",
     };
     size_t prefix = bbf_netty_prefix(name, len);
     for (size_t i = 0; prefix > 0 && i < sizeof internals / sizeof *internals; i++)
@@ -60,6 +70,17 @@ static bool is_netty(const char *name, size_t len, const char *rest)
 {
     size_t prefix = bbf_netty_prefix(name, len);
     return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
+}
+
+/* Static helpers: what they are given stays with who called them. */
+bool bbf_netty_keeps_nothing(const char *name, size_t len)
+{
+    return is_netty(name, len, "buffer/ByteBufUtil");
+}
+
+bool bbf_netty_predicate(struct bbf_cf_str method)
+{
+    return equals(method, "acceptInboundMessage") || equals(method, "acceptOutboundMessage");
 }
 
 bool bbf_netty_exhausted(const char *name, size_t len)

@@ -492,10 +492,19 @@ static void plan_constructed(const struct bbf_cf_method *m, const struct paramet
 }
 
 /* Methods that only forward: a bridge doubles its target, access$ and $default are javac's and
- * Kotlin's (facts/classfile.md 1.2). */
-static bool forwards(const struct bbf_cf_method *m)
+ * Kotlin's (facts/classfile.md 1.2). Netty's predicates of messages keep nothing either. */
+static bool forwards(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
 {
+    if (bbf_netty_predicate(m->name) && bbf_netty_prefix(c->name.s, c->name.len) > 0)
+        return true; /* an application's own may keep what it looks at */
     return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
+}
+
+/* Is the list parameter looked at when the method ends? */
+static bool adds_to(const struct bbf_cf_method *m, uint16_t list)
+{
+    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V") &&
+           !bbf_cf_stores_to(m, list);
 }
 
 /* What is in the list parameter at the end of a decode or encode: the method's own site, as for a
@@ -504,8 +513,7 @@ static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_metho
                        struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(TARGET_STEP_OBJECT);
-    if (list == NO_LIST || !bbf_netty_adds_to_list(m->name) || !tail(m->descriptor, ")V") ||
-        bbf_cf_stores_to(m, list))
+    if (!adds_to(m, list))
         return;
     uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                             BBF_MEM_UNKNOWN, false);
@@ -521,17 +529,20 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
 {
     struct parameter p[MAX_PARAMETERS];
     bool constructor = same(m->name, "<init>");
-    if (forwards(m) || (constructor ? !c->constructors : !c->steps))
+    if (forwards(c, m) || (constructor ? !c->constructors : !c->steps))
         return;
     uint16_t list;
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
+    if (n > 0 && p[n - 1].slot == list && adds_to(m, list))
+        n--; /* empty when it comes, or of the end of the decode before */
     if (n > 0) {
         uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                 BBF_MEM_UNKNOWN, false);
         if (site == 0)
             return;
-        plan_parameters(p, n, site, plan);
+        if (!bbf_netty_keeps_nothing(c->name.s, c->name.len))
+            plan_parameters(p, n, site, plan);
         if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
             uint32_t exit = site_of(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
                                     m->descriptor, BBF_MEM_UNKNOWN, false);

@@ -478,6 +478,8 @@ GREEDY = "include=com.app+io.netty+" + "+".join("io.netty.buffer." + name for na
     "AdaptivePoolingAllocator$SizeClassedChunk", "EmptyByteBuf", "PooledDuplicatedByteBuf",
     "PooledSlicedByteBuf", "Unpooled", "UnpooledDirectByteBuf", "UnpooledHeapByteBuf",
     "UnpooledUnsafeDirectByteBuf", "UnpooledUnsafeHeapByteBuf", "UnsafeByteBufUtil")) + "+io.netty.util.internal" \
+    "+io.netty.channel.AbstractChannelHandlerContext+io.netty.channel.CombinedChannelDuplexHandler" \
+    "+io.netty.channel.DefaultChannelPipeline$HeadContext" \
     ",trackConstructors=io.netty,objects=on"
 
 

@@ -201,6 +201,11 @@ static void included_classes_are_followed_and_excluded_ones_are_not(void **state
         {"include=io.netty", "io/netty/buffer/AbstractByteBuf", false},
         {"include=io.netty", "io/netty/util/ReferenceCountUtil", false},
         {"include=io.netty", "io/netty/buffer/ByteBufUtil", true},
+        {"include=io.netty", "io/netty/channel/AbstractChannelHandlerContext", false},
+        {"include=io.netty", "io/netty/channel/DefaultChannelPipeline$HeadContext", false},
+        {"include=io.netty", "io/netty/channel/DefaultChannelPipeline$TailContext", true},
+        {"include=io.netty.channel.AbstractChannelHandlerContext",
+         "io/netty/channel/AbstractChannelHandlerContext", true},
         {"include=io.netty.buffer.PooledByteBufAllocator", "io/netty/buffer/PooledByteBufAllocator",
          true},
         {"include=io.netty.util", "io/netty/util/ReferenceCountUtil", true},
@@ -564,9 +569,31 @@ static void what_a_decoder_adds_is_a_step_at_its_end(void **state)
                 "step(a2,#Main.decode) V:stepObject(a3,#Main.decode) +C");
     assert_plan(p, "com/app/Main", PLAIN, "encode", "(JLjava/lang/String;" LIST ")V",
                 "V:stepObject(a4,#Main.encode) +C");
+    /* Not at its entry, too, where its signature says that it may hold buffers. */
+    signature = "(Ljava/lang/String;" BUF "Ljava/util/List<" BUF ">;)V";
+    assert_plan(p, "com/app/Main", PLAIN, "decode", "(Ljava/lang/String;" BUF LIST ")V",
+                "step(a2,#Main.decode) V:stepObject(a3,#Main.decode) +C");
+    assert_plan(p, "com/app/Main", PLAIN, "merge", "(Ljava/lang/String;" BUF LIST ")V",
+                "step(a2,#Main.merge) stepObject(a3,#Main.merge) +C");
+    signature = "";
     assert_plan(p, "com/app/Main", PLAIN, "decode", "(" LIST "I)V", "+C");
     assert_plan(p, "com/app/Main", PLAIN, "decode", "(" LIST ")I", "+C");
     assert_plan(p, "com/app/Main", PLAIN, "collect", "(" LIST ")V", "+C");
+    planned_free(p);
+}
+
+/* docs/adr/0032: no place where a buffer is lost. */
+static void what_netty_only_looks_at_is_no_step(void **state)
+{
+    struct planned *p = planned_new("include=io.netty+com.app");
+    (void)state;
+    assert_plan(p, "io/netty/buffer/ByteBufUtil", STATIC, "writeShortBE", "(" BUF "I)" BUF,
+                "r:exit(dup,a0,#ByteBufUtil.writeShortBE_return) +C");
+    assert_plan(p, "io/netty/buffer/ByteBufUtil", STATIC, "indexOf", "(" BUF BUF ")I", "+C");
+    assert_plan(p, "io/netty/handler/codec/MessageToMessageDecoder", PLAIN, "acceptInboundMessage",
+                "(Ljava/lang/Object;)Z", "");
+    assert_plan(p, "com/app/Main", PLAIN, "acceptInboundMessage", "(Ljava/lang/Object;)Z",
+                "stepObject(a1,#Main.acceptInboundMessage) +C");
     planned_free(p);
 }
 
@@ -858,6 +885,7 @@ int main(void)
         cmocka_unit_test(objects_everywhere_when_asked_for),
         cmocka_unit_test(containers_are_looked_into_by_the_generic_signature),
         cmocka_unit_test(what_a_decoder_adds_is_a_step_at_its_end),
+        cmocka_unit_test(what_netty_only_looks_at_is_no_step),
         cmocka_unit_test(a_method_of_255_parameters_steps_each),
         cmocka_unit_test(a_malformed_descriptor_is_read_to_its_end_only),
         cmocka_unit_test(a_returned_buffer_that_came_in_is_no_return),
