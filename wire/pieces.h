@@ -2,8 +2,8 @@
  * wire/pieces.h - bytes to be sent that lie in several places: short ones are copied, long ones
  * stay where they are, and a socket gathers both (sendmsg).
  *
- *   79 7A 00 00 04 00 03 00 00 10 00 | code[0..1019) | 7A 00 00 04 00 | code[1019..2043) | …
- *   copied                             referred to     a constant       referred to
+ *   79 77 05 03 00 00 10 00 7A 00 00 10 00 | code[0..4096) | 77 04 00 00 00 00
+ *   copied                                   referred to     copied
  *
  * Invariant: what is copied may move while it grows, so its runs have no address in the list before
  * bbf_pieces_end(); the first `listed` bytes of it have a place there.

@@ -50,8 +50,9 @@ int bbf_v1_decode(struct bbf_v1_reader *reader, struct bbf_command *out, const u
  * nothing is appended then.
  */
 int bbf_v1_encode(struct bbf_buf *out, const struct bbf_command *command, bool reset);
-/* The same bytes as pieces, in place of what *out had: the command's long texts and code are not
- * copied, so they are to stay as they are until these are sent. *out is empty on error. */
+/* The same command as pieces, in place of what *out had: its long texts and code are not copied
+ * (each is a block of its own), so they are to stay as they are until these are sent. *out is empty
+ * on error. */
 int bbf_v1_encode_pieces(struct bbf_pieces *out, const struct bbf_command *command, bool reset);
 
 #endif

@@ -6,10 +6,12 @@
 #include "tests/unit/wire_peer.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/wait.h>
 
+#include "tests/unit/wire_flat.h"
 #include "wire/conn_io.h"
 
 static char why[512];
@@ -390,29 +392,42 @@ static struct bbf_command instrument(size_t len)
     return c;
 }
 
-/* 4,000 pieces, more than one sendmsg() takes, cut anywhere by a socket that is full. */
-static void long_code_arrives_whole(void **state)
+/* 2,000 pieces, more than one sendmsg() takes, cut anywhere by a socket that is full. */
+static void long_texts_arrive_whole(void **state)
 {
-    struct bbf_command code = instrument(2000 << 10), exit = {.type = BBF_CMD_EXIT};
+    enum { TEXTS = 1000, LONG = 16384 };
+    static struct bbf_wire_str list[TEXTS];
+    static char text[LONG + TEXTS];
+    struct bbf_command probes = {.type = BBF_CMD_LIST_PROBES, .list = list, .n_list = TEXTS};
+    struct bbf_command exit = {.type = BBF_CMD_EXIT};
     struct bbf_buf expected = BBF_BUF_INIT;
+    struct bbf_pieces pieces = BBF_PIECES_INIT;
     struct reading reading = {-1, BBF_BUF_INIT};
     struct bbf_conn *conn = paired(&reading.fd, 5000);
     pthread_t reader;
+    size_t n;
 
     (void)state;
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)('a' + (i * 7 + (i >> 8)) % 26);
+    for (size_t i = 0; i < TEXTS; i++)
+        list[i] = (struct bbf_wire_str){text + i, LONG};
     assert_int_equal(pthread_create(&reader, NULL, read_to_the_end, &reading), 0);
-    assert_int_equal(bbf_conn_send(conn, &code, why, sizeof why), BBF_OK);
+    assert_int_equal(bbf_conn_send(conn, &probes, why, sizeof why), BBF_OK);
     assert_int_equal(bbf_conn_send(conn, &exit, why, sizeof why), BBF_OK);
     bbf_conn_close(conn);
     pthread_join(reader, NULL);
-    assert_int_equal(bbf_v1_encode(&expected, &code, false), BBF_OK);
+    assert_int_equal(bbf_v1_encode_pieces(&pieces, &probes, false), BBF_OK);
+    (void)bbf_pieces_all(&pieces, &n);
+    assert_true(n > IOV_MAX);
+    flatten(&expected, &pieces);
     assert_int_equal(bbf_v1_encode(&expected, &exit, true), BBF_OK);
     assert_int_equal(reading.got.len, expected.len);
     assert_memory_equal(reading.got.data, expected.data, expected.len);
+    bbf_pieces_free(&pieces);
     bbf_buf_free(&expected);
     bbf_buf_free(&reading.got);
     close(reading.fd);
-    free(code.code);
 }
 
 static void nobody_takes_it(void **state)
@@ -906,7 +921,7 @@ int main(void)
         cmocka_unit_test(other_peers_are_told_apart),
         cmocka_unit_test(strange_but_legal_answers_are_understood),
         cmocka_unit_test(over_tcp_v2_is_spoken_first),
-        cmocka_unit_test(long_code_arrives_whole),
+        cmocka_unit_test(long_texts_arrive_whole),
         cmocka_unit_test(nobody_takes_it),
         cmocka_unit_test(an_agent_of_v1_is_asked_anew),
         cmocka_unit_test(v1_says_what_a_stock_client_says),
