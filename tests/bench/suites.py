@@ -98,9 +98,8 @@ def sampling(rounds, shares, **more):
                        curve="sample", **more)]
 
 
-def grows(rounds, most):
-    powers = [1000, 10000, 100000, 1000000, 10000000]
-    return [*live(rounds, [p for p in powers if p <= most]),
+def grows(rounds):
+    return [*live(rounds, (1000, 10000, 100000, 1000000, 10000000)),
             *nodes(rounds, [900, 9000, 90000, 900000]),
             *sampling(rounds, (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024))]
 
@@ -163,7 +162,7 @@ SUITES = {
     "threads": lambda: threads(FEW, 15, (1, 2, 4, 8)),
     "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
     "start-up": lambda: start_up(40),
-    "grows": lambda: grows(3, 1000000),
+    "grows": lambda: grows(3),
     "smoke": lambda: smoke(),
 }
 
@@ -174,7 +173,7 @@ def full():
     for name in ("codec", "micro", "hello", "protocols", "off", "threads", "versions", "start-up"):
         for experiment in SUITES[name]():
             seen.setdefault(experiment.key, experiment)
-    return [*seen.values(), *grows(5, 10000000)]
+    return [*seen.values(), *grows(5)]
 
 
 SUITES["full"] = full
