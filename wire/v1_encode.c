@@ -1,7 +1,7 @@
 /*
  * wire/v1_encode.c - struct bbf_command -> v1 stream (facts/btrace-wire.md 4.3, 4.4). Blocks are
- * cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object; a class is
- * described once a command and referred to afterwards.
+ * cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object, but for long
+ * texts in pieces; a class is described once a command and referred to afterwards.
  */
 #include "wire/v1.h"
 

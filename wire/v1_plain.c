@@ -327,10 +327,13 @@ bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t
     struct plain p = {.in = {in, in, in + len, false}, .limits = limits};
 
     /* The type is the first block's first byte: what is not plain goes the long way, and soon. */
-    if (!open_block(&p.in) || p.in.at == p.in.end || !is_plain((enum bbf_command_type) * p.in.at))
+    if (!open_block(&p.in) || p.in.at == p.in.end)
+        return false;
+    enum bbf_command_type type = *p.in.at++;
+    if (!is_plain(type))
         return false;
     memset(out, 0, sizeof *out);
-    out->type = (enum bbf_command_type) * p.in.at++;
+    out->type = type;
     payload(&p, out);
     if (p.in.bad || p.in.at != p.in.end) {
         bbf_command_free(out);
