@@ -72,15 +72,10 @@ static bool is_netty(const char *name, size_t len, const char *rest)
     return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
 }
 
-/* Static helpers: what they are given stays with who called them. */
-bool bbf_netty_keeps_nothing(const char *name, size_t len)
+bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return is_netty(name, len, "buffer/ByteBufUtil");
-}
-
-bool bbf_netty_predicate(struct bbf_cf_str method)
-{
-    return equals(method, "acceptInboundMessage") || equals(method, "acceptOutboundMessage");
+    return is_netty(name, len, "buffer/ByteBufUtil") || equals(method, "acceptInboundMessage") ||
+           equals(method, "acceptOutboundMessage");
 }
 
 bool bbf_netty_exhausted(const char *name, size_t len)

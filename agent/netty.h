@@ -47,10 +47,9 @@ size_t bbf_netty_prefix(const char *name, size_t len);
 /* Allocator, pool and util internals, and what only hands a message on: not followed unless named
  * (design D2, docs/adr/0032). */
 bool bbf_netty_internal(const char *name, size_t len);
-/* A class whose methods read, write or compare buffers, and keep none that they are given. */
-bool bbf_netty_keeps_nothing(const char *name, size_t len);
-/* A handler's method that only says whether a message is for it. */
-bool bbf_netty_predicate(struct bbf_cf_str method);
+/* Does that method of a Netty class read, write, compare or judge what it is given, and keep none
+ * of it? */
+bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method);
 
 /* The error that Netty throws when its direct memory has run out. */
 bool bbf_netty_exhausted(const char *name, size_t len);

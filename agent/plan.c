@@ -492,11 +492,9 @@ static void plan_constructed(const struct bbf_cf_method *m, const struct paramet
 }
 
 /* Methods that only forward: a bridge doubles its target, access$ and $default are javac's and
- * Kotlin's (facts/classfile.md 1.2). Netty's predicates of messages keep nothing either. */
-static bool forwards(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
+ * Kotlin's (facts/classfile.md 1.2). */
+static bool forwards(const struct bbf_cf_method *m)
 {
-    if (bbf_netty_predicate(m->name) && bbf_netty_prefix(c->name.s, c->name.len) > 0)
-        return true; /* an application's own may keep what it looks at */
     return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
 }
 
@@ -529,19 +527,19 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
 {
     struct parameter p[MAX_PARAMETERS];
     bool constructor = same(m->name, "<init>");
-    if (forwards(c, m) || (constructor ? !c->constructors : !c->steps))
+    if (forwards(m) || (constructor ? !c->constructors : !c->steps))
         return;
     uint16_t list;
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
-    if (n > 0 && p[n - 1].slot == list && adds_to(m, list))
-        n--; /* empty when it comes, or of the end of the decode before */
+    if (n > 0 && c->terse && p[n - 1].slot == list && adds_to(m, list))
+        n--; /* empty when it comes, or seen at the end of the call before */
     if (n > 0) {
         uint32_t site = site_of(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                 BBF_MEM_UNKNOWN, false);
         if (site == 0)
             return;
-        if (!bbf_netty_keeps_nothing(c->name.s, c->name.len))
+        if (!c->terse || !bbf_netty_only_looks(c->name.s, c->name.len, m->name))
             plan_parameters(p, n, site, plan);
         if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
             uint32_t exit = site_of(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
@@ -765,6 +763,8 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
         bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
         c->buffer_prefix = prefix;
     c->steps = included(name, len, o);
+    c->terse = c->steps && bbf_netty_prefix(name, len) > 0 &&
+               bbf_patterns_match(o->include, name, len) != len;
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
                       bbf_patterns_match(o->exclude, name, len) == 0;
     c->tracks = bbf_plan_never(name, len) ? NULL : o->track;

@@ -27,6 +27,7 @@ struct bbf_plan_class {
     struct bbf_cf_str name;
     size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
     bool steps;           /* included */
+    bool terse;           /* Netty's, and not named itself: fewer steps (docs/adr/0032) */
     bool constructors;    /* trackConstructors */
     bool refused;         /* says that a buffer was used after its release */
     bool exhausted;       /* says that direct memory ran out */
