@@ -192,7 +192,7 @@ static void retire_dead(JNIEnv *env)
     static uint64_t owners[BBF_L_STRIPES];
     jthread *threads = NULL;
     jint n = 0;
-    for (int i = 0; i < BBF_L_STRIPES; i++)
+    for (size_t i = 0; i < BBF_L_STRIPES; i++)
         owners[i] = bbf_stripe_is_used(bbf_agent.tracker, i)
                         ? atomic_load(&bbf_agent.tracker->stripes[i].owner)
                         : 0;

@@ -52,7 +52,7 @@ void bbf_effort_sum(struct bbf_tracker *t, struct bbf_effort *effort)
             add(t, effort,
                 BBF_LOW(atomic_load_explicit(&bbf_record_at(t, r)->path, memory_order_relaxed)), 1);
     }
-    for (int s = 0; s < BBF_L_STRIPES; s++)
-        for (int i = 0; i < BBF_L_RUN_SLOTS && bbf_stripe_is_used(t, s); i++)
+    for (unsigned s = 0; s < BBF_L_STRIPES; s++)
+        for (int i = 0, n = bbf_stripe_is_used(t, s) ? BBF_L_RUN_SLOTS : 0; i < n; i++)
             add_run(t, effort, atomic_load_explicit(&t->stripes[s].run[i], memory_order_relaxed));
 }

@@ -40,7 +40,7 @@ bool bbf_life_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node
     if (in_record(t, handle, node, tid))
         return true;
     /* A place keeps its ends when its thread goes: only who never had one is passed over. */
-    for (int i = 0; i < BBF_L_STRIPES; i++)
+    for (unsigned i = 0; i < BBF_L_STRIPES; i++)
         if (bbf_stripe_is_used(t, i) &&
             atomic_load_explicit(&t->stripes[i].next_ended, memory_order_relaxed) != 0 &&
             in_stripe(&t->stripes[i], handle, node, tid))

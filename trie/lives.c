@@ -94,7 +94,8 @@ bool bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid)
     uint64_t places[2] = {tid & (BBF_L_STRIPES - 1), (tid * UINT64_C(0x9E3779B97F4A7C15)) >> 54};
     for (int p = 0; p < 2; p++) {
         struct bbf_stripe *s = &t->stripes[places[p]];
-        if (tid == 0 || atomic_load_explicit(&s->owner, memory_order_relaxed) != tid)
+        if (tid == 0 || !bbf_stripe_is_used(t, places[p]) ||
+            atomic_load_explicit(&s->owner, memory_order_relaxed) != tid)
             continue;
         had = true;
         for (int i = 0; i < BBF_L_RUN_SLOTS; i++) {

@@ -43,8 +43,8 @@ void bbf_sums_runs(struct bbf_tracker *t, struct bbf_sums *sums,
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         add_run(&v, atomic_load_explicit(&bbf_record_at(t, r)->run, memory_order_relaxed));
-    for (int s = 0; s < BBF_L_STRIPES; s++)
-        for (int i = 0; i < BBF_L_RUN_SLOTS && bbf_stripe_is_used(t, s); i++)
+    for (unsigned s = 0; s < BBF_L_STRIPES; s++)
+        for (int i = 0, n = bbf_stripe_is_used(t, s) ? BBF_L_RUN_SLOTS : 0; i < n; i++)
             add_run(&v, atomic_load_explicit(&t->stripes[s].run[i], memory_order_relaxed));
 }
 
@@ -56,7 +56,7 @@ static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
     }
     for (int i = 0; i < BBF_L_TALLIES; i++) {
         sums->tally[i] = atomic_load(bbf_shared_long(t, BBF_L_SHARED_TALLY + 8 * i));
-        for (int s = 0; s < BBF_L_STRIPES; s++)
+        for (unsigned s = 0; s < BBF_L_STRIPES; s++)
             if (bbf_stripe_is_used(t, s))
                 sums->tally[i] +=
                     atomic_load_explicit(&t->stripes[s].tally[i], memory_order_relaxed);

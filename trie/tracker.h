@@ -245,15 +245,17 @@ static inline _Atomic uint64_t *bbf_shared_long(const struct bbf_tracker *t, int
     return (_Atomic uint64_t *)(void *)(t->shared + offset);
 }
 
-/* 1 once a thread claimed that stripe, before it is its owner. One that never was is not read: the
- * pages of all of them are 2 MiB, and reading each takes a millisecond at a JVM's exit. */
-static inline _Atomic uint8_t *bbf_stripe_used(const struct bbf_tracker *t, int stripe)
+/* 1 once a thread wanted that stripe; it is stored before the CAS that makes the thread its owner,
+ * so who comes after what the owner did finds it. A stripe without is not read: the pages of all of
+ * them are 2 MiB, and to read each first took more than a millisecond at a JVM's exit. */
+static inline _Atomic uint8_t *bbf_stripe_mark(const struct bbf_tracker *t, uint64_t stripe)
 {
     return (_Atomic uint8_t *)(void *)(t->shared + BBF_L_SHARED_USED + stripe);
 }
-static inline bool bbf_stripe_is_used(const struct bbf_tracker *t, int stripe)
+static inline bool bbf_stripe_is_used(const struct bbf_tracker *t, uint64_t stripe)
 {
-    return atomic_load_explicit(bbf_stripe_used(t, stripe), memory_order_relaxed) != 0;
+    /* Relaxed: all counters are exact at rest only. */
+    return atomic_load_explicit(bbf_stripe_mark(t, stripe), memory_order_relaxed) != 0;
 }
 
 /* ---- life cycle ---- */

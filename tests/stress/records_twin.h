@@ -142,7 +142,7 @@ static inline bool twin_paused(struct twin_thread *me)
 
 static inline bool twin_own(struct twin_thread *me, uint64_t stripe)
 {
-    atomic_store_explicit(bbf_stripe_used(me->w->t, (int)stripe), 1, memory_order_relaxed);
+    atomic_store_explicit(bbf_stripe_mark(me->w->t, stripe), 1, memory_order_relaxed);
     return twin_cas(&me->w->t->stripes[stripe].owner, 0, me->tid);
 }
 
