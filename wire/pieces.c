@@ -7,12 +7,27 @@ void bbf_pieces_free(struct bbf_pieces *pieces)
     pieces->listed = 0;
 }
 
+/* What was copied and has no place in the list gets the next one. */
+static void list_copied(struct bbf_pieces *pieces)
+{
+    if (pieces->listed == pieces->copied.len)
+        return;
+    bbf_pieces_list(pieces, NULL, pieces->copied.len - pieces->listed);
+    pieces->listed = pieces->copied.len;
+}
+
+void bbf_pieces_refer(struct bbf_pieces *pieces, const void *bytes, size_t len)
+{
+    list_copied(pieces);
+    bbf_pieces_list(pieces, bytes, len);
+}
+
 bool bbf_pieces_end_many(struct bbf_pieces *pieces)
 {
     char *run = pieces->copied.data;
     size_t n;
 
-    bbf_pieces_list_copied(pieces);
+    list_copied(pieces);
     if (pieces->copied.failed || pieces->list.failed)
         return false;
     struct iovec *all = bbf_pieces_all(pieces, &n);

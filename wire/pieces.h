@@ -39,6 +39,8 @@ static inline void bbf_pieces_clear(struct bbf_pieces *pieces)
     pieces->copied.len = pieces->list.len = pieces->listed = 0;
 }
 
+/* Those bytes get the next place in the list, NULL where bbf_pieces_end_many() is to say where they
+ * lie. For this file and pieces.c. Fails as core/buf.h. */
 static inline void bbf_pieces_list(struct bbf_pieces *pieces, const void *bytes, size_t len)
 {
     struct iovec *to = (struct iovec *)(void *)bbf_buf_reserve(&pieces->list, sizeof *to);
@@ -49,21 +51,8 @@ static inline void bbf_pieces_list(struct bbf_pieces *pieces, const void *bytes,
     pieces->list.len += sizeof *to;
 }
 
-/* What was copied and has no place in the list gets the next one. */
-static inline void bbf_pieces_list_copied(struct bbf_pieces *pieces)
-{
-    if (pieces->listed == pieces->copied.len)
-        return;
-    bbf_pieces_list(pieces, NULL, pieces->copied.len - pieces->listed);
-    pieces->listed = pieces->copied.len;
-}
-
 /* Next come bytes of somebody else's, which are to stay until all is sent. Fails as core/buf.h. */
-static inline void bbf_pieces_refer(struct bbf_pieces *pieces, const void *bytes, size_t len)
-{
-    bbf_pieces_list_copied(pieces);
-    bbf_pieces_list(pieces, bytes, len);
-}
+void bbf_pieces_refer(struct bbf_pieces *pieces, const void *bytes, size_t len);
 
 /* As bbf_pieces_end(), which comes here when something is referred to. */
 bool bbf_pieces_end_many(struct bbf_pieces *pieces);

@@ -31,7 +31,7 @@ struct twin_object {
     struct twin_object *owner; /* what a view wraps or a derived buffer holds; counted */
     _Atomic uint64_t held;     /* strong references, weak ones << 32 */
     _Atomic uint64_t died;     /* the clock when it became unreachable */
-    /* The application's (tests/stress/stress_lives.c). */
+    /* The application's (tests/stress/lives_app.h). */
     _Atomic uint32_t count; /* Netty's refCnt; 0 = released */
     _Atomic uint32_t flags;
 };

@@ -13,7 +13,7 @@
 #include "wire/v1_plain.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v1/"
-#include "tests/unit/wire_flat.h"
+#include "tests/unit/wire_streams.h"
 #include "tests/unit/wire_vectors.h"
 
 enum { HEADER = BBF_V1_HEADER_LEN };
@@ -221,81 +221,6 @@ static void check_decoded(const struct bbf_command *c, struct json_object *e)
 }
 
 /* ---- reading and writing ---- */
-
-/* The next command of the stream, from exact copies on the heap: with each piece that it asks for.
- * Returns its length. */
-static size_t read_command(struct bbf_v1_reader *reader, struct bbf_command *c,
-                           const uint8_t *stream, size_t len)
-{
-    size_t used, have = 1;
-    const char *why = NULL;
-
-    for (;;) {
-        uint8_t *copy = malloc(have);
-        assert_non_null(copy);
-        memcpy(copy, stream, have);
-        int err = bbf_v1_decode(reader, c, copy, have, &used, &why);
-        free(copy);
-        if (err == BBF_OK)
-            return used;
-        if (err != BBF_EMORE)
-            fail_msg("%s: %d %s", where, err, why);
-        CHECK(used > have && used <= len && c->block == NULL);
-        /* Each byte of a small one; a large one would take quadratic time, as in the server. */
-        have = have > 4096 && used < have + have / 8 ? have + have / 8 : used;
-        if (have > len)
-            have = len;
-    }
-}
-
-/* Equal, by the bytes that v2 makes of them. */
-static void check_equal(const struct bbf_command *a, const struct bbf_command *b)
-{
-    struct bbf_buf one = BBF_BUF_INIT, two = BBF_BUF_INIT;
-
-    CHECK(bbf_command_encode(&one, a, SIZE_MAX) == BBF_OK);
-    CHECK(bbf_command_encode(&two, b, SIZE_MAX) == BBF_OK);
-    CHECK(one.len == two.len && memcmp(one.data, two.data, one.len) == 0);
-    bbf_buf_free(&one);
-    bbf_buf_free(&two);
-}
-
-static void check_read_as_equal(const struct bbf_buf *a, const struct bbf_buf *b)
-{
-    const struct bbf_buf *streams[] = {a, b};
-    struct bbf_command commands[2];
-
-    for (int i = 0; i < 2; i++) {
-        struct bbf_v1_reader *reader = bbf_v1_reader_new(&bbf_wire_client_limits);
-        assert_non_null(reader);
-        CHECK(read_command(reader, &commands[i], (const uint8_t *)streams[i]->data,
-                           streams[i]->len) == streams[i]->len);
-        bbf_v1_reader_free(reader);
-    }
-    check_equal(&commands[0], &commands[1]);
-    bbf_command_free(&commands[0]);
-    bbf_command_free(&commands[1]);
-}
-
-/* The pieces, put together, are what bbf_v1_encode() writes, but for the blocks of what is referred
- * to. Returns the bytes that were copied. */
-static size_t check_pieces(const struct bbf_command *c, bool reset)
-{
-    struct bbf_buf out = BBF_BUF_INIT, flat = BBF_BUF_INIT;
-    static struct bbf_pieces pieces = BBF_PIECES_INIT; /* used again, as a connection does */
-
-    CHECK(bbf_v1_encode(&out, c, reset) == BBF_OK);
-    CHECK(bbf_v1_encode_pieces(&pieces, c, reset) == BBF_OK);
-    flatten(&flat, &pieces);
-    size_t copied = pieces.copied.len;
-    CHECK(copied < flat.len || (flat.len == out.len && memcmp(flat.data, out.data, out.len) == 0));
-    check_read_as_equal(&flat, &out);
-    if (copied > 1 << 16)
-        bbf_pieces_free(&pieces);
-    bbf_buf_free(&flat);
-    bbf_buf_free(&out);
-    return copied;
-}
 
 /* Our writing of it reads as the same command; are the bytes the same, too? */
 static bool check_encoded(const struct bbf_command *c, const uint8_t *stream, size_t len)
@@ -537,86 +462,6 @@ static void what_v1_cannot_say(void **state)
     bbf_buf_free(&out);
 }
 
-/* ---- pieces ---- */
-
-/* Where blocks, their headers and the ways to write them change. */
-static const size_t edges[] = {0,    1,    200,  250,  255,  256,   1013,  1018,  1019,  1020,
-                               1023, 1024, 1025, 2042, 2043, 10240, 16383, 16384, 16385, 100 << 10};
-
-static void long_code_is_not_copied(void **state)
-{
-    static uint8_t code[100 << 10];
-    static char name[] = "name";
-    struct bbf_entry entry = {.key = {name, 4}, .value.text = {name, 4}};
-
-    (void)state;
-    for (size_t i = 0; i < sizeof code; i++)
-        code[i] = (uint8_t)(i * 7 + (i >> 8));
-    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
-        struct bbf_command c = {.type = BBF_CMD_INSTRUMENT,
-                                .code = code,
-                                .code_len = edges[i],
-                                .entries = &entry,
-                                .n_entries = edges[i] % 2};
-        snprintf(where, sizeof where, "code of %zu bytes", edges[i]);
-        size_t copied = check_pieces(&c, i % 2 == 0);
-        CHECK(edges[i] < 16384 ? copied > edges[i] : copied < 300);
-    }
-}
-
-/* Its bytes at a place that differs from call to call. */
-static struct bbf_wire_str any_text(void)
-{
-    static char texts[(100 << 10) + 64];
-    size_t n = edges[(size_t)rand() % (sizeof edges / sizeof *edges)];
-
-    if (texts[0] == '\0')
-        for (size_t i = 0; i < sizeof texts; i++)
-            texts[i] = (char)('a' + (i * 7 + (i >> 8)) % 26);
-    memcpy(texts + 32, "\xE2\x82\xAC", 3); /* some need another form */
-    return (struct bbf_wire_str){texts + rand() % 64, n < 30000 ? n : 30000};
-}
-
-static void pieces_of_any_command(void **state)
-{
-    static const enum bbf_command_type types[] = {
-        BBF_CMD_EVENT,       BBF_CMD_INSTRUMENT,        BBF_CMD_MESSAGE,
-        BBF_CMD_STRING_MAP,  BBF_CMD_GRID_DATA,         BBF_CMD_SET_PARAMS,
-        BBF_CMD_LIST_PROBES, BBF_CMD_RETRANSFORM_CLASS, BBF_CMD_ERROR};
-    size_t referred = 0;
-
-    (void)state;
-    srand(8);
-    for (int n = 0; n < 3000; n++) {
-        struct bbf_entry entries[5];
-        struct bbf_value cells[5];
-        struct bbf_wire_str list[5];
-        struct bbf_row row = {cells, 5};
-        struct bbf_command c = {.type = types[n % 9],
-                                .text = {any_text(), any_text()},
-                                .entries = entries,
-                                .n_entries = (size_t)rand() % 6,
-                                .list = list,
-                                .n_list = (size_t)rand() % 6,
-                                .rows = &row,
-                                .n_rows = 1};
-        struct bbf_wire_str code = any_text();
-        c.code = (uint8_t *)code.s;
-        c.code_len = code.len;
-        for (size_t i = 0; i < 5; i++) {
-            cells[i] = (struct bbf_value){.kind = BBF_VALUE_STRING, .text = any_text()};
-            entries[i] = (struct bbf_entry){any_text(), cells[i]};
-            list[i] = any_text();
-        }
-        snprintf(where, sizeof where, "random command %d, %s", n, bbf_command_name(c.type));
-        struct bbf_buf out = BBF_BUF_INIT;
-        CHECK(bbf_v1_encode(&out, &c, false) == BBF_OK);
-        referred += check_pieces(&c, false) < out.len;
-        bbf_buf_free(&out);
-    }
-    assert_in_range(referred, 500, 2500);
-}
-
 /* Written and read, each through its own way with digits. */
 static void big_numbers_of_any_length(void **state)
 {
@@ -824,8 +669,6 @@ int main(void)
         cmocka_unit_test(recorded_sessions),
         cmocka_unit_test(hand_made_streams),
         cmocka_unit_test(what_v1_cannot_say),
-        cmocka_unit_test(long_code_is_not_copied),
-        cmocka_unit_test(pieces_of_any_command),
         cmocka_unit_test(big_numbers_of_any_length),
         cmocka_unit_test(a_byte_above_127_is_seen_anywhere),
         cmocka_unit_test(malformed_streams),

@@ -5,25 +5,16 @@
 #ifndef BBF_TESTS_WIRE_VECTORS_H
 #define BBF_TESTS_WIRE_VECTORS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <json-c/json.h>
 
+#include "tests/unit/wire_check.h"
 #include "wire/command.h"
 
 static struct json_object *manifest;
-static char where[128]; /* the vector under test, for messages */
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            fail_msg("%s: %s", where, #condition);                                                 \
-    } while (0)
 
 static inline int read_manifest(void **state)
 {
