@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/changed.h"
 #include "agent/frames.h"
 #include "agent/missed.h"
 #include "agent/netty.h"
@@ -273,8 +274,7 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     if (result == BBF_CF_CHANGED) {
         *new_bytes = out;
         *new_len = (jint)out_len;
-        if (redefined == NULL)
-            atomic_store_explicit(&bbf_agent.changed_at_load_ns, now_ns(), memory_order_relaxed);
+        bbf_changed_add(name, redefined == NULL ? now_ns() : 0);
         if (plan.steps || plan.constructors)
             atomic_fetch_add_explicit(&bbf_agent.followed_classes, 1, memory_order_relaxed);
         dump(name, "before", bytes, (size_t)len);
@@ -301,6 +301,12 @@ static void retransform(JNIEnv *env, jclass *classes, jint n, struct bbf_retrans
         }
 }
 
+/* One pass over the loaded classes: from the rules of before to those of now. */
+struct pass {
+    const struct bbf_rules *before, *now; /* NULL: none */
+    uint64_t since_ns;                    /* back, if they were changed as they loaded since */
+};
+
 /* Has a loaded class anything that we hook? The same answer as bbf_plan_declares() gives. */
 static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass class)
 {
@@ -316,16 +322,17 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
 }
 
 /* Does the class need another look, and which way does it go? */
-static bool concerns(jclass class, const char *name, const struct bbf_rules *before,
-                     const struct bbf_rules *now, struct bbf_retransformed *result)
+static bool concerns(jclass class, const char *name, const struct pass *pass,
+                     struct bbf_retransformed *result)
 {
+    const struct bbf_rules *before = pass->before, *now = pass->now;
     struct bbf_plan_class plan;
     size_t len = strlen(name);
     if (now != NULL)
         wake_for(name, now, before != NULL);
     if (now == NULL) {
-        bool ours = bbf_plan_class(&plan, name, len, before, bbf_agent.tracker) &&
-                    has_hooks(&plan, bbf_agent.code, class);
+        bool ours = bbf_changed_is(name, pass->since_ns) &&
+                    bbf_plan_class(&plan, name, len, before, bbf_agent.tracker);
         result->put_back += ours;
         return ours;
     }
@@ -341,6 +348,7 @@ static bool concerns(jclass class, const char *name, const struct bbf_rules *bef
         (bbf_patterns_match(before->options.constructors, name, len) > 0) ==
             (bbf_patterns_match(now->options.constructors, name, len) > 0))
         return false;
+    was = was && bbf_changed_is(name, 0);
     result->rewritten += is;
     result->put_back += was && !is;
     return was || is;
@@ -377,9 +385,9 @@ void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jcla
     bbf_missed_prepare(jvmti, env, class);
 }
 
-struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
-                                        const struct bbf_rules *now)
+static struct bbf_retransformed pass_over(JNIEnv *env, const struct pass *pass)
 {
+    const struct bbf_rules *before = pass->before, *now = pass->now;
     struct bbf_retransformed result = {0, 0, 0};
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass *loaded = NULL, batch[BATCH];
@@ -415,7 +423,7 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
             candidate = (*jvmti)->GetClassLoader(jvmti, loaded[i], &loader) == 0 &&
                         is_hookable(loader, signature + 1) &&
                         (*jvmti)->IsModifiableClass(jvmti, loaded[i], &modifiable) == 0 &&
-                        modifiable && concerns(loaded[i], signature + 1, before, now, &result);
+                        modifiable && concerns(loaded[i], signature + 1, pass, &result);
         }
         if (loader != NULL)
             (*env)->DeleteLocalRef(env, loader);
@@ -432,4 +440,16 @@ struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *bef
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
     (void)(*env)->PopLocalFrame(env, NULL);
     return result;
+}
+
+struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
+                                        const struct bbf_rules *now)
+{
+    return pass_over(env, &(struct pass){.before = before, .now = now});
+}
+
+struct bbf_retransformed bbf_hook_put_back(JNIEnv *env, const struct bbf_rules *rules,
+                                           uint64_t since_ns)
+{
+    return pass_over(env, &(struct pass){.before = rules, .since_ns = since_ns});
 }

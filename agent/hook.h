@@ -44,12 +44,17 @@ bool bbf_hook_is_idle(void);
 /*
  * Bring loaded classes in line with `now`: those that it follows and `before` did not are
  * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
- * looks for ByteBuf classes that were loaded before us); now = NULL: nothing is to be, Netty's own
- * hooks go too (the caller has withdrawn the rules, so that the hook changes nothing). In batches
- * of at most 64.
+ * looks for ByteBuf classes that were loaded before us). In batches of at most 64.
  */
 struct bbf_retransformed bbf_hook_apply(JNIEnv *env, const struct bbf_rules *before,
                                         const struct bbf_rules *now);
+/*
+ * Put back what was changed by `rules`, Netty's own hooks too; since_ns not 0: only what was
+ * changed as it loaded, and not before then (CLOCK_MONOTONIC). The caller has withdrawn the rules,
+ * so that the hook changes nothing.
+ */
+struct bbf_retransformed bbf_hook_put_back(JNIEnv *env, const struct bbf_rules *rules,
+                                           uint64_t since_ns);
 
 /* Was any ByteBuf loaded with the hidden field? Any thread. */
 bool bbf_hook_has_field(void);

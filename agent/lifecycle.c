@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/changed.h"
 #include "agent/hook.h"
 #include "agent/missed.h"
 #include "agent/overhead.h"
@@ -96,7 +97,8 @@ static bool events(bool on)
 
 /* Agent thread. */
 static uint64_t left_at_ns;               /* the last stop, CLOCK_MONOTONIC; 0 = none */
-static const struct bbf_rules *withdrawn; /* its rules, if a class may have slipped through */
+static const struct bbf_rules *withdrawn; /* its rules, while a class may still slip through */
+static uint64_t loading_ns; /* what was changed since then is perhaps not loaded yet */
 
 static void forget_counts(void)
 {
@@ -167,6 +169,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 /* ---- attach and stop: the agent thread ---- */
 
 enum { LINK_MS = 30000, READ_MS = 5000, END_MS = 1000, LOAD_MS = 2000 };
+#define LOAD_NS (LOAD_MS * UINT64_C(1000000))
 
 static uint64_t now_ns(void)
 {
@@ -213,13 +216,19 @@ static void retire_dead(JNIEnv *env)
     (void)(*env)->PopLocalFrame(env, NULL);
 }
 
+/* A class that was on its way while the loaded ones were looked at has hooks still. */
+static void put_back_late(JNIEnv *env)
+{
+    if (withdrawn != NULL && bbf_changed_since(loading_ns))
+        (void)bbf_hook_put_back(env, withdrawn, loading_ns);
+    withdrawn = NULL;
+}
+
 void bbf_lifecycle_enter(JNIEnv *env)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
     bbf_serve_stop(env, END_MS); /* of the stop before */
-    if (withdrawn != NULL)
-        (void)bbf_hook_apply(env, withdrawn, NULL);
-    withdrawn = NULL;
+    put_back_late(env);
     if (!bbf_shim_wait(env, LINK_MS))
         bbf_agent_disable("the JVM does not link the agent's natives");
     bbf_tracker_pause(t);
@@ -242,11 +251,13 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     struct bbf_tracker *t = bbf_agent.tracker;
     atomic_store(&bbf_agent.phase, BBF_PHASE_LEAVING);
     left_at_ns = now_ns();
+    loading_ns = left_at_ns > LOAD_NS ? left_at_ns - LOAD_NS : 0;
     bbf_tracker_pause(t);
     /* What is opened and released from here on leaves a field that says nothing. */
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
-    struct bbf_retransformed r = bbf_hook_apply(env, rules, NULL);
+    struct bbf_retransformed r = bbf_hook_put_back(env, rules, 0);
+    withdrawn = rules;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_missed_catch_up(env, false);
@@ -255,8 +266,6 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     if (!bbf_hook_has_field())
         enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);
-    if (left_at_ns - atomic_load(&bbf_agent.changed_at_load_ns) < LOAD_MS * UINT64_C(1000000))
-        withdrawn = rules;
     bbf_lives_mark_stopped(t);
     uint64_t open = bbf_lives_open(t);
     if (text != NULL) {
@@ -287,8 +296,7 @@ bool bbf_lifecycle_clear_up(JNIEnv *env)
     if (withdrawn != NULL) {
         if (since_ms < LOAD_MS)
             return false;
-        (void)bbf_hook_apply(env, withdrawn, NULL);
-        withdrawn = NULL;
+        put_back_late(env);
     }
     return true;
 }

@@ -51,8 +51,6 @@ struct bbf_agent {
     _Atomic uint64_t methods[BBF_CF_METHOD_RESULTS];
     _Atomic uint64_t hooked, rewrite_ns, retransform_failed;
     _Atomic uint64_t followed_classes; /* matched by include and changed */
-    _Atomic uint64_t
-        changed_at_load_ns; /* CLOCK_MONOTONIC of the last class changed as it loaded */
     _Atomic bool netty_loaded;
     pthread_mutex_t seen_lock;
     struct bbf_netty_seen seen[BBF_MAX_NETTYS];

@@ -1,5 +1,6 @@
 """Coming into a running JVM and leaving it again (issue 6, point 7)."""
 
+import collections
 import glob
 import os
 import re
@@ -180,9 +181,18 @@ def only_the_notice(program):
     same("stderr", mine, [])
 
 
+def redefined(path):
+    """How often each class was, as the JVM logs it (-Xlog:redefine+class+load)."""
+    with open(path, encoding="utf-8") as file:
+        return collections.Counter(re.findall(r"redefined name=([^,]+),", file.read()))
+
+
 def put_back(bench):
-    """After stop each body is bit by bit what it was; another agent's change is still in it."""
-    jvm = [NO_LEAK_DETECTOR, f"-javaagent:{OUT}/other-agent.jar=patch"]
+    """After stop each body is bit by bit what it was; another agent's change is still in it. What
+    was not changed is left alone: a loop that runs in a redefined class stays interpreted."""
+    log = bench.path("redefined.log")
+    jvm = [NO_LEAK_DETECTOR, f"-javaagent:{OUT}/other-agent.jar=patch",
+           f"-Xlog:redefine+class+load=info:file={log}"]
     with Program(bench, "rounds", "2", jvm=jvm) as program:
         time.sleep(0.5)
         before = bodies(program, "before")
@@ -197,7 +207,15 @@ def put_back(bench):
         same("methods of the JDK that were changed", [m.split("(")[0] for m in changed if m.startswith("Ljava/")],
              ["Ljava/nio/Bits;.reserveMemory"])
         print(f"# {len(changed)} of {len(before)} methods were changed")
-        program.stop()
+        attached = redefined(log)
+        text = program.stop()
+        time.sleep(2.5)  # what is loaded during a stop is put back then
+        back = redefined(log) - attached
+        assert f"stopped: {len(back)} classes " in text, f"{text}, not {back}"
+        same("put back twice", [c for c, n in back.items() if n > 1], [])
+        want = {m[1:].split(";")[0].replace("/", ".") for m in changed}
+        same("changed, not put back", want - set(back), set())
+        assert len(back) < len(attached), f"put back: {len(back)} of {len(attached)} looked at"
         after = bodies(program, "after")
         same("bodies after stop", [m for m in before if after.get(m) != before[m]], [])
         same("sockets", glob.glob(os.path.join(bench.sockets, "bbflow-*", "*.sock")), [])
