@@ -5,6 +5,7 @@ import mmap
 import os
 import re
 import shutil
+import signal
 import statistics
 import struct
 import subprocess
@@ -16,7 +17,8 @@ from clock import Clock
 SETTLE = 0.3  # seconds of processor time between "go" and the first look, at least
 QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
 IN_A_ROW = 5  # slices
-SLICES = 8
+STOPPED = 2.5  # seconds: classes that were being loaded are put back after two
+TURN = 0.05  # seconds of processor time; a cold cache is warm again after a few milliseconds
 LINE = 64
 PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
 
@@ -115,6 +117,7 @@ class Worker:
             client("attach", pid, *self.level.options(self.application, self.report).split(","))
         elif self.level.when == "stop":
             client("stop", pid)
+            time.sleep(STOPPED)
         elif self.level.when == "retransform":
             machine.retransform(pid, self.level.classes(self.application))
 
@@ -162,6 +165,8 @@ class Worker:
         return result
 
     def close(self):
+        if self.process is None:
+            return
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -174,10 +179,18 @@ class Worker:
 
 
 class Bench(Worker):
-    """A JVM that runs com.example.bench.Bench."""
+    """A JVM that runs com.example.bench.Bench. Begun it is warm, and stands still but for its turns."""
 
     def __init__(self, experiment, level):
         super().__init__(experiment, level, "com.example.bench")
+        self.experiment = experiment
+        self.busy = min(experiment.threads, os.cpu_count())
+        self.shown = None
+        self.unseen = 0  # operations before the agent came
+        self.turns = []  # (operations, processor seconds, wall seconds) of each
+
+    def begin(self):
+        experiment = self.experiment
         counters = self.folder.file("counters")
         more = machine.grpc() if experiment.workload == "grpc" else []
         self.start([machine.java(experiment.jdk), *experiment.heap, "-XX:+UseSerialGC",
@@ -188,7 +201,14 @@ class Bench(Worker):
         self.expect("up")
         with open(counters, "rb") as file:
             self.shown = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-        self.busy = min(experiment.threads, os.cpu_count())
+        self.say("go")
+        self.work(experiment.warm)
+        self.say("pause")
+        self.unseen = self.done() if self.level.when == "attach" else 0
+        self.come_or_go()
+        self.say("go")
+        self.settle(experiment.warm_again(), experiment.settles)
+        self.process.send_signal(signal.SIGSTOP)
 
     def expect(self, word):
         line = self.process.stdout.readline().strip()
@@ -220,40 +240,69 @@ class Bench(Worker):
                 break
         return picture
 
+    def turn(self):
+        self.process.send_signal(signal.SIGCONT)
+        before = self.look()
+        self.work(TURN)
+        self.turns.append([b - a for a, b in zip(before, self.look())])
+        self.process.send_signal(signal.SIGSTOP)
 
-def sample(experiment, level):
-    """One JVM, one sample."""
-    bench = Bench(experiment, level)
+    def end(self):
+        """Its sample."""
+        self.process.send_signal(signal.SIGCONT)
+        result = {**rates(self.turns), **self.looks_like()}
+        self.say("end")
+        self.process.wait(60)
+        seen = self.done() - self.unseen + self.experiment.filled()
+        result.update(self.has_counted(seen))
+        self.close()
+        self.folder.remove()
+        return result
+
+
+def one_by_one(sample, experiment, order):
+    """One round: {level: its sample, or why there is none}."""
+    taken = {}
+    for level in order:
+        try:
+            taken[level] = sample(experiment, level)
+        except (Failed, OSError) as why:
+            taken[level] = why
+    return taken
+
+
+def in_turns(experiment, order):
+    """As one_by_one(), of `Bench`: all JVMs are warmed up, one after the other, and then work in
+    short turns. What others do to this machine lasts longer than a turn, and meets all levels."""
+    taken = {}
+    benches = {level: Bench(experiment, level) for level in order}
+
+    def each(do):
+        for level, bench in list(benches.items()):
+            try:
+                taken[level] = do(bench)
+            except (Failed, OSError) as why:
+                taken[level] = why
+                benches.pop(level).close()
+
     try:
-        bench.say("go")
-        bench.work(experiment.warm)
-        bench.say("pause")
-        before = bench.done() if level.when == "attach" else 0
-        bench.come_or_go()
-        bench.say("go")
-        bench.settle(experiment.warm_again(), experiment.settles)
-        looks = [bench.look()]
-        for _ in range(SLICES):
-            bench.work(experiment.seconds / SLICES)
-            looks.append(bench.look())
-        result = {**rates(looks), **bench.looks_like()}
-        bench.say("end")
-        bench.process.wait(60)
-        result.update(bench.has_counted(bench.done() - before + experiment.filled()))
+        each(Bench.begin)
+        for _ in range(max(1, round(experiment.seconds / TURN))):
+            each(Bench.turn)
+            benches = dict(reversed(benches.items()))
+        each(Bench.end)
     finally:
-        bench.close()
-    bench.folder.remove()
-    return result
+        for bench in benches.values():
+            bench.close()
+    return taken
 
 
-def rates(looks):
-    """ns: processor time an operation; best: of the best slice; wall: operations a second."""
-    (ops0, cpu0, wall0), (ops1, cpu1, wall1) = looks[0], looks[-1]
-    if ops1 <= ops0:
+def rates(turns):
+    """ns: processor time an operation; wall: operations a second."""
+    operations, processor, wall = (sum(column) for column in zip(*turns))
+    if operations == 0:
         raise Failed("no operation was done in the time to be measured")
-    slices = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(looks, looks[1:]) if b[0] > a[0]]
-    return {"ns": round(1e9 * (cpu1 - cpu0) / (ops1 - ops0), 2),
-            "best": round(1e9 * min(slices), 2), "wall": round((ops1 - ops0) / (wall1 - wall0), 1)}
+    return {"ns": round(1e9 * processor / operations, 2), "wall": round(operations / wall, 1)}
 
 
 def counted(path, operations):

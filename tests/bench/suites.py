@@ -13,7 +13,7 @@ OTHERS = (("17", "4.2.20.Final"), ("25", "4.1.140.Final"), ("25", "4.2.20.Final"
 SMALL = ("-Xms256m", "-Xmx256m")
 # Seconds of one JVM beside what is asked for, on a quiet machine with two cores.
 OVERHEAD = {"bench": 1.0, "hello": 1.6, "start": 0.35}
-MOVING = 3.0  # attach or stop, and until the compilers are quiet again
+MOVING = 3.5  # attach or stop, and until the compilers are quiet again
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +36,11 @@ class Experiment:
     curve: str = ""
     x: int = 0
 
-    def sample(self, level):
-        return {"bench": jvm, "hello": hello, "start": startup}[self.kind].sample(self, level)
+    def round(self, order):
+        """{level: its sample, or why there is none}"""
+        if self.kind == "bench":
+            return jvm.in_turns(self, order)
+        return jvm.one_by_one({"hello": hello, "start": startup}[self.kind].sample, self, order)
 
     def warm_again(self):
         """Where the agent comes or goes for one level, all of them have the same time after it."""
