@@ -224,6 +224,33 @@ def put_back(bench):
         only_the_notice(program)
 
 
+def put_back_late(bench):
+    """A class that was on its way during the stop came with hooks: it has none two seconds later."""
+    half, log = "io.netty.buffer.AbstractReferenceCountedByteBuf", bench.path("redefined.log")
+
+    def half_of(program):
+        prefix = f"L{half.replace('.', '/')};."
+        return {m: b for m, b in bodies(program, "bodies").items() if m.startswith(prefix)}
+
+    jvm = [NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.app",
+           f"-Xlog:redefine+class+load=info:file={log}"]
+    with Program(bench, "io.netty.buffer.AbstractByteBuf", "rounds", "1", jvm=jvm,
+                 main="com.app.Stalled", ready="READY") as program:
+        program.stop()
+        program.process.stdin.write("\n")
+        program.process.stdin.flush()
+        program.wait_for("ROUNDS")
+        same("put back before it was there", redefined(log)[half], 0)
+        hooked = half_of(program)
+        time.sleep(3)
+        same("put back", redefined(log)[half], 1)
+        after = half_of(program)
+    with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
+        want = half_of(program)
+    assert hooked != want, "it came without hooks"
+    same("bodies", after, want)
+
+
 def cycles(bench, late=True):
     """Attach and stop under load, again and again: nothing grows, and nothing is called lost."""
     rounds = int(os.environ.get("BBF_ATTACH_CYCLES", "6"))
@@ -434,6 +461,7 @@ def cases(check_cycles):
     yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
     yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
+    yield Special("attach/put back late", put_back_late, jdk=ALL_JDKS)
     yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
     yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
