@@ -247,6 +247,7 @@ static void work(JNIEnv *env, bool *drained)
         (void)sem_timedwait(&bbf_agent.wake, &until);
         tick();
         scan_after_gc(&next_scan_ms);
+        bbf_tracker_collapse(bbf_agent.tracker);
         bbf_overhead_look();
         bbf_watch_look();
         bbf_missed_look(env);

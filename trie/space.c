@@ -1,10 +1,15 @@
 #include "trie/space.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "core/err.h"
 
-enum { STEP = 1 << 20 };
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1, asm-generic/mman-common.h */
+#endif
+
+enum { STEP = 1 << 20, HUGE = 2 << 20, BLOCKS_A_CALL = 4 };
 
 int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *budget)
 {
@@ -18,6 +23,7 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
     space->size = size;
     space->step = STEP;
     space->budget = budget;
+    space->collapsed = 0;
     atomic_init(&space->writable, 0);
     return BBF_OK;
 }
@@ -67,6 +73,19 @@ bool bbf_space_reach(struct bbf_space *space, size_t upto)
         else /* another thread opened the same step: it is charged once */
             atomic_fetch_sub_explicit(&space->budget->used, step, memory_order_relaxed);
     }
+    return true;
+}
+
+bool bbf_space_collapse(struct bbf_space *space, size_t from, size_t upto)
+{
+    if (upto - from < BBF_HUGE_FROM)
+        return true;
+    size_t at = space->collapsed > from ? space->collapsed : from;
+    at += -(uintptr_t)(space->base + at) & (HUGE - 1);
+    for (int i = 0; i < BLOCKS_A_CALL && upto >= HUGE && at <= upto - HUGE; i++, at += HUGE)
+        if (madvise(space->base + at, HUGE, MADV_COLLAPSE) != 0 && errno != EAGAIN)
+            return false;
+    space->collapsed = at;
     return true;
 }
 

@@ -29,6 +29,7 @@ struct bbf_space {
     size_t step; /* what bbf_space_reach() opens at a time; may be set before its first call */
     struct bbf_budget *budget;
     _Atomic size_t writable; /* bytes from base that are writable */
+    size_t collapsed;        /* how far bbf_space_collapse() came */
 };
 
 /* Charge what lies in no space; false at the limit (counted). Uncharging never fails. */
@@ -43,6 +44,14 @@ bool bbf_space_reach(struct bbf_space *space, size_t upto);
 
 /* The same for a part in the middle, of which the caller keeps account: [from, from + len). */
 bool bbf_space_open(struct bbf_space *space, size_t from, size_t len);
+
+/*
+ * Have the kernel put huge pages under what is in use, [from, upto) and writable, unless it is
+ * below BBF_HUGE_FROM: whole blocks of 2 MiB, each tried once, a few a call. False: this kernel has
+ * none for us (before 6.1, no memory in one piece), and need not be asked again. One thread.
+ */
+enum { BBF_HUGE_FROM = 8 << 20 };
+bool bbf_space_collapse(struct bbf_space *space, size_t from, size_t upto);
 
 /* Give the pages of a part back; they read as zeros and stay writable. Not uncharged where the
  * part goes on being used; `uncharge` bytes are taken off the budget. */

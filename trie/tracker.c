@@ -261,6 +261,18 @@ void bbf_tracker_fault(struct bbf_tracker *t)
     atomic_fetch_add_explicit(bbf_shared_long(t, BBF_L_SHARED_ERRORS), 1, memory_order_relaxed);
 }
 
+void bbf_tracker_collapse(struct bbf_tracker *t)
+{
+    uint64_t window = atomic_load_explicit(&t->window, memory_order_acquire);
+    size_t first = (size_t)BBF_GENERATION(window) << (BBF_L_ARENA_SHIFT + BBF_L_NODE_SHIFT);
+    size_t nodes = ((size_t)BBF_LOW(window) * BBF_NODES_PER_STEP) << BBF_L_NODE_SHIFT;
+    size_t records = (size_t)atomic_load_explicit(&t->next_record, memory_order_acquire)
+                     << BBF_L_RECORD_SHIFT;
+
+    t->no_huge = t->no_huge || !bbf_space_collapse(&t->nodes, first, first + nodes) ||
+                 !bbf_space_collapse(&t->records, 0, records);
+}
+
 void bbf_tracker_off(struct bbf_tracker *t)
 {
     set_flag(t, BBF_L_SHARED_OFF, true);

@@ -187,6 +187,7 @@ struct bbf_tracker {
     uint64_t forgotten[BBF_ENDS];   /* lives of the tombs that resets cleared, by end */
     uint64_t forgotten_released, forgotten_unknown; /* of the id ranges that were reset */
     bool paused;
+    bool no_huge;       /* the kernel has no huge pages for us */
     uint64_t live_heap; /* open heap lives at the last capture */
     uint32_t push_head, push_count;
     uint64_t resets, no_weakref, empty_slots, kept_slots, converted, scans;
@@ -288,6 +289,10 @@ static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t nod
 /* Count an internal fault: shown as internal_errors; too many turn tracking off (D11). Any thread.
  */
 void bbf_tracker_fault(struct bbf_tracker *t);
+
+/* Huge pages for many nodes and records (docs/adr/0033), a few more with each call; what an
+ * application's thread would wait for is done here. Agent thread. */
+void bbf_tracker_collapse(struct bbf_tracker *t);
 
 /* Open no more lives, for good; open ones go on. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);

@@ -3,12 +3,14 @@
 #include "core/err.h"
 #include "trie/space.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -181,6 +183,52 @@ static void threads_that_reach_at_once_charge_each_step_once(void **state)
     }
 }
 
+/* Bytes of huge pages that lie in [base, base + size), by the kernel. */
+static size_t huge_bytes(const char *base, size_t size)
+{
+    FILE *smaps = fopen("/proc/self/smaps", "r");
+    char line[512];
+    size_t sum = 0, kib;
+    bool inside = false;
+    assert_non_null(smaps);
+    while (fgets(line, sizeof line, smaps) != NULL) {
+        uintptr_t from, to;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            inside = from < (uintptr_t)base + size && to > (uintptr_t)base;
+        else if (inside && sscanf(line, "AnonHugePages: %zu kB", &kib) == 1)
+            sum += kib << 10;
+    }
+    assert_int_equal(fclose(smaps), 0);
+    return sum;
+}
+
+static void much_that_is_in_use_gets_huge_pages(void **state)
+{
+    struct bbf_budget budget;
+    struct bbf_space space = reserve(&budget, 64 * MIB, 64 * MIB);
+    size_t used = BBF_HUGE_FROM + 4 * MIB;
+    (void)state;
+    assert_true(bbf_space_reach(&space, used));
+    for (size_t i = 0; i < used; i += 64)
+        memcpy(space.base + i, &i, sizeof i);
+    assert_true(bbf_space_collapse(&space, 0, BBF_HUGE_FROM - 1));
+    assert_int_equal(space.collapsed, 0); /* too little */
+    bool can = true;
+    for (int i = 0; i < 8 && can; i++)
+        can = bbf_space_collapse(&space, 0, used);
+    if (can) {
+        assert_true(space.collapsed > used - 2 * MIB && space.collapsed <= used);
+        assert_true(huge_bytes(space.base, space.size) >= 2 * MIB);
+    }
+    for (size_t i = 0; i < used; i += 64)
+        assert_memory_equal(space.base + i, &i, sizeof i);
+    assert_int_equal(budget.used, used);
+    bbf_space_drop(&space, 0, 3 * MIB, 0); /* a part of one */
+    assert_int_equal(space.base[MIB], 0);
+    assert_int_equal(*(size_t *)(void *)(space.base + 3 * MIB), 3 * MIB);
+    munmap(space.base, space.size);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +240,7 @@ int main(void)
         cmocka_unit_test(dropped_pages_read_as_zeros_and_can_be_written),
         cmocka_unit_test(more_than_the_address_space_is_out_of_memory),
         cmocka_unit_test(threads_that_reach_at_once_charge_each_step_once),
+        cmocka_unit_test(much_that_is_in_use_gets_huge_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
