@@ -18,7 +18,6 @@ SETTLE = 0.3  # seconds of processor time between "go" and the first look, at le
 QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
 IN_A_ROW = 5  # slices
 STOPPED = 2.5  # seconds: classes that were being loaded are put back after two
-TURN = 0.05  # seconds of processor time; a cold cache is warm again after a few milliseconds
 LINE = 64
 PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
 
@@ -243,7 +242,7 @@ class Bench(Worker):
     def turn(self):
         self.process.send_signal(signal.SIGCONT)
         before = self.look()
-        self.work(TURN)
+        self.work(self.experiment.turn)
         self.turns.append([b - a for a, b in zip(before, self.look())])
         self.process.send_signal(signal.SIGSTOP)
 
@@ -287,7 +286,7 @@ def in_turns(experiment, order):
 
     try:
         each(Bench.begin)
-        for _ in range(max(1, round(experiment.seconds / TURN))):
+        for _ in range(max(1, round(experiment.seconds / experiment.turn))):
             each(Bench.turn)
             benches = dict(reversed(benches.items()))
         each(Bench.end)

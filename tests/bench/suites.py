@@ -11,6 +11,7 @@ import startup
 JDK, NETTY = "17", "4.1.140.Final"
 OTHERS = (("17", "4.2.20.Final"), ("25", "4.1.140.Final"), ("25", "4.2.20.Final"))
 SMALL = ("-Xms256m", "-Xmx256m")
+TURN = 0.05  # seconds of processor time; a cold cache is warm again after a few milliseconds
 # Seconds of one JVM beside what is asked for, on a quiet machine with two cores.
 OVERHEAD = {"bench": 1.0, "hello": 1.6, "start": 0.35}
 MOVING = 3.5  # attach or stop, and until the compilers are quiet again
@@ -31,6 +32,7 @@ class Experiment:
     netty: str = NETTY
     warm: float = 1.5
     seconds: float = 1.0
+    turn: float = TURN
     settles: int = 12
     heap: tuple = SMALL
     curve: str = ""
@@ -87,8 +89,9 @@ def heap_for(live):
 
 
 def live(rounds, points, **more):
+    """Each in one turn: a collection that is stopped in its middle would seem to last as long."""
     return [Experiment(f"live {n}", f"live:{n}", (L.NONE, L.ROOMY), rounds, heap=heap_for(n),
-                       curve="live", x=n, **{"warm": 1.0, **more}) for n in points]
+                       curve="live", x=n, **{"warm": 1.0, "turn": 1.0, **more}) for n in points]
 
 
 def nodes(rounds, points, **more):
