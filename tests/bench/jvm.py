@@ -17,7 +17,7 @@ from clock import Clock
 SETTLE = 0.3  # seconds of processor time between "go" and the first look, at least
 QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
 IN_A_ROW = 5  # slices
-STOPPED = 2.5  # seconds: classes that were being loaded are put back after two
+STOP_ENDS = 2.5  # seconds: classes that were being loaded are put back after two
 LINE = 64
 PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
 
@@ -116,7 +116,7 @@ class Worker:
             client("attach", pid, *self.level.options(self.application, self.report).split(","))
         elif self.level.when == "stop":
             client("stop", pid)
-            time.sleep(STOPPED)
+            time.sleep(STOP_ENDS)
         elif self.level.when == "retransform":
             machine.retransform(pid, self.level.classes(self.application))
 
@@ -240,9 +240,10 @@ class Bench(Worker):
         return picture
 
     def turn(self):
+        experiment = self.experiment
         self.process.send_signal(signal.SIGCONT)
         before = self.look()
-        self.work(self.experiment.turn)
+        self.work(experiment.seconds / experiment.turns())
         self.turns.append([b - a for a, b in zip(before, self.look())])
         self.process.send_signal(signal.SIGSTOP)
 
@@ -286,7 +287,7 @@ def in_turns(experiment, order):
 
     try:
         each(Bench.begin)
-        for _ in range(max(1, round(experiment.seconds / experiment.turn))):
+        for _ in range(experiment.turns()):
             each(Bench.turn)
             benches = dict(reversed(benches.items()))
         each(Bench.end)

@@ -20,7 +20,7 @@ MOVING = 3.5  # attach or stop, and until the compilers are quiet again
 @dataclasses.dataclass(frozen=True)
 class Experiment:
     """kind: bench, hello or start. Its samples are comparable among each other, with nothing else.
-    curve, x: it is one point of that curve of `grows`."""
+    curve, x: it is one point of that curve of `grows`. at_once: measured in one turn."""
 
     key: str
     workload: str
@@ -32,17 +32,20 @@ class Experiment:
     netty: str = NETTY
     warm: float = 1.5
     seconds: float = 1.0
-    turn: float = TURN
     settles: int = 12
     heap: tuple = SMALL
     curve: str = ""
     x: int = 0
+    at_once: bool = False
 
     def round(self, order):
         """{level: its sample, or why there is none}"""
         if self.kind == "bench":
             return jvm.in_turns(self, order)
         return jvm.one_by_one({"hello": hello, "start": startup}[self.kind].sample, self, order)
+
+    def turns(self):
+        return 1 if self.at_once else max(1, round(self.seconds / TURN))
 
     def warm_again(self):
         """Where the agent comes or goes for one level, all of them have the same time after it."""
@@ -89,9 +92,9 @@ def heap_for(live):
 
 
 def live(rounds, points, **more):
-    """Each in one turn: a collection that is stopped in its middle would seem to last as long."""
+    """At once: a collection that is stopped in its middle would seem to last as long."""
     return [Experiment(f"live {n}", f"live:{n}", (L.NONE, L.ROOMY), rounds, heap=heap_for(n),
-                       curve="live", x=n, **{"warm": 1.0, "turn": 1.0, **more}) for n in points]
+                       curve="live", x=n, at_once=True, **{"warm": 1.0, **more}) for n in points]
 
 
 def nodes(rounds, points, **more):
