@@ -250,8 +250,8 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
     atomic_store(&bbf_agent.phase, BBF_PHASE_LEAVING);
-    left_at_ns = now_ns();
-    loading_ns = left_at_ns > LOAD_NS ? left_at_ns - LOAD_NS : 0;
+    uint64_t begin = now_ns();
+    loading_ns = begin > LOAD_NS ? begin - LOAD_NS : 0;
     bbf_tracker_pause(t);
     /* What is opened and released from here on leaves a field that says nothing. */
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);

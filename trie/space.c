@@ -82,7 +82,7 @@ bool bbf_space_collapse(struct bbf_space *space, size_t from, size_t upto)
         return true;
     size_t at = space->collapsed > from ? space->collapsed : from;
     at += -(uintptr_t)(space->base + at) & (HUGE - 1);
-    for (int i = 0; i < BLOCKS_A_CALL && upto >= HUGE && at <= upto - HUGE; i++, at += HUGE)
+    for (int i = 0; i < BLOCKS_A_CALL && at <= upto - HUGE; i++, at += HUGE)
         if (madvise(space->base + at, HUGE, MADV_COLLAPSE) != 0 && errno != EAGAIN)
             return false;
     space->collapsed = at;
