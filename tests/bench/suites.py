@@ -34,6 +34,7 @@ class Experiment:
     seconds: float = 1.0
     settles: int = 12
     heap: tuple = SMALL
+    collector: str = "Serial"
     curve: str = ""
     x: int = 0
     at_once: bool = False
@@ -63,7 +64,7 @@ class Experiment:
 
     def filled(self):
         """Operations before the first one that is counted."""
-        return self.x if self.curve in ("live", "nodes") else 0
+        return self.x if self.curve in ("live", "held", "nodes") else 0
 
 
 def protocols(levels, rounds, **more):
@@ -94,7 +95,14 @@ def heap_for(live):
 def live(rounds, points, **more):
     """At once: a collection that is stopped in its middle would seem to last as long."""
     return [Experiment(f"live {n}", f"live:{n}", (L.NONE, L.ROOMY), rounds, heap=heap_for(n),
-                       curve="live", x=n, at_once=True, **{"warm": 1.0, **more}) for n in points]
+                       curve="live", x=n, at_once=True, **{**COLLECTED, **more}) for n in points]
+
+
+def held(rounds, points, collector="Serial", **more):
+    """What the targets for memory and pauses are about: the open buffers stay the same ones."""
+    return [Experiment(f"held {n} {collector}", f"held:{n}", (L.NONE, L.ROOMY), rounds,
+                       heap=heap_for(n), collector=collector, curve="held", x=n, at_once=True,
+                       **{**COLLECTED, **more}) for n in points]
 
 
 def nodes(rounds, points, **more):
@@ -109,6 +117,7 @@ def sampling(rounds, shares, **more):
 
 def grows(rounds):
     return [*live(rounds, (1000, 10000, 100000, 1000000, 10000000)),
+            *held(6, (100000, 1000000)), *held(6, (100000, 1000000), "G1"),
             *nodes(rounds, [900, 9000, 90000, 900000]),
             *sampling(rounds, (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024))]
 
@@ -118,6 +127,7 @@ SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
 ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)
 CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
+COLLECTED = {"warm": 1.0, "seconds": 3.0}  # for some twenty collections
 SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
 
 
@@ -135,7 +145,7 @@ def default():
         *threads((L.NONE, L.APPLICATION), 3, (1, 2, 4), ("codec",)),
         *versions(FEW, 3, pairs=OTHERS[-1:]),
         *start_up(10),
-        *live(1, (1000, 10000, 100000, 1000000)),
+        *live(1, (1000, 10000, 100000, 1000000), seconds=2.0),
         *nodes(1, (400, 4000, 40000, 400000)),
         *sampling(1, (1, 8, 64, 512), warm=1.0, seconds=0.8),
     ]
@@ -200,7 +210,7 @@ def smoke():
         Experiment("hello", "hello", (L.NONE, L.APPLICATION), 1, kind="hello", **brief),
         *start_up(1, (L.NONE, L.APPLICATION)),
         Experiment("calls:20", "calls:20", (L.NONE, L.APPLICATION), 1, **brief),
-        *live(1, (1000,), **brief), *nodes(1, (700,), **brief),
+        *live(1, (1000,), **brief), *held(1, (1000,), "G1", **brief), *nodes(1, (700,), **brief),
     ]
 
 

@@ -221,7 +221,8 @@ def curve(name, what):
             none, with_agent = show.base(e), e["levels"].get("application", [])
             if not stats.field(none, "ns") or not stats.field(with_agent, "ns"):
                 continue
-            rows.append([f"{e['x']:,}", show.number(median(none, "ns")),
+            collector = f", {e['collector']}" if name == "held" else ""
+            rows.append([f"{e['x']:,}{collector}", show.number(median(none, "ns")),
                          show.number(median(with_agent, "ns")),
                          show.number(statistics.median(stats.more(with_agent, none))),
                          show.number(show.event_ns(with_agent, none)),
@@ -287,6 +288,7 @@ TABLES = {
     "versions": versions,
     "start-up": start_up,
     "live": curve("live", "open buffers"),
+    "held": curve("held", "held buffers, collector"),
     "nodes": curve("nodes", "paths"),
     "sample": sample_curve,
     "wire codec": of_wire(wire_codec),

@@ -68,24 +68,34 @@ def codec_steps(results, level):
     return steps(found[0]["levels"].get(level, [])) if found else []
 
 
-def pause(results, live):
-    return more_ns(results, f"live {live}", field="young_ms")
+def pause(results, held):
+    return more_ns(results, f"held {held}", field="young_ms")
 
 
-def bytes_each(results, curve, what):
-    """Of bbflow's memory, from one end of the curve to the other."""
-    ends = results.curve(curve)
+def a_buffer(results):
+    """Bytes that bbflow counts for each buffer that is open and stays it."""
+    few, many = (results.get(f"held {n} Serial") for n in (100000, 1000000))
+    if not few or not many:
+        return []
+    pairs = zip(*(e[0]["levels"].get("application", []) for e in (few, many)))
+    return [(b["memory"] - a["memory"]) / (b["open"] - a["open"]) for a, b in pairs if a and b]
+
+
+def a_node(results):
+    """Bytes that are resident for each node, from one end of the curve to the other."""
+    ends = results.curve("nodes")
     if len(ends) < 2:
         return []
     found = []
     for e in (ends[0], ends[-1]):
         samples = e["levels"].get("application", [])
-        if not stats.field(samples, what):
+        resident = stats.more(samples, show.base(e), "rss_mb")
+        if not resident:
             return []
-        found.append((statistics.median(stats.field(samples, "memory")),
-                      statistics.median(stats.field(samples, what))))
-    (memory0, n0), (memory1, n1) = found
-    return [(memory1 - memory0) / (n1 - n0)] if n1 > n0 else []
+        found.append((statistics.median(resident) * (1 << 20),
+                      statistics.median(stats.field(samples, "nodes"))))
+    (resident0, n0), (resident1, n1) = found
+    return [(resident1 - resident0) / (n1 - n0)] if n1 > n0 else []
 
 
 def scaling(results):
@@ -135,11 +145,14 @@ ROWS = (
     ("steps an operation, codec, all of Netty", "", 60, None,
      lambda r: codec_steps(r, "all of Netty")),
     ("two threads behind two without the agent, beyond one's", "%", 5, 5, scaling),
-    ("memory of an open buffer", "B", 80, None, lambda r: bytes_each(r, "live", "open")),
-    ("memory of a node", "B", 96, None, lambda r: bytes_each(r, "nodes", "nodes")),
-    ("young pause with 100,000 open buffers, more", "ms", 0.6, None, lambda r: pause(r, 100000)),
-    ("young pause with 1,000,000 open buffers, more (Serial)", "ms", 6, 2,
-     lambda r: pause(r, 1000000)),
+    ("memory of an open buffer", "B", 80, None, a_buffer),
+    ("memory of a node, resident", "B", 96, None, a_node),
+    ("young pause with 100,000 held buffers, more (Serial)", "ms", 0.6, None,
+     lambda r: pause(r, "100000 Serial")),
+    ("the same, G1", "ms", 0.6, None, lambda r: pause(r, "100000 G1")),
+    ("young pause with 1,000,000 held buffers, more (Serial)", "ms", 6, 2,
+     lambda r: pause(r, "1000000 Serial")),
+    ("the same with G1", "ms", 4, 2, lambda r: pause(r, "1000000 G1")),
     ("start-up, nothing matches", "ms more", 3, None,
      lambda r: more_ns(r, "start Hello", "nothing matches", "ms")),
     ("start-up, with Netty", "ms more", 10, None,

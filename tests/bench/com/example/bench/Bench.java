@@ -13,7 +13,7 @@ import java.nio.channels.FileChannel;
  * often the work was done stands in the file COUNTERS, 64 bytes a thread, which the one who asks
  * reads together with this process's clock.
  *
- * WORKLOAD: alloc, slice, heap, calls:N, codec, http2, ssl, grpc, live:N, nodes:N.
+ * WORKLOAD: alloc, slice, heap, calls:N, codec, http2, ssl, grpc, live:N, held:N, nodes:N.
  */
 public final class Bench {
     private static final int LINE = 64; // two threads' counters never share a cache line
@@ -87,6 +87,7 @@ public final class Bench {
         case "codec":
             return new Loops(Micro.operation(name, n));
         case "live":
+        case "held":
         case "nodes":
             return new Loops(Grows.operation(name, n));
         case "http2":

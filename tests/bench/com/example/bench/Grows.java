@@ -9,15 +9,17 @@ import java.util.function.IntFunction;
 
 /**
  * live: N small heap buffers stay open; each operation releases one of them, any, and puts a new
- * one in its place, through three methods. nodes: a pooled buffer through ten methods, each of them
- * one of four by the digits of a number below N: a tree of about 4/3 N nodes and N ends,
- * visited at random.
+ * one in its place, through three methods. held: they all stay open, as what a cache or a slow
+ * client keeps, and each operation is a buffer more that is released at once. nodes: a pooled
+ * buffer through ten methods, each of them one of four by the digits of a number below N: a tree
+ * of about 4/3 N nodes and N ends, visited at random.
  */
 final class Grows {
     private static final ByteBufAllocator UNPOOLED = new UnpooledByteBufAllocator(false);
 
     private long random = 88172645463325252L;
     private int sink;
+    private ByteBuf[] open; // a field: of an array that a method is given each element is looked at
 
     private Grows() {
     }
@@ -25,6 +27,9 @@ final class Grows {
     static IntFunction<Runnable> operation(String name, int n) {
         if (name.equals("live")) {
             return threads -> new Grows().live(Math.max(1, n / threads));
+        }
+        if (name.equals("held")) {
+            return threads -> new Grows().held(Math.max(1, n / threads));
         }
         return threads -> {
             Grows own = new Grows();
@@ -42,15 +47,29 @@ final class Grows {
         return (int) ((random >>> 32) * n >>> 32);
     }
 
-    private Runnable live(int n) {
-        ByteBuf[] open = new ByteBuf[n];
+    private void fill(int n) {
+        open = new ByteBuf[n];
         for (int i = 0; i < n; i++) {
             open[i] = fresh();
         }
+    }
+
+    private Runnable live(int n) {
+        fill(n);
         return () -> {
             int i = below(n);
             open[i].release();
             open[i] = fresh();
+        };
+    }
+
+    private Runnable held(int n) {
+        fill(n);
+        return () -> {
+            fresh().release();
+            if (open[0].refCnt() != 1) { // and they are reachable
+                throw new IllegalStateException("a buffer that is held was released");
+            }
         };
     }
 
