@@ -1,5 +1,6 @@
 """Runs one JVM of an experiment and looks at it from outside."""
 
+import concurrent.futures
 import json
 import mmap
 import os
@@ -275,21 +276,24 @@ def one_by_one(sample, experiment, order):
 
 
 def in_turns(experiment, order):
-    """As one_by_one(), of `Bench`: all JVMs are warmed up, one after the other, and then work in
-    short turns. What others do to this machine lasts longer than a turn, and meets all levels."""
+    """As one_by_one(), of `Bench`: all JVMs are warmed up, as many at a time as there is room for,
+    and then work in short turns, one at a time. What others do to this machine lasts longer than a
+    turn, and meets all levels."""
     taken = {}
     benches = {level: Bench(experiment, level) for level in order}
 
-    def each(do):
-        for level, bench in list(benches.items()):
+    def each(do, at_a_time=1):
+        with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
+            under_way = {level: pool.submit(do, bench) for level, bench in benches.items()}
+        for level, result in under_way.items():
             try:
-                taken[level] = do(bench)
+                taken[level] = result.result()
             except (Failed, OSError) as why:
                 taken[level] = why
                 benches.pop(level).close()
 
     try:
-        each(Bench.begin)
+        each(Bench.begin, max(1, os.cpu_count() // experiment.threads))
         for _ in range(experiment.turns()):
             each(Bench.turn)
             benches = dict(reversed(benches.items()))
