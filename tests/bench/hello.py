@@ -38,13 +38,36 @@ def wait_for(port, server, folder):
 
 
 class Load:
-    """Keeps the server busy; end() returns {"requests", "rps", "p50", "p99"}, latencies in
-    microseconds for a batch of PIPELINE."""
+    """Keeps the server busy, but in pauses; end() returns {"requests", "rps", "p50", "p99"},
+    latencies in microseconds for a batch of PIPELINE."""
 
     def __init__(self, port):
         self.process = subprocess.Popen([*pinned(1), machine.load_program(), str(port), CONNECTIONS,
                                          PIPELINE], stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def failed(self, said):
+        self.process.kill()
+        return jvm.Failed(f"load: {said}{self.process.communicate()[1]}")
+
+    def say(self, command):
+        try:
+            self.process.stdin.write(command)
+            self.process.stdin.flush()
+        except OSError as why:
+            raise self.failed("") from why
+
+    def pause(self):
+        """Requests that were answered until now."""
+        self.say("p")
+        line = self.process.stdout.readline()
+        found = re.fullmatch(r"requests=(\d+)\n", line)
+        if not found:
+            raise self.failed(line)
+        return int(found.group(1))
+
+    def go(self):
+        self.say("g")
 
     def end(self):
         out, err = self.process.communicate()
@@ -53,47 +76,72 @@ class Load:
             raise jvm.Failed(f"load: {out}{err}")
         return dict(zip(("requests", "rps", "p50", "p99"), map(int, found.groups())))
 
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
 
 class Server(jvm.Worker):
-    """The example's main, pinned beside its load."""
+    """The example's main, pinned beside its load. Begun it is warm, and idle but for its turns."""
 
     def __init__(self, experiment, level):
         super().__init__(experiment, level, APPLICATION)
+        self.experiment = experiment
         self.port = free_port()
+        self.load = None
+        self.answered = 0
+        self.seen = 0  # requests that the agent saw before the load that is measured
+        self.turns = []
+
+    def begin(self):
+        experiment = self.experiment
         path = machine.class_path(experiment.netty, machine.example(experiment.netty))
         self.start([*pinned(0), machine.java(experiment.jdk), *experiment.heap,
                     "-XX:+UseSerialGC", *self.flags(), f"-Dport={self.port}", "-cp", path, MAIN],
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         wait_for(self.port, self.process, self.folder)
+        warm = self.under_load(lambda: self.work(experiment.warm))
+        self.come_or_go()
+        self.seen = self.under_load(
+            lambda: self.settle(experiment.warm_again(), experiment.settles))
+        if self.level.when == "start":
+            self.seen += warm
+        self.load = Load(self.port)
+        self.answered = self.load.pause()
 
     def under_load(self, work):
-        """Does `work` while there is load; what the load saw of it."""
+        """Does `work` while there is load; the requests answered."""
         load = Load(self.port)
         try:
             work()
+            return load.end()["requests"]
         finally:
-            result = load.end()
+            load.close()
+
+    def turn(self):
+        processor, wall = self.clock.seconds(), time.monotonic()
+        self.load.go()
+        self.work(self.experiment.seconds / self.experiment.turns())
+        answered = self.load.pause()
+        self.turns.append((answered - self.answered, self.clock.seconds() - processor,
+                           time.monotonic() - wall))
+        self.answered = answered
+
+    def end(self):
+        """Its sample."""
+        result = self.load.end()
+        requests = result.pop("requests")
+        del result["rps"]
+        result.update(**jvm.rates(self.turns), **self.looks_like())
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+        result.update(self.has_counted(self.seen + requests))
+        self.close()
+        self.folder.remove()
         return result
 
-
-def sample(experiment, level):
-    server = Server(experiment, level)
-    try:
-        warm = server.under_load(lambda: server.work(experiment.warm))["requests"]
-        server.come_or_go()
-        again = experiment.warm_again()
-        seen = server.under_load(lambda: server.settle(again, experiment.settles))["requests"]
-        before = server.clock.seconds()
-        result = server.under_load(lambda: server.work(experiment.seconds))
-        requests = result.pop("requests")
-        result["ns"] = round(1e9 * (server.clock.seconds() - before) / requests, 2)
-        result["wall"] = result.pop("rps")
-        result.update(server.looks_like())
-        server.process.send_signal(signal.SIGTERM)
-        server.process.wait(60)
-        seen += requests + (warm if level.when == "start" else 0)
-        result.update(server.has_counted(seen))
-    finally:
-        server.close()
-    server.folder.remove()
-    return result
+    def close(self):
+        if self.load:
+            self.load.close()
+        super().close()

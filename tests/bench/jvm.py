@@ -275,12 +275,11 @@ def one_by_one(sample, experiment, order):
     return taken
 
 
-def in_turns(experiment, order):
-    """As one_by_one(), of `Bench`: all JVMs are warmed up, as many at a time as there is room for,
-    and then work in short turns, one at a time. What others do to this machine lasts longer than a
-    turn, and meets all levels."""
+def in_turns(experiment, order, worker=Bench, at_a_time=1):
+    """As one_by_one(): all JVMs are warmed up, so many at a time, and then work in short turns, one
+    at a time. What others do to this machine lasts longer than a turn, and meets all levels."""
     taken = {}
-    benches = {level: Bench(experiment, level) for level in order}
+    benches = {level: worker(experiment, level) for level in order}
 
     def each(do, at_a_time=1):
         with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
@@ -293,11 +292,11 @@ def in_turns(experiment, order):
                 benches.pop(level).close()
 
     try:
-        each(Bench.begin, max(1, os.cpu_count() // experiment.threads))
+        each(worker.begin, at_a_time)
         for _ in range(experiment.turns()):
-            each(Bench.turn)
+            each(worker.turn)
             benches = dict(reversed(benches.items()))
-        each(Bench.end)
+        each(worker.end)
     finally:
         for bench in benches.values():
             bench.close()

@@ -1,15 +1,16 @@
 /*
  * load PORT CONNECTIONS PIPELINE: HTTP/1.1 from one thread in a closed loop, until stdin, a pipe,
  * ends. On each connection a batch of PIPELINE requests is sent, the answers are read, the next
- * batch is sent. Prints one line: the requests answered, those a second, and the latency of a
- * batch. All answers must be as long as the first one: they are counted by their bytes. Ends when
- * every batch that is under way is answered, so that a server has done exactly the work that is
- * printed.
+ * batch is sent. All answers must be as long as the first one: they are counted by their bytes.
+ * A 'p' on stdin is a pause, 'g' goes on. A pause begins, as the end does, when every batch that is
+ * under way is answered, so that a server has done exactly the work that is printed: at a pause the
+ * requests answered so far, at the end them, those a second, and the latency of a batch.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,38 +120,69 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static long run(int epoll, int n, int pipeline, long size)
+static struct {
+    int n, pipeline, flying; /* connections, of them those that wait for answers */
+    long size, answered;
+    double begun, took;
+    bool pausing, ending;
+} load;
+
+static void go(void)
+{
+    load.pausing = false;
+    load.begun = now();
+    for (int i = 0; i < load.n; i++)
+        send_batch(&connections[i], load.size, load.pipeline);
+    load.flying = load.n;
+}
+
+static void obey(int epoll)
+{
+    char command;
+
+    if (read(STDIN_FILENO, &command, 1) != 1) {
+        load.ending = true;
+        epoll_ctl(epoll, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
+    } else if (command == 'p') {
+        load.pausing = true;
+    } else if (load.flying == 0) {
+        go();
+    }
+}
+
+static void answer(struct connection *c)
+{
+    load.answered += load.pipeline;
+    if (n_latencies < MAX_LATENCIES)
+        latencies[n_latencies++] = (float)(now() - c->begun);
+    if (!load.ending && !load.pausing) {
+        send_batch(c, load.size, load.pipeline);
+    } else if (--load.flying == 0) {
+        load.took += now() - load.begun;
+        if (!load.ending)
+            printf("requests=%ld\n", load.answered + 1);
+        fflush(stdout);
+    }
+}
+
+static void run(int epoll)
 {
     struct epoll_event ready[64];
-    long answered = 0;
-    int flying = n;
-    int ending = 0;
 
-    while (flying > 0) {
-        int got = epoll_wait(epoll, ready, 64, 10000);
+    while (load.flying > 0 || !load.ending) {
+        int got = epoll_wait(epoll, ready, 64, load.flying > 0 ? 10000 : -1);
 
         if (got <= 0)
             fail("no answer for 10 s");
         for (int i = 0; i < got; i++) {
             struct connection *c = ready[i].data.ptr;
 
-            if (!c) { /* stdin: nothing is ever written to it */
-                ending = 1;
-                epoll_ctl(epoll, EPOLL_CTL_DEL, STDIN_FILENO, NULL);
-                continue;
-            }
-            if (!read_some(c))
-                continue;
-            answered += pipeline;
-            if (n_latencies < MAX_LATENCIES)
-                latencies[n_latencies++] = (float)(now() - c->begun);
-            if (!ending)
-                send_batch(c, size, pipeline);
-            else
-                flying--;
+            if (!c)
+                obey(epoll);
+            else if (read_some(c))
+                answer(c);
         }
     }
-    return answered;
 }
 
 static double percentile(double share)
@@ -176,7 +208,6 @@ int main(int argc, char **argv)
         memcpy(batch + (size_t)i * (sizeof REQUEST - 1), REQUEST, sizeof REQUEST - 1);
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &end) < 0)
         fail("stdin");
-    double start = now();
 
     for (int i = 0; i < n; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
@@ -184,13 +215,15 @@ int main(int argc, char **argv)
         connections[i].fd = connect_to(port);
         if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections[i].fd, &event) < 0)
             fail("epoll_ctl");
-        send_batch(&connections[i], size, pipeline);
     }
-    long answered = run(epoll, n, pipeline, size);
-    double took = now() - start;
+    load.n = n;
+    load.pipeline = pipeline;
+    load.size = size;
+    go();
+    run(epoll);
 
     qsort(latencies, n_latencies, sizeof latencies[0], by_value);
-    printf("requests=%ld rps=%.0f p50_us=%.0f p99_us=%.0f\n", answered + 1, (double)answered / took,
-           percentile(0.5), percentile(0.99));
+    printf("requests=%ld rps=%.0f p50_us=%.0f p99_us=%.0f\n", load.answered + 1,
+           (double)load.answered / load.took, percentile(0.5), percentile(0.99));
     return 0;
 }

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import os
 
 import hello
 import jvm
@@ -42,8 +43,10 @@ class Experiment:
     def round(self, order):
         """{level: its sample, or why there is none}"""
         if self.kind == "bench":
-            return jvm.in_turns(self, order)
-        return jvm.one_by_one({"hello": hello, "start": startup}[self.kind].sample, self, order)
+            return jvm.in_turns(self, order, at_a_time=max(1, os.cpu_count() // self.threads))
+        if self.kind == "hello":
+            return jvm.in_turns(self, order, hello.Server)
+        return jvm.one_by_one(startup.sample, self, order)
 
     def turns(self):
         return 1 if self.at_once else max(1, round(self.seconds / TURN))
