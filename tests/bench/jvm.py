@@ -20,7 +20,6 @@ QUIET = 0.05  # the compilers' share of a slice, from which on all is compiled
 IN_A_ROW = 5  # slices
 STOP_ENDS = 2.5  # seconds: classes that were being loaded are put back after two
 LINE = 64
-TENURED = 16  # young collections
 PATIENCE = 25  # times the time asked for: a machine that is that busy measures nothing
 
 
@@ -42,21 +41,22 @@ def events(path):
 
 
 def young_pauses(path):
-    """Milliseconds of each young collection in a log of -Xlog:gc."""
+    """Milliseconds of each young collection in a log of -Xlog:gc, of those after the last one that
+    the program asked for if it did."""
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as file:
-        return [float(ms) for ms in re.findall(r"Pause Young.* ([\d.]+)ms", file.read())]
+        warm = file.read().rpartition("(System.gc())")[2]
+    return [float(ms) for ms in re.findall(r"Pause Young.* ([\d.]+)ms", warm)]
 
 
 def collections(path):
     pauses = young_pauses(path)
     if not pauses:
         return {"young": 0}
-    # What the start leaves behind is copied until it is old (MaxTenuringThreshold).
-    late = pauses[TENURED:] if len(pauses) > TENURED + 3 else pauses[len(pauses) // 2:]
-    return {"young": len(pauses), "young_ms": round(statistics.median(late), 3),
-            "young_max_ms": max(late)}
+    half = pauses[len(pauses) // 2:]  # those of the warm-up are another thing
+    return {"young": len(pauses), "young_ms": round(statistics.median(half), 3),
+            "young_max_ms": max(half)}
 
 
 def client(*args):

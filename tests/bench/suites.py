@@ -121,7 +121,7 @@ def sampling(rounds, shares, **more):
 def grows(rounds):
     return [*live(rounds, (1000, 10000, 100000, 1000000, 10000000)),
             *held(6, (100000, 1000000)), *held(6, (100000, 1000000), "G1"),
-            *nodes(rounds, [900, 9000, 90000, 900000]),
+            *nodes(rounds, NODES),
             *sampling(rounds, (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024))]
 
 
@@ -130,6 +130,7 @@ SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
 ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)
 CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
+NODES = (400, 4000, 40000, 400000)  # paths: up to 933,000 nodes, below maxNodes
 COLLECTED = {"warm": 1.0, "seconds": 3.0}  # for some twenty collections
 SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
 
@@ -149,7 +150,7 @@ def default():
         *versions(FEW, 3, pairs=OTHERS[-1:]),
         *start_up(10),
         *live(1, (1000, 10000, 100000, 1000000), seconds=2.0),
-        *nodes(1, (400, 4000, 40000, 400000)),
+        *nodes(1, NODES),
         *sampling(1, (1, 8, 64, 512), warm=1.0, seconds=0.8),
     ]
 
@@ -185,6 +186,7 @@ SUITES = {
     "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
     "start-up": lambda: start_up(40),
     "grows": lambda: grows(3),
+    "nodes": lambda: nodes(3, NODES),
     "smoke": lambda: smoke(),
 }
 

@@ -42,6 +42,9 @@ public final class Bench {
                 worker.join();
                 worker = null;
             }
+            if (line.equals("pause")) {
+                System.gc(); // what the start left would be copied by many young collections more
+            }
             if (line.equals("go")) {
                 stop = false;
                 worker = new Thread(() -> work(workload, threads), "bench");
