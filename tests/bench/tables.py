@@ -334,14 +334,15 @@ def stale(doc):
     return found
 
 
-def keep(path, note):
-    """Puts a run's figures where the document's come from, in place of that suite's older ones."""
+def keep(path, note, name):
+    """Puts a run's figures where the document's come from, in place of older ones of that name,
+    else of that suite."""
     Results([path])  # a ValueError before anything is changed
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    suite = json.loads(text)["suite"]
+    name = name or json.loads(text)["suite"]
     os.makedirs(machine.KEPT, exist_ok=True)
-    target = os.path.join(machine.KEPT, re.sub(r"[^\w-]+", "-", suite) + ".json")
+    target = os.path.join(machine.KEPT, re.sub(r"[^\w-]+", "-", name) + ".json")
     if note:
         line = f' "note": {json.dumps(note, ensure_ascii=False)},\n'
         text = re.sub(r'^ "note": .*\n', "", text, flags=re.M)
