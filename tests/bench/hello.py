@@ -88,8 +88,7 @@ class Server(jvm.Worker):
     def __init__(self, experiment, level):
         super().__init__(experiment, level, APPLICATION)
         self.experiment = experiment
-        self.port = free_port()
-        self.load = None
+        self.port = self.load = None
         self.answered = 0
         self.seen = 0  # requests that the agent saw before the load that is measured
         self.turns = []
@@ -97,6 +96,7 @@ class Server(jvm.Worker):
     def begin(self):
         experiment = self.experiment
         path = machine.class_path(experiment.netty, machine.example(experiment.netty))
+        self.port = free_port()  # not earlier: the other servers' clients take ports
         self.start([*pinned(0), machine.java(experiment.jdk), *experiment.heap,
                     "-XX:+UseSerialGC", *self.flags(), f"-Dport={self.port}", "-cp", path, MAIN],
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
