@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/agent.c - the entry points that the JVM calls: parse, check, install; nothing else.
  */
@@ -7,14 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "agent/boot/jdk.h"
+#include "agent/classes/dump.h"
 #include "agent/lifecycle.h"
-#include "agent/report.h"
-#include "agent/shim.h"
+#include "agent/report/oom.h"
+#include "agent/report/report.h"
+#include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/worker.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "render/render.h"
 
@@ -32,7 +36,8 @@ void bbf_agent_disable(const char *why)
     bbf_log(BBF_LOG_ERROR, "tracking is off: %s", why);
 }
 
-/* Options from the environment reach every JVM of a fleet: a typo there must not stop it (D11). */
+/* Options from the environment reach every JVM of a fleet: a typo there must not stop it
+ * (design.md: errors). */
 static bool from_environment(void)
 {
     const char *variables[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
@@ -49,7 +54,7 @@ static jint refuse(const struct bbf_options *options)
     bool stop = options->onerror == BBF_ONERROR_STOP ||
                 (options->onerror == BBF_ONERROR_DEFAULT && !from_environment());
     if (!stop)
-        bbf_log(BBF_LOG_ERROR, "bbflow stays off; the application goes on");
+        bbf_log(BBF_LOG_ERROR, "bbflow stays off; the application continues");
     return stop ? JNI_ERR : JNI_OK;
 }
 
@@ -63,7 +68,7 @@ static void get_property(jvmtiEnv *jvmti, const char *name, char *out, size_t si
     (*jvmti)->Deallocate(jvmti, (unsigned char *)value);
 }
 
-/* HotSpot 11+; everything else is refused with the reason (D13). */
+/* HotSpot 11+; everything else is refused with the reason (design.md: where it runs). */
 static int check_jvm(jvmtiEnv *jvmti)
 {
     char name[128], version[64];
@@ -74,8 +79,8 @@ static int check_jvm(jvmtiEnv *jvmti)
         bbf_log(BBF_LOG_ERROR, "this JVM is %s; bbflow needs HotSpot 11 or newer", name);
         return BBF_EREFUSED;
     }
-    if (bbf_agent.jdk < 11) {
-        bbf_log(BBF_LOG_ERROR, "this JVM is of Java %s; bbflow needs HotSpot 11 or newer", version);
+    if (bbf_agent.jdk < BBF_JDK_FIRST) {
+        bbf_log(BBF_LOG_ERROR, "this JVM runs Java %s; bbflow needs HotSpot 11 or newer", version);
         return BBF_EREFUSED;
     }
     return BBF_OK;
@@ -109,37 +114,69 @@ static bool second_agent(void)
     return second;
 }
 
-/* file= must be writable before the application runs for a night. */
-static int check_file(const struct bbf_options *options)
+/* file= must be writable before the application runs for a night, and so must FILE-oom. */
+static int check_file(const char *pattern, char *why, size_t why_size)
 {
-    struct bbf_buf path = BBF_BUF_INIT;
+    struct bbf_buf path = BBF_BUF_INIT, oom = BBF_BUF_INIT;
     enum bbf_format format;
-    char why[300] = "";
-    if (options->file == NULL)
-        return BBF_OK;
-    int err = bbf_report_path(&path, options->file, why, sizeof why);
+    int err = bbf_report_path(&path, pattern, why, why_size);
     const char *text = bbf_buf_cstr(&path);
     if (err == BBF_OK && bbf_format_of_path(text, &format) != BBF_OK) {
         err = BBF_EINVAL;
-        snprintf(why, sizeof why, "file: the extension of '%.200s' names no format; known: %s",
-                 text, "json, tree, txt, llm, summary");
+        snprintf(why, why_size, "the extension of '%.200s' names no format; known: %s", text,
+                 BBF_FORMAT_NAMES);
     }
-    if (err == BBF_OK) {
-        const char *slash = strrchr(text, '/');
-        char folder[4096];
-        snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - text) : 1,
-                 slash != NULL ? text : ".");
-        if (folder[0] == '\0')
-            snprintf(folder, sizeof folder, "/");
-        if (access(folder, W_OK | X_OK) != 0) {
-            err = BBF_EIO;
-            snprintf(why, sizeof why, "file: the folder %.180s cannot be written to: %s", folder,
-                     strerror(errno));
-        }
-    }
-    if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "%s", why);
+    if (err == BBF_OK)
+        err = bbf_file_check(text, why, why_size);
+    if (err == BBF_OK)
+        err = bbf_oom_path(&oom, pattern, why, why_size);
+    if (err == BBF_OK)
+        err = bbf_file_check(bbf_buf_cstr(&oom), why, why_size);
+    int cause = errno; /* the caller's */
     bbf_buf_free(&path);
+    bbf_buf_free(&oom);
+    errno = cause;
+    return err;
+}
+
+/*
+ * A place that cannot be written to. `error`: errno of that. EPERM and ELOOP are what others put
+ * there (core/file.h): they must not keep the JVM from starting, so it is logged; `then` says what
+ * becomes of what would be written there.
+ * A process that is out of descriptors or memory must not be stopped either: no fault of the
+ * option.
+ */
+static int bad_place(const char *option, const char *why, int err, int error, bool strict,
+                     const char *then)
+{
+    bool theirs = err == BBF_EPERMISSION && (error == EPERM || error == ELOOP);
+    bool exhausted = err != BBF_EINVAL && (error == EMFILE || error == ENFILE || error == ENOMEM);
+    bool goes_on = (theirs && !strict) || exhausted;
+    bbf_log(BBF_LOG_ERROR, "%s: %s%s", option, why[0] != '\0' ? why : bbf_strerror(err),
+            goes_on ? then : "");
+    return goes_on ? BBF_OK : BBF_EINVAL;
+}
+
+/* What bbflow will write to, while a person can still read what is wrong with it. `strict`: what
+ * others put there is an error of the options too. BBF_EINVAL. */
+static int check_places(const struct bbf_options *options, bool strict)
+{
+    static const char later[] = "; until then nothing is written there"; /* it is looked at again */
+    static const char to_stderr[] = "; bbflow's messages go to stderr";  /* opened only here */
+    char why[700] = "";
+    int err = options->log != NULL ? bbf_log_open(options->log, why, sizeof why) : BBF_OK;
+    if (err != BBF_OK)
+        err = bad_place("log", why, err, errno, strict, to_stderr);
+    if (err == BBF_OK && options->file != NULL) {
+        err = check_file(options->file, why, sizeof why);
+        if (err != BBF_OK)
+            err = bad_place("file", why, err, errno, strict, later);
+    }
+    if (err == BBF_OK && options->dump != NULL) {
+        err = bbf_dump_check(options->dump, why, sizeof why);
+        if (err != BBF_OK)
+            err = bad_place("dump", why, err, errno, strict, later);
+    }
     return err;
 }
 
@@ -153,22 +190,37 @@ static int start(const struct bbf_options *options)
         err = bbf_tracker_create(&bbf_agent.tracker, &limits);
     }
     if (err != BBF_OK) {
-        bbf_log(BBF_LOG_ERROR, "the tracker's address space cannot be reserved (ulimit -v?)");
+        bbf_log(BBF_LOG_ERROR,
+                "bbflow stays off: it cannot reserve its address space (ulimit -v is "
+                "too low); the JVM continues without it");
         return err;
     }
     if (bbf_agent.code == NULL)
         err = bbf_lifecycle_install();
     if (err != BBF_OK) {
         bbf_lifecycle_uninstall();
-        bbf_log(BBF_LOG_ERROR, "this JVM refuses what bbflow needs of JVMTI: %s",
+        bbf_log(BBF_LOG_ERROR, "this JVM does not offer the JVMTI functions that bbflow needs: %s",
                 bbf_strerror(err));
     }
     return err;
 }
 
+static const char version[] = "bbflow " BBF_VERSION "\n"; /* also for `strings` */
+
+/* "help" and "version": the text instead of the program, as jdwp's =help. */
+static _Noreturn void print_and_exit(const struct bbf_options *options)
+{
+    struct bbf_buf help = BBF_BUF_INIT;
+    if (options->help)
+        bbf_options_help(&help);
+    fputs(options->help ? bbf_buf_cstr(&help) : version, stderr);
+    exit(0);
+}
+
 /* What can be checked before anything is changed. `parsed` is to be freed whatever is returned;
  * errors are logged. BBF_EINVAL: the options. */
-static int prepare(JavaVM *vm, const char *text, struct bbf_options *parsed, jvmtiEnv **jvmti)
+static int prepare(JavaVM *vm, const char *text, bool attach, struct bbf_options *parsed,
+                   jvmtiEnv **jvmti)
 {
     struct bbf_option_error error;
     bbf_options_init(parsed);
@@ -178,17 +230,14 @@ static int prepare(JavaVM *vm, const char *text, struct bbf_options *parsed, jvm
     else if (err != BBF_OK)
         bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
                 error.at.text);
-    if (err != BBF_OK || parsed->help)
+    if (err != BBF_OK || parsed->help || parsed->version)
         return err;
     if ((*vm)->GetEnv(vm, (void **)jvmti, JVMTI_VERSION_11) != JNI_OK) {
         bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
         return BBF_EREFUSED;
     }
     bbf_log_set_level(parsed->log_level);
-    if (parsed->log != NULL && (err = bbf_log_open(parsed->log)) != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "log: %s cannot be opened: %s", parsed->log, strerror(errno));
-    if (err == BBF_OK)
-        err = check_file(parsed);
+    err = check_places(parsed, attach || parsed->onerror == BBF_ONERROR_STOP);
     return err == BBF_OK ? check_jvm(*jvmti) : err;
 }
 
@@ -200,13 +249,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
     bbf_log_set_level(BBF_LOG_ERROR);
     if (second_agent())
         return JNI_OK;
-    int err = prepare(vm, text, &parsed, &jvmti);
-    if (err == BBF_OK && parsed.help) {
-        struct bbf_buf help = BBF_BUF_INIT;
-        bbf_options_help(&help);
-        fputs(bbf_buf_cstr(&help), stderr);
-        exit(0); /* as jdwp's =help */
-    }
+    int err = prepare(vm, text, false, &parsed, &jvmti);
+    if (err == BBF_OK && (parsed.help || parsed.version))
+        print_and_exit(&parsed);
     if (err == BBF_ENOMEM) /* `onerror` may be unread */
         return JNI_OK;
     bbf_agent.vm = vm;
@@ -215,6 +260,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
         err = start(options);
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
+    /* No fault of the options: a guest for whom there is no room stays away. */
+    if (err == BBF_ENOMEM && options->onerror != BBF_ONERROR_STOP)
+        return JNI_OK;
     return err == BBF_OK ? JNI_OK : refuse(options);
 }
 
@@ -228,7 +276,7 @@ static const char *attach_refused(char *text, size_t size)
     if (bbf_agent.shim == NULL && other[0] != '\0')
         snprintf(text, size,
                  "another build of bbflow is in this JVM and stays there: attach %s, "
-                 "or start the JVM anew",
+                 "or restart the JVM",
                  other);
     else if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT)
         snprintf(text, size,
@@ -242,9 +290,9 @@ static const char *attach_refused(char *text, size_t size)
 }
 
 /*
- * Into a JVM that runs (design D4): here only classes are defined and the agent thread is started;
- * it does the rest once our natives link, which is after this has returned. jcmd and `bbflow
- * attach` see the number that is returned: 0, 1 failed, 2 the options, 5 refused.
+ * Into a JVM that runs (design.md: hot path): here only classes are defined and the agent thread is
+ * started; it does the rest once our natives link, which is after this has returned. jcmd and
+ * `bbflow attach` see the number that is returned: 0, 1 failed, 2 the options, 5 refused.
  */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
 {
@@ -260,9 +308,13 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
         return REFUSED;
     }
     bbf_log_set_level(BBF_LOG_ERROR);
-    int err = prepare(vm, text, &parsed, &jvmti);
+    int err = prepare(vm, text, true, &parsed, &jvmti);
     if (err == BBF_OK && parsed.help) {
         bbf_log(BBF_LOG_ERROR, "'bbflow help options' lists the options");
+        err = BBF_EINVAL;
+    } else if (err == BBF_OK && parsed.version) {
+        bbf_log(BBF_LOG_ERROR, "bbflow %s; with the option 'version' nothing is attached",
+                BBF_VERSION);
         err = BBF_EINVAL;
     }
     if (err == BBF_OK && (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK)
@@ -282,7 +334,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
         err = BBF_EREFUSED;
     if (err != BBF_OK) {
         bbf_options_free(&parsed);
-        (void)bbf_log_open(NULL);
+        (void)bbf_log_open(NULL, NULL, 0);
         return err == BBF_EINVAL ? OPTIONS : err == BBF_EREFUSED ? REFUSED : FAILED;
     }
     pthread_mutex_lock(&bbf_agent.lock);
@@ -297,7 +349,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     return FAILED;
 }
 
-/* Nothing is unmapped: daemon threads go on stepping after this (D12.1). */
+/* Nothing is unmapped: daemon threads go on stepping after this (design.md: address space). */
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
     (void)vm;

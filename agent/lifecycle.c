@@ -1,26 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/lifecycle.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/changed.h"
-#include "agent/hook.h"
-#include "agent/missed.h"
-#include "agent/overhead.h"
-#include "agent/report.h"
-#include "agent/serve.h"
-#include "agent/shim.h"
+#include "agent/classes/changed.h"
+#include "agent/classes/hook.h"
+#include "agent/classes/missed.h"
+#include "agent/cost/overhead.h"
+#include "agent/report/report.h"
+#include "agent/rules.h"
+#include "agent/commands/serve.h"
+#include "agent/boot/shim.h"
 #include "agent/state.h"
-#include "agent/threads.h"
+#include "agent/jvm/threads.h"
 #include "agent/worker.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
-
-enum { EXIT_WAIT_MS = 10000 };
+#include "wire/sockdir.h"
 
 static bool enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
 {
@@ -29,7 +31,8 @@ static bool enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
            (*jvmti)->SetEventNotificationMode(jvmti, mode, event, NULL) == JVMTI_ERROR_NONE;
 }
 
-/* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests (D4).
+/* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests
+ * (design.md: hot path).
  */
 static bool verification_is_off(void)
 {
@@ -117,22 +120,21 @@ static bool activate(JNIEnv *env, bool attached)
     if (verification_is_off())
         atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
                         BBF_L_MIXED_FIELDLESS);
-    struct bbf_rules *rules = calloc(1, sizeof *rules);
-    if (rules == NULL || bbf_options_copy(&rules->options, &bbf_agent.options) != BBF_OK) {
-        free(rules);
-        bbf_agent_disable("no memory to begin with");
+    struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
+    if (rules == NULL) {
+        bbf_agent_disable("out of memory at start");
         return false;
     }
     if (rules->options.direct_only || left_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
     if (bbf_overhead_apply(&rules->options, true) != BBF_OK)
-        bbf_log(BBF_LOG_WARN, "sample: there were too many other rates");
+        bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
     /* In map mode, whatever Netty's buffers are in. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
         !bbf_shim_track(env, rules->options.track != NULL))
         bbf_log(BBF_LOG_ERROR, "track: no memory for its table; its objects are not followed");
     forget_counts();
-    /* Never freed: a hook may read them as long as it runs. */
+    atomic_store(&bbf_agent.attached, attached);
     atomic_store(&bbf_agent.rules, rules);
     bbf_report_init();
     /* Not after a stop: lives of before are to be told when they end. */
@@ -221,12 +223,14 @@ static void put_back_late(JNIEnv *env)
 {
     if (withdrawn != NULL && bbf_changed_since(loading_ns))
         (void)bbf_hook_put_back(env, withdrawn, loading_ns);
+    bbf_rules_retire(withdrawn);
     withdrawn = NULL;
 }
 
 void bbf_lifecycle_enter(JNIEnv *env)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
+    (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);
     bbf_serve_stop(env, END_MS); /* of the stop before */
     put_back_late(env);
     if (!bbf_shim_wait(env, LINK_MS))
@@ -236,7 +240,7 @@ void bbf_lifecycle_enter(JNIEnv *env)
     bbf_tracker_limit(t, &limits);
     retire_dead(env);
     if (left_at_ns != 0 && bbf_tracker_baseline(t) != BBF_OK)
-        bbf_agent_disable("no memory to count from zero");
+        bbf_agent_disable("out of memory while counters were reset");
     if (atomic_load(&bbf_agent.off_why) == NULL && activate(env, true)) {
         /* Again: a thread that was inside an old body may have opened one after the stop. */
         bbf_lives_mark_stopped(t);
@@ -246,13 +250,36 @@ void bbf_lifecycle_enter(JNIEnv *env)
     bbf_serve_start(env);
 }
 
+/* What `stop` answers. `live`: as a tree had it when the last buffer was opened, since releases go
+ * unseen from then on. */
+static void say_stopped(struct bbf_buf *text, const struct bbf_retransformed *r, uint64_t live,
+                        bool estimated)
+{
+    bbf_buf_printf(text, "stopped: %zu classes are restored", r->put_back - r->failed);
+    if (r->failed > 0)
+        bbf_buf_printf(text, ", %zu could not be put back", r->failed);
+    bbf_buf_char(text, '\n');
+    if (live == 0)
+        return;
+    bbf_buf_printf(text,
+                   "%s%llu %s neither released nor garbage-collected when bbflow stopped (a tree's "
+                   "`live`); %s not followed any more\n",
+                   estimated ? "about " : "", (unsigned long long)live,
+                   live == 1 ? "buffer was" : "buffers were", live == 1 ? "it is" : "they are");
+    bbf_buf_str(text,
+                "which of them were lost only a garbage collection before the stop would have "
+                "shown: bbflow tree --gc; the agent thread sleeps until they are collected\n");
+}
+
 void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
+    bool estimated;
     atomic_store(&bbf_agent.phase, BBF_PHASE_LEAVING);
     uint64_t begin = now_ns();
     loading_ns = begin > LOAD_NS ? begin - LOAD_NS : 0;
     bbf_tracker_pause(t);
+    uint64_t live = bbf_tracker_live(t, &estimated);
     /* What is opened and released from here on leaves a field that says nothing. */
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
@@ -262,26 +289,16 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_missed_catch_up(env, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
-    /* A ByteBuf that has the field must keep it, whoever redefines it (D3). */
+    /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
     if (!bbf_hook_has_field())
         enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);
     bbf_lives_mark_stopped(t);
-    uint64_t open = bbf_lives_open(t);
-    if (text != NULL) {
-        bbf_buf_printf(text, "stopped: %zu classes are as they would be without bbflow",
-                       r.put_back - r.failed);
-        if (r.failed > 0)
-            bbf_buf_printf(text, ", %zu could not be put back", r.failed);
-        if (open > 0)
-            bbf_buf_printf(text,
-                           "; %llu buffers are still open, and the agent thread sleeps until "
-                           "they are collected",
-                           (unsigned long long)open);
-        bbf_buf_char(text, '\n');
-    }
-    (void)bbf_log_open(NULL);
+    if (text != NULL)
+        say_stopped(text, &r, live, estimated);
+    (void)bbf_log_open(NULL, NULL, 0);
     left_at_ns = now_ns(); /* the client has its time from here on */
+    (void)pthread_setname_np(pthread_self(), BBF_AGENT_STOPPED); /* the client looks for it */
     atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);
 }
 
@@ -310,24 +327,29 @@ unsigned bbf_lifecycle_tick_ms(void)
 
 /* ---- the end of the JVM ---- */
 
-static void write_file(void)
+/* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
+static void write_file(const struct bbf_options *options)
 {
-    /* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
-    static struct bbf_request request = {.kind = BBF_REQUEST_SNAPSHOT};
-    struct bbf_buf path = BBF_BUF_INIT;
-    char why[400] = "";
+    static struct bbf_buf why = BBF_BUF_INIT;
+    static struct bbf_request request = {.kind = BBF_REQUEST_FILE, .text = &why};
+    char limit[32] = "";
+    request.deadline_ns = bbf_worker_deadline(options->exit_timeout);
     request.snapshot = bbf_snapshot_new();
-    int err = request.snapshot == NULL ? BBF_ENOMEM
-                                       : bbf_worker_ask(&request, EXIT_WAIT_MS, EXIT_WAIT_MS);
+    int err = request.snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, UINT_MAX, 0);
     if (err == BBF_OK)
-        err = bbf_report_path(&path, bbf_agent.options.file, why, sizeof why);
+        return;
+    if (err == BBF_ETIMEOUT || err == BBF_ELIMIT)
+        snprintf(limit, sizeof limit, " (exitTimeout=%llus)",
+                 (unsigned long long)options->exit_timeout);
+    if (err == BBF_ETIMEOUT) /* the text is still the agent thread's */
+        bbf_log(BBF_LOG_ERROR,
+                "file: no report: %s was not written when its time was over%s; the JVM has much "
+                "else to do, or the file system does not answer",
+                options->file, limit);
+    else if (why.len > 0)
+        bbf_log(BBF_LOG_ERROR, "%s%s", bbf_buf_cstr(&why), limit);
     else
-        snprintf(why, sizeof why, "file: no snapshot at exit: %s", bbf_strerror(err));
-    if (err == BBF_OK)
-        err = bbf_report_write(request.snapshot, bbf_buf_cstr(&path), why, sizeof why);
-    if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "%s", why);
-    bbf_buf_free(&path);
+        bbf_log(BBF_LOG_ERROR, "file: no report: %s", bbf_strerror(err));
 }
 
 /*
@@ -337,7 +359,11 @@ static void write_file(void)
 void bbf_lifecycle_exit_gc(void)
 {
     static struct bbf_request request = {.kind = BBF_REQUEST_GC};
-    if (bbf_worker_ask(&request, EXIT_WAIT_MS, EXIT_WAIT_MS) != BBF_OK)
+    const struct bbf_rules_hold hold = bbf_rules_hold();
+    bool on = hold.rules != NULL;
+    request.deadline_ns = on ? bbf_worker_deadline(hold.rules->options.exit_timeout) : 0;
+    bbf_rules_let_go(&hold);
+    if (on && bbf_worker_ask(&request, UINT_MAX, 0) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "gc=exit: no garbage collection before the report");
 }
 
@@ -349,8 +375,10 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
         return;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
-    if (atomic_load(&bbf_agent.rules) != NULL && bbf_agent.options.file != NULL)
-        write_file();
+    const struct bbf_rules_hold hold = bbf_rules_hold();
+    if (hold.rules != NULL && hold.rules->options.file != NULL)
+        write_file(&hold.rules->options);
+    bbf_rules_let_go(&hold);
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_serve_stop(NULL, 50);
@@ -380,11 +408,12 @@ static int environment(jvmtiEnv **out, bool code)
     if ((*bbf_agent.vm)->GetEnv(bbf_agent.vm, (void **)out, JVMTI_VERSION_11) != JNI_OK)
         return BBF_EVERSION;
     if (code) {
-        /* Never: early hook, method, exception, breakpoint or tag capabilities (D1). */
+        /* Never: early hook, method, exception, breakpoint or tag capabilities (design.md:
+         * rewriting). */
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
-        capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/kinds.c */
-        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/missed.c */
+        capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/classes/kinds.c */
+        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/missed.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

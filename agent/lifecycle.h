@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/lifecycle.h - the agent's states and the JVMTI events that move it:
  *
@@ -13,9 +14,8 @@
  *
  * Between pause and resume no life is opened: while hooks come or go, one might be opened whose
  * release nobody sees. What stays after a stop: the hidden field and environment F's hook for it,
- * the boot classes, the tracker's address space, this library (D12.1, D12.11).
- *
- * Called by: agent/agent.c (install), agent/worker.c (enter, leave), the JVM (callbacks).
+ * the boot classes, the tracker's address space, this library (design.md: address space, design.md:
+ * stop).
  */
 #ifndef BBF_AGENT_LIFECYCLE_H
 #define BBF_AGENT_LIFECYCLE_H

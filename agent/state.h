@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/state.h - the one agent of a process: its JVMTI environments, tracker, options and threads.
  *
- * Two environments (design D3): `field` adds the hidden field to ByteBuf and is not
+ * Two environments (design.md: hidden field): `field` adds the hidden field to ByteBuf and is not
  * retransform-capable, so that its bytes are the base of everybody's retransformations; `code`
  * changes method bodies only.
  *
- * Called by: all of agent/. Threads: as noted at each field.
+ * Threads: as noted at each field.
  */
 #ifndef BBF_AGENT_STATE_H
 #define BBF_AGENT_STATE_H
@@ -17,11 +18,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "agent/classfile/classfile.h"
-#include "agent/plan.h"
+#include "classfile/classfile.h"
+#include "instrument/plan.h"
 #include "core/option.h"
 #include "trie/tracker.h"
-#include "wire/server.h"
+#include "wire/server/server.h"
 
 /* Where the agent stands; agent/lifecycle.h draws it. */
 enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ENTERING, BBF_PHASE_IN, BBF_PHASE_LEAVING };
@@ -40,11 +41,13 @@ struct bbf_agent {
     jvmtiEnv *field, *code;
     int jdk; /* 11, 17, 21, 25, … */
     struct bbf_tracker *tracker;
-    _Atomic(const struct bbf_rules *) rules; /* replaced whole, never freed: hooks may read it */
-    struct bbf_options options;              /* in force; under lock */
+    _Atomic(const struct bbf_rules *)
+        rules;                  /* replaced whole; agent/rules.h holds it while it is read */
+    struct bbf_options options; /* in force; under lock */
     pthread_mutex_t lock;
     struct timespec started;
-    _Atomic int phase; /* enum bbf_phase */
+    _Atomic int phase;     /* enum bbf_phase */
+    _Atomic bool attached; /* not there since the JVM's start */
 
     /* class load hooks: any thread, atomics */
     _Atomic uint64_t classes[BBF_CF_CLASS_RESULTS];

@@ -1,25 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "agent/heap.h"
-#include "agent/hook.h"
+#include "agent/jvm/heap.h"
+#include "agent/classes/hook.h"
 #include "agent/lifecycle.h"
-#include "agent/missed.h"
-#include "agent/misuse.h"
-#include "agent/oom.h"
-#include "agent/overhead.h"
-#include "agent/reconcile.h"
-#include "agent/report.h"
+#include "agent/classes/missed.h"
+#include "agent/report/misuse.h"
+#include "agent/report/oom.h"
+#include "agent/cost/overhead.h"
+#include "agent/report/reconcile.h"
+#include "agent/report/report.h"
+#include "agent/rules.h"
 #include "agent/state.h"
-#include "agent/tracked.h"
-#include "agent/watch.h"
+#include "agent/classes/tracked.h"
+#include "agent/report/watch.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "wire/sockdir.h"
 
 enum { MAX_FAULTS = 1000 }; /* throwables caught in the shim before tracking is turned off */
+enum { GRACE_MS = 200 };    /* after a deadline, for the answer that says so */
+#define NS UINT64_C(1000000000)
 
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered;
@@ -42,10 +47,21 @@ static struct timespec after_ms(clockid_t clock, uint64_t ms)
     return t;
 }
 
+static struct timespec at_ns(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / NS), .tv_nsec = (long)(ns % NS)};
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec t = after_ms(CLOCK_MONOTONIC, 0);
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+uint64_t bbf_worker_deadline(uint64_t seconds)
+{
+    struct timespec t = after_ms(CLOCK_MONOTONIC, 0);
+    return seconds == 0 ? 0 : (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec + seconds * NS;
 }
 
 /* ---- what is asked ---- */
@@ -94,6 +110,8 @@ static int apply(JNIEnv *env, struct bbf_request *request)
             bbf_buf_char(request->text, '\n');
         }
     }
+    if ((request->effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
+        bbf_overhead_changed();
     return BBF_OK;
 }
 
@@ -101,6 +119,24 @@ int bbf_worker_snapshot(JNIEnv *env, struct bbf_snapshot *snapshot)
 {
     scan();
     return report(env, snapshot);
+}
+
+static int write_file(JNIEnv *env, struct bbf_request *request)
+{
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    struct bbf_buf path = BBF_BUF_INIT;
+    char why[700] = "";
+    int err = report(env, request->snapshot);
+    if (err != BBF_OK)
+        snprintf(why, sizeof why, "file: no report: %s", bbf_strerror(err));
+    else
+        err = bbf_report_path(&path, rules->options.file, why, sizeof why);
+    if (err == BBF_OK)
+        err = bbf_report_write(request->snapshot, bbf_buf_cstr(&path), request->deadline_ns, why,
+                               sizeof why);
+    bbf_buf_str(request->text, why);
+    bbf_buf_free(&path);
+    return err == BBF_ETIMEOUT ? BBF_ELIMIT : err; /* ETIMEOUT: there is no answer */
 }
 
 static int serve(JNIEnv *env, struct bbf_request *request)
@@ -122,8 +158,10 @@ static int serve(JNIEnv *env, struct bbf_request *request)
         collect_garbage();
     if (request->kind == BBF_REQUEST_GC)
         return BBF_OK;
-    scan(); /* newer than the request (D7) */
+    scan(); /* newer than the request (design.md: garbage detection) */
     switch (request->kind) {
+    case BBF_REQUEST_WATCH:
+        return bbf_watch_begin(env, request->text, &request->place);
     case BBF_REQUEST_RESET:
         bbf_watch_reset();
         bbf_misuse_reset();
@@ -132,6 +170,8 @@ static int serve(JNIEnv *env, struct bbf_request *request)
         bbf_watch_reset();
         bbf_misuse_reset();
         return bbf_tracker_reset_nodes(bbf_agent.tracker);
+    case BBF_REQUEST_FILE:
+        return write_file(env, request);
     default:
         return report(env, request->snapshot);
     }
@@ -167,7 +207,7 @@ static void tick(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     atomic_store_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_NOW),
                           (uint32_t)(t.tv_sec - bbf_agent.started.tv_sec), memory_order_relaxed);
-    /* D11: what goes on failing in the application's hooks is stopped. */
+    /* design.md: errors: what goes on failing in the application's hooks is stopped. */
     if (atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_ERRORS),
                              memory_order_relaxed) >= MAX_FAULTS)
         bbf_agent_disable("too many internal errors in the hooks");
@@ -245,17 +285,20 @@ static void work(JNIEnv *env, bool *drained)
         unsigned wait_ms = pending ? 10 : bbf_lifecycle_tick_ms();
         struct timespec until = after_ms(CLOCK_REALTIME, wait_ms);
         (void)sem_timedwait(&bbf_agent.wake, &until);
+        /* What follows reads the rules in force, and those before (APPLY). */
+        const struct bbf_rules_hold hold = bbf_rules_hold();
         tick();
         scan_after_gc(&next_scan_ms);
         bbf_tracker_collapse(bbf_agent.tracker);
         bbf_overhead_look();
-        bbf_watch_look();
+        bbf_watch_look(env);
         bbf_missed_look(env);
         bbf_misuse_look();
         bbf_oom_look(env);
         bbf_tracked_look();
         for (struct bbf_request *request; (request = take()) != NULL;)
             answer(request, serve(env, request));
+        bbf_rules_let_go(&hold);
     }
     bbf_tracked_look();
 }
@@ -274,7 +317,7 @@ static void *run(void *arg)
     bbf_heap_init(&heap, env);
     bool drained = false;
     bbf_overhead_begin();
-    (void)pthread_setname_np(pthread_self(), "bbflow");
+    (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);
     pthread_cleanup_push(end, &drained);
     work(env, &drained);
     pthread_cleanup_pop(1);
@@ -375,15 +418,19 @@ static void unqueue(struct bbf_request *request)
 /* Wait until the request is answered or its time is over. Under queue_lock. */
 static void await(const struct bbf_request *request, unsigned timeout_ms, unsigned finish_ms)
 {
-    struct timespec begin = after_ms(CLOCK_MONOTONIC, timeout_ms);
+    struct timespec begin = request->deadline_ns != 0 ? at_ns(request->deadline_ns)
+                                                      : after_ms(CLOCK_MONOTONIC, timeout_ms);
     int late = 0;
     while (!request->done && !request->taken && !gone && late == 0)
         late = pthread_cond_timedwait(&answered, &queue_lock, &begin);
-    struct timespec finish = after_ms(CLOCK_MONOTONIC, finish_ms);
+    struct timespec finish = request->deadline_ns != 0
+                                 ? at_ns(request->deadline_ns + GRACE_MS * NS / 1000)
+                                 : after_ms(CLOCK_MONOTONIC, finish_ms);
     late = 0;
     while (!request->done && request->taken && !gone && late == 0)
-        late = finish_ms == 0 ? pthread_cond_wait(&answered, &queue_lock)
-                              : pthread_cond_timedwait(&answered, &queue_lock, &finish);
+        late = finish_ms == 0 && request->deadline_ns == 0
+                   ? pthread_cond_wait(&answered, &queue_lock)
+                   : pthread_cond_timedwait(&answered, &queue_lock, &finish);
 }
 
 int bbf_worker_ask(struct bbf_request *request, unsigned timeout_ms, unsigned finish_ms)

@@ -1,7 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/attach.h"
 
 #include "client/client.h"
+#include "client/connect.h"
+#include "client/proc.h"
 #include "core/buf.h"
+#include "core/err.h"
+#include "core/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +26,7 @@
 enum {
     LISTEN_MS = 10000, /* until the attach listener is there: a safepoint may be in its way */
     ANSWER_MS = 60000, /* for Agent_OnAttach */
+    GRACE_MS = 500,    /* after Ctrl-C: for a JVM that has our signal to look for the file */
     ARGUMENT = 1024,   /* the longest argument of protocol 1, with its NUL (arg_length_max) */
     PERF_BYTES = 1 << 20,
     PATH_BYTES = 512
@@ -133,10 +139,11 @@ struct jvm {
     pid_t pid;
     const char *who;
     struct bbf_attach_status status;
-    int root, cwd;   /* O_PATH folders of the JVM's, opened before the user is changed */
-    bool elsewhere;  /* it sees another file system than we do */
-    char folder[64]; /* of the copy, below root; "" = none */
-    char library[PATH_BYTES + 1]; /* as the JVM sees it */
+    /* O_PATH folders of the JVM's, opened before the user is changed; tmp is what /tmp is to it */
+    int root, cwd, tmp;
+    bool elsewhere;               /* it sees another file system than we do */
+    char folder[64];              /* of the copy, below tmp; "" = none */
+    char library[PATH_BYTES + 8]; /* as the JVM sees it */
 };
 
 static size_t read_proc(pid_t pid, const char *name, char *to, size_t size)
@@ -151,11 +158,11 @@ static size_t read_proc(pid_t pid, const char *name, char *to, size_t size)
     return n;
 }
 
-/* tmp/hsperfdata_USER/N of whichever user. */
+/* /tmp/hsperfdata_USER/N of whichever user. */
 static int perf_says(const struct jvm *jvm)
 {
     int says = -1;
-    int fd = openat(jvm->root, "tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(jvm->tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *tmp = fd >= 0 ? fdopendir(fd) : NULL;
     if (tmp == NULL) {
         if (fd >= 0)
@@ -208,7 +215,7 @@ static int open_jvm(struct jvm *jvm)
     char text[8192], path[64], own[64];
     if (read_proc(jvm->pid, "status", text, sizeof text) == 0 ||
         !bbf_attach_read_status(text, &jvm->status))
-        return bbf_fail(BBF_EXIT_TARGET, "%s has gone", jvm->who);
+        return bbf_fail(BBF_EXIT_TARGET, "%s has ended", jvm->who);
     if (geteuid() != 0 && geteuid() != jvm->status.uid)
         return bbf_fail(BBF_EXIT_PERMISSION,
                         "%s belongs to user %u; only that user and root may attach to it", jvm->who,
@@ -224,6 +231,8 @@ static int open_jvm(struct jvm *jvm)
             "%s: its file system cannot be entered: %s; try as root, and in a container "
             "with the capability SYS_PTRACE",
             jvm->who, strerror(cause));
+    if (bbf_folder_open(jvm->root, "/tmp", &jvm->tmp, text, sizeof text) != BBF_OK)
+        return bbf_fail(BBF_EXIT_FAILED, "%s: the JVM listens in its folder %s", jvm->who, text);
     snprintf(path, sizeof path, "/proc/%ld/ns/mnt", (long)jvm->pid);
     snprintf(own, sizeof own, "/proc/%ld/root/", (long)jvm->pid);
     jvm->elsewhere = !same_file(path, "/proc/self/ns/mnt") || !same_file(own, "/");
@@ -239,6 +248,36 @@ static int open_jvm(struct jvm *jvm)
                         "(try again), or was started with -Xrs (start it without)",
                         jvm->who);
     return BBF_EXIT_OK;
+}
+
+/* ---- Signals that end us --------------------------------------------------------------------- */
+
+/* What we made in the JVM's folders goes before we do: the signal is noted, and ends us after. */
+static volatile sig_atomic_t ended_by;
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static void on_ending(int signal)
+{
+    ended_by = signal;
+}
+
+static void hold_signals(struct sigaction old[ENDING])
+{
+    struct sigaction note = {.sa_handler = on_ending}; /* no SA_RESTART: waits end */
+    for (int i = 0; i < ENDING; i++) {
+        (void)sigaction(ending[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) /* as under nohup */
+            (void)sigaction(ending[i], &note, NULL);
+    }
+}
+
+static void release_signals(const struct sigaction old[ENDING])
+{
+    for (int i = 0; i < ENDING; i++)
+        (void)sigaction(ending[i], &old[i], NULL);
+    if (ended_by != 0)
+        (void)raise(ended_by);
 }
 
 /* ---- As the JVM's user ----------------------------------------------------------------------- */
@@ -292,8 +331,8 @@ static void remove_copy(const struct jvm *jvm)
     if (jvm->folder[0] == '\0')
         return;
     snprintf(path, sizeof path, "%s/libbbflow.so", jvm->folder);
-    (void)unlinkat(jvm->root, path, 0);
-    (void)unlinkat(jvm->root, jvm->folder, AT_REMOVEDIR);
+    (void)unlinkat(jvm->tmp, path, 0);
+    (void)unlinkat(jvm->tmp, jvm->folder, AT_REMOVEDIR);
 }
 
 /* A folder of the JVM's user that nobody else may enter, with the library in it. */
@@ -301,32 +340,39 @@ static int copy_library(struct jvm *jvm, int from, const char *library)
 {
     char path[PATH_BYTES];
     struct stat st;
-    snprintf(jvm->folder, sizeof jvm->folder, "tmp/bbflow-%016llx",
+    snprintf(jvm->folder, sizeof jvm->folder, "bbflow-%016llx",
              (unsigned long long)name_of_bytes(from));
     snprintf(path, sizeof path, "%s", jvm->folder);
-    if ((mkdirat(jvm->root, path, 0700) != 0 && errno != EEXIST) ||
-        fstatat(jvm->root, path, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode) ||
-        st.st_uid != geteuid() || (st.st_mode & 0777) != 0700) {
+    bool there = (mkdirat(jvm->tmp, path, 0700) == 0 || errno == EEXIST) &&
+                 fstatat(jvm->tmp, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0777) != 0700)) {
+        jvm->folder[0] = '\0';
+        return bbf_fail(BBF_EXIT_PERMISSION,
+                        "%s: /tmp/%s, for a copy of %s, is there already, of uid %u, and is no "
+                        "folder of uid %u with mode 0700; remove it",
+                        jvm->who, path, library, (unsigned)st.st_uid, (unsigned)geteuid());
+    }
+    if (!there) {
         jvm->folder[0] = '\0';
         return bbf_fail(
             BBF_EXIT_FAILED,
-            "%s: no folder /%s can be made for a copy of %s: %s; copy the file to where "
+            "%s: cannot create the folder /tmp/%s for a copy of %s: %s; copy the file to where "
             "the JVM can read it and use jcmd's JVMTI.agent_load",
             jvm->who, path, library, strerror(errno));
     }
     snprintf(path, sizeof path, "%s/libbbflow.so", jvm->folder);
-    (void)unlinkat(jvm->root, path, 0);
-    int to = openat(jvm->root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
+    (void)unlinkat(jvm->tmp, path, 0);
+    int to = openat(jvm->tmp, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
     bool good = to >= 0 && copy_bytes(from, to);
     int cause = errno;
     if (to >= 0 && close(to) != 0)
         good = false;
     if (!good) {
         remove_copy(jvm);
-        return bbf_fail(BBF_EXIT_FAILED, "%s: %s cannot be copied to its /%s: %s", jvm->who,
+        return bbf_fail(BBF_EXIT_FAILED, "%s: %s cannot be copied to its /tmp/%s: %s", jvm->who,
                         library, path, strerror(cause));
     }
-    snprintf(jvm->library, sizeof jvm->library, "/%s", path);
+    snprintf(jvm->library, sizeof jvm->library, "/tmp/%s", path);
     return BBF_EXIT_OK;
 }
 
@@ -342,12 +388,21 @@ static int place_library(struct jvm *jvm, int from, const char *library)
 
 /* ---- The conversation ------------------------------------------------------------------------ */
 
-/* To tmp/.java_pidN below the JVM's root; -1 with errno. */
+/* Has the process not taken a SIGQUIT yet that it was sent? */
+static bool quit_is_pending(pid_t pid)
+{
+    char text[8192];
+    unsigned long long shared = 0;
+    return read_proc(pid, "status", text, sizeof text) > 0 &&
+           status_number(text, "ShdPnd:", 0, 16, &shared) && (shared >> (SIGQUIT - 1) & 1) != 0;
+}
+
+/* To .java_pidN in the JVM's /tmp; -1 with errno. */
 static int connect_jvm(const struct jvm *jvm)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/tmp/.java_pid%ld",
-             jvm->root, (long)jvm->status.inner);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/.java_pid%ld", jvm->tmp,
+             (long)jvm->status.inner);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         int cause = errno;
@@ -362,10 +417,9 @@ static int connect_jvm(const struct jvm *jvm)
  * so that somebody's SIGQUIT may be on its way. */
 static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t size, bool *pending)
 {
-    const char *places[] = {"tmp/", ""};
-    const int folders[] = {jvm->root, jvm->cwd};
+    const int folders[] = {jvm->tmp, jvm->cwd};
     for (int i = 0; i < 2; i++) {
-        snprintf(name, size, "%s.attach_pid%ld", places[i], (long)jvm->status.inner);
+        snprintf(name, size, ".attach_pid%ld", (long)jvm->status.inner);
         int fd = folders[i] < 0
                      ? -1
                      : openat(folders[i], name,
@@ -392,6 +446,11 @@ static int wake_listener(const struct jvm *jvm, int *fd)
     char name[64];
     int folder = -1;
     bool pending = false;
+    /* A stopped process takes no signal: it would answer this one with a thread dump when it goes
+     * on, because the file is gone by then. */
+    int stopped = bbf_fail_if_stopped(jvm->pid, jvm->who);
+    if (stopped != BBF_EXIT_OK)
+        return stopped;
     if (!make_trigger(jvm, &folder, name, sizeof name, &pending))
         return bbf_fail(BBF_EXIT_FAILED,
                         "%s: neither its /tmp nor its working folder can be written to (%s), and "
@@ -401,6 +460,8 @@ static int wake_listener(const struct jvm *jvm, int *fd)
     bool signalled = false;
     long pause_ms = 5;
     do {
+        if (ended_by != 0 && until > now_ms() + GRACE_MS)
+            until = now_ms() + (signalled ? GRACE_MS : 0);
         if (!pending || now_ms() > until - LISTEN_MS / 2) {
             if (!signalled && kill(jvm->pid, SIGQUIT) != 0) {
                 int cause = errno;
@@ -415,19 +476,23 @@ static int wake_listener(const struct jvm *jvm, int *fd)
         *fd = connect_jvm(jvm);
     } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && now_ms() < until);
     int cause = errno;
-    if (*fd >= 0 || (cause != ENOENT && cause != ECONNREFUSED))
+    if (signalled || !pending) /* else it is another one's, who still waits */
         (void)unlinkat(folder, name, 0);
     if (*fd >= 0)
         return BBF_EXIT_OK;
+    if (ended_by != 0)
+        return bbf_fail(BBF_EXIT_FAILED, "%s: interrupted before the attach", jvm->who);
     if (cause == EACCES || cause == EPERM)
         return bbf_fail(BBF_EXIT_PERMISSION, "%s: its attach listener may not be connected to",
                         jvm->who);
-    /* Without the file a SIGQUIT that is still to come would print a thread dump. */
     return bbf_fail(BBF_EXIT_FAILED,
-                    "%s: its attach listener did not come within %d s; is it stopped, or so short "
-                    "of CPU that it cannot answer? The file %s is left, so that it does not take "
-                    "the signal for a wish for a thread dump",
-                    jvm->who, LISTEN_MS / 1000, name);
+                    "%s: its attach listener did not come within %d s; is it %s, or so short "
+                    "of CPU that it cannot answer?%s",
+                    jvm->who, LISTEN_MS / 1000,
+                    bbf_proc_is_stopped(jvm->pid) ? "stopped" : "frozen",
+                    quit_is_pending(jvm->pid)
+                        ? " It has not taken the SIGQUIT yet, and prints a thread dump when it does"
+                        : "");
 }
 
 static bool send_request(int fd, const char *library, const char *options)
@@ -450,7 +515,7 @@ static bool receive_answer(int fd, struct bbf_buf *answer)
         char bytes[4096];
         int64_t left = until - now_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || poll(&wait, 1, (int)left) <= 0)
+        if (ended_by != 0 || left <= 0 || poll(&wait, 1, (int)left) <= 0)
             return false;
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
         if (n <= 0)
@@ -500,8 +565,14 @@ static int converse(struct jvm *jvm, const char *options)
                      strlen(options), ARGUMENT - 1);
     else if (fd < 0)
         exit_code = wake_listener(jvm, &fd);
-    if (exit_code == BBF_EXIT_OK &&
-        (!send_request(fd, jvm->library, options) || !receive_answer(fd, &answer)))
+    bool answered = exit_code == BBF_EXIT_OK && send_request(fd, jvm->library, options) &&
+                    receive_answer(fd, &answer);
+    if (exit_code == BBF_EXIT_OK && !answered && ended_by != 0)
+        exit_code = bbf_fail(BBF_EXIT_FAILED,
+                             "%s: interrupted before its answer; whether it loaded the agent, "
+                             "'bbflow list' will show",
+                             jvm->who);
+    else if (exit_code == BBF_EXIT_OK && !answered)
         exit_code = bbf_fail(BBF_EXIT_FAILED,
                              "%s gave no answer within %d s; whether it loaded the agent, 'bbflow "
                              "list' will show",
@@ -516,11 +587,13 @@ static int converse(struct jvm *jvm, const char *options)
 
 int bbf_attach_load(pid_t pid, const char *who, const char *library, const char *options)
 {
-    struct jvm jvm = {.pid = pid, .who = who, .root = -1, .cwd = -1};
+    struct jvm jvm = {.pid = pid, .who = who, .root = -1, .cwd = -1, .tmp = -1};
     uid_t uid = geteuid();
     gid_t gid = getegid();
     int exit_code = BBF_EXIT_OK;
+    struct sigaction old[ENDING];
 
+    hold_signals(old);
     int from = open(library, O_RDONLY | O_CLOEXEC);
     if (from < 0)
         exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s; name the agent by --agent FILE", library,
@@ -536,9 +609,10 @@ int bbf_attach_load(pid_t pid, const char *who, const char *library, const char 
         exit_code = converse(&jvm, options);
     remove_copy(&jvm);
     become_again(uid, gid);
-    const int open_fds[] = {from, jvm.root, jvm.cwd};
-    for (int i = 0; i < 3; i++)
+    const int open_fds[] = {from, jvm.root, jvm.cwd, jvm.tmp};
+    for (int i = 0; i < 4; i++)
         if (open_fds[i] >= 0)
             close(open_fds[i]);
+    release_signals(old);
     return exit_code;
 }

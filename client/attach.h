@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/attach.h - HotSpot's attach protocol, spoken by ourselves, so that `bbflow attach` needs
  * no JDK: a file .attach_pidN and SIGQUIT wake the JVM's attach listener, it listens on
@@ -7,7 +8,7 @@
  * Source: attachListener_linux.cpp / attachListener_posix.cpp of JDK 11 to 25, and
  * sun.tools.attach.VirtualMachineImpl; N is the pid as the JVM sees it (NSpid of proc(5)).
  *
- * Called by: verbs.c. Threads: one. Errors: messages by bbf_fail(), exit codes of client.h.
+ * Threads: one. Errors: messages by bbf_fail(), exit codes of client.h.
  */
 #ifndef BBF_CLIENT_ATTACH_H
 #define BBF_CLIENT_ATTACH_H

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/client.h - what the files of the bbflow command share: the request that main.c reads from
- * the command line, the exit codes (design 4), and the way a failure is said.
+ * the command line, the exit codes (design.md: names and formats), and the way a failure is said.
  *
  * A verb is a function of a request that returns an exit code; results go to stdout, everything
- * else to stderr, each message as "bbflow: THING, PLACE, REMEDY". Called by: main.c, verbs.c,
- * target.c. Threads: one.
+ * else to stderr, each message as "bbflow: THING, PLACE, REMEDY". Threads: one.
  */
-#ifndef BBF_CLIENT_CLIENT_H
-#define BBF_CLIENT_CLIENT_H
+#ifndef BBF_CLIENT_H
+#define BBF_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum bbf_exit {
     BBF_EXIT_OK = 0,
@@ -21,8 +22,10 @@ enum bbf_exit {
     BBF_EXIT_REFUSED = 5 /* the agent said no */
 };
 
+enum bbf_color { BBF_COLOR_AUTO, BBF_COLOR_ALWAYS, BBF_COLOR_NEVER };
+
 /* One command line, all strings borrowed from argv; NULL or 0 = not given. */
-struct bbf_request {
+struct bbf_command_line {
     const char *verb;   /* "tree" */
     const char *target; /* pid, main class or part of it, host:port, snapshot file */
     char **params;      /* name=value, for set and attach; the words of an event */
@@ -33,16 +36,21 @@ struct bbf_request {
     const char *agent;  /* --agent: libbbflow.so */
     const char *probe;  /* --probe: of another class than ours */
     const char *token_file;
-    unsigned timeout_ms; /* --timeout */
-    unsigned compress;   /* --compress: bytes, 0 = no */
-    unsigned protocol;   /* --protocol: 1, 2, 0 = auto */
+    unsigned timeout_ms;   /* --timeout */
+    unsigned compress;     /* --compress: bytes, 0 = no */
+    unsigned protocol;     /* --protocol: 1, 2, 0 = auto */
+    uint64_t max_document; /* --max-document: bytes, 0 = the default of the verb */
+    enum bbf_color color;
+    bool ascii;
+    bool wide;
     bool remote_token;
     bool gc;
     bool all;
     bool nodes;
 };
 
-/* Print "bbflow: " and the message (may have several lines) to stderr; return `exit_code`. */
+/* Print "bbflow: " and the message to stderr; return `exit_code`. Lines end only where `format` has
+ * a line end: each %s is a value, which is made safe (bbf_safe_printf()). */
 int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The exit code that stands for a BBF_E… of a conversation with an agent. */
 int bbf_exit_of(int err);

@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/connect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "client/proc.h"
 #include "client/target.h"
 #include "client/token.h"
 #include "core/err.h"
@@ -11,6 +14,7 @@
 enum {
     WAIT_MS = 60000, /* for each answer: a report waits for a scan, --gc for a collection */
     HOST = 256,
+    STOPPED_MS = 100,
     WHY = 512
 };
 
@@ -34,7 +38,7 @@ bool bbf_is_remote(const char *target, char *host, size_t host_size, const char 
 }
 
 /* The token of the flag, else of the environment; none at all is fine. */
-static int find_token(const struct bbf_request *request, uint8_t *token, size_t *len)
+static int find_token(const struct bbf_command_line *request, uint8_t *token, size_t *len)
 {
     const char *path = request->token_file;
 
@@ -46,7 +50,19 @@ static int find_token(const struct bbf_request *request, uint8_t *token, size_t 
     return bbf_token_file_read(path, token, len);
 }
 
-static int open_conn(const struct bbf_request *request, struct bbf_conn_config *config,
+/* A snapshot of maxNodes= nodes has 194 MB, and of those that leak each has its path once more.
+ * What others answer is a text for a person. */
+static uint64_t largest(const struct bbf_command_line *request)
+{
+    static const char *const texts[] = {"list", "status", "set", "reset", "stop"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(request->verb, texts[i]) == 0)
+            return (uint64_t)16 << 20;
+    return (uint64_t)1 << 30;
+}
+
+static int open_conn(const struct bbf_command_line *request, struct bbf_conn_config *config,
                      const char *who, struct bbf_conn **conn)
 {
     char why[WHY] = "";
@@ -54,11 +70,12 @@ static int open_conn(const struct bbf_request *request, struct bbf_conn_config *
     config->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : WAIT_MS;
     config->token_anywhere = request->remote_token;
     config->compress = request->compress;
+    config->max_answer = request->max_document > 0 ? request->max_document : largest(request);
     int rc = bbf_conn_open(conn, config, why, sizeof why);
     return rc == BBF_OK ? BBF_EXIT_OK : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
 }
 
-static int connect_remote(const struct bbf_request *request, struct bbf_conn **conn,
+static int connect_remote(const struct bbf_command_line *request, struct bbf_conn **conn,
                           char who[BBF_WHO])
 {
     struct bbf_conn_config config = {.protocol = (enum bbf_protocol)request->protocol};
@@ -77,7 +94,35 @@ static int connect_remote(const struct bbf_request *request, struct bbf_conn **c
     return rc;
 }
 
-int bbf_connect(const struct bbf_request *request, struct bbf_conn **conn, char who[BBF_WHO])
+int bbf_fail_if_stopped(pid_t pid, const char *who)
+{
+    /* Twice: a debugger or strace may stop it for a moment only. */
+    if (pid == 0 || !bbf_proc_is_stopped(pid))
+        return BBF_EXIT_OK;
+    nanosleep(&(struct timespec){.tv_nsec = STOPPED_MS * 1000000L}, NULL);
+    if (!bbf_proc_is_stopped(pid))
+        return BBF_EXIT_OK;
+    return bbf_fail(
+        BBF_EXIT_FAILED,
+        "%s is stopped, by SIGSTOP or a debugger, and answers nothing; 'kill -CONT %ld' "
+        "or the debugger resumes it",
+        who, (long)pid);
+}
+
+int bbf_fail_asking(const struct bbf_conn *conn, const char *who, int err, const char *what,
+                    const char *why)
+{
+    int exit_code = BBF_EXIT_OK;
+
+    if (err == BBF_ETIMEOUT)
+        exit_code = bbf_fail_if_stopped(bbf_conn_pid(conn), who);
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
+    return bbf_fail(bbf_exit_of(err), "%s%s: %s", who, what,
+                    why[0] != '\0' ? why : bbf_strerror(err));
+}
+
+int bbf_connect(const struct bbf_command_line *request, struct bbf_conn **conn, char who[BBF_WHO])
 {
     struct bbf_agents agents;
     int exit_code = BBF_EXIT_OK;
@@ -89,14 +134,16 @@ int bbf_connect(const struct bbf_request *request, struct bbf_conn **conn, char 
     if (request->target != NULL && bbf_is_remote(request->target, NULL, 0, NULL))
         return connect_remote(request, conn, who);
     bbf_agents_find(&agents, request->socket);
-    const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+    const struct bbf_target *agent = bbf_target_choose(&agents, request, &exit_code);
     if (agent != NULL) {
         /* An agent's own socket always speaks v2: no second try. */
         struct bbf_conn_config config = {.path = agent->path,
                                          .protocol = request->protocol == 1 ? BBF_PROTOCOL_1
                                                                             : BBF_PROTOCOL_2};
         bbf_agent_text(agent, who, BBF_WHO);
-        exit_code = open_conn(request, &config, who, conn);
+        exit_code = bbf_fail_if_stopped(agent->pid, who);
+        if (exit_code == BBF_EXIT_OK)
+            exit_code = open_conn(request, &config, who, conn);
     }
     bbf_agents_free(&agents);
     return exit_code;

@@ -1,17 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/main.c - the bbflow command: one table of commands and one of flags, which read the
  * command line and make the help texts.
  */
 #include "client/client.h"
+#include "client/connect.h"
 #include "client/output.h"
+#include "client/screen.h"
+#include "client/target.h"
 #include "client/verbs.h"
 #include "core/buf.h"
+#include "core/err.h"
 #include "core/nearest.h"
 #include "core/option.h"
+#include "render/render.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,51 +40,66 @@ enum {
     PROBE = 4096,
     AGENT = 8192,
     COMPRESS = 16384,
-    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN
+    MAX_DOCUMENT = 32768,
+    ASCII = 65536,
+    COLOR = 131072,
+    WIDE = 262144,
+    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
+    BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
+    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
+          MAX_DOCUMENT | LOOK
 };
 
-static int verb_help(const struct bbf_request *request);
+static int verb_help(const struct bbf_command_line *request);
+static int verb_version(const struct bbf_command_line *request);
 
 static const struct verb {
     const char *name;
     unsigned takes;
-    int (*run)(const struct bbf_request *request);
+    int (*run)(const struct bbf_command_line *request);
     const char *help;
     const char *more; /* for `bbflow help NAME` */
 } verbs[] = {
-    {"list", JVM, bbf_verb_list, "the JVMs that have the agent: pid, main class, socket",
-     "With a TARGET (also a stock BTrace agent's host:port) its probes: UUID [class].\n"},
-    {"attach", TARGET | PARAMS | AGENT | SOCKET, bbf_verb_attach,
-     "give a running JVM the agent: PID or main class, name=value ...",
+    {"list", JVM, bbf_verb_list, "list the JVMs that have the agent: pid, main class, socket",
+     "With a TARGET (also a stock BTrace agent's host:port), its probes: UUID [class].\n"},
+    {"attach", TARGET | PARAMS | AGENT | SOCKET | LOOK, bbf_verb_attach,
+     "load the agent into a running JVM, with options name=value ...",
      "The options are those of -agentpath, as: bbflow attach 4711 include=com.app\n"
-     "Needs no JDK; the JVM's own user or root may, from outside its container too.\n"},
-    {"stop", JVM, bbf_verb_stop, "undo everything: every class as it would be without bbflow",
-     "Take 'bbflow dump' before: what was seen is gone, also from file=. 'bbflow attach' follows\n"
-     "again, from zero.\n"},
+     "Only the JVM's user and root can attach, also from outside its container. No JDK is "
+     "needed.\n"},
+    {"stop", JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
+     "Counts are discarded and file= is not written: run 'bbflow dump' first to keep them.\n"
+     "'bbflow attach' loads the agent again; counts then start at zero.\n"},
     {"tree", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "where buffers went and which path lost them, as a tree",
-     "Shows 100 leaf lines, those that leak first; --all shows every line.\n"},
+     "show where buffers went and which path lost them",
+     "Shows at most 100 leaf lines, leaks first; --all shows every line.\n"},
     {"summary", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "the totals and the worst leaks, in a few lines", ""},
+     "show the totals and the worst leaks", ""},
     {"llm", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "the same facts as key=value lines, for programs", ""},
+     "show the same facts as key=value lines, for programs", ""},
     {"dump", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "the whole snapshot as JSON, to be read again later",
-     "Every reading command takes the file in the place of a JVM: bbflow tree leaks.json\n"},
+     "print the whole snapshot as JSON, to read it later",
+     "tree, summary, llm and dump also read such a file: bbflow tree leaks.json\n"},
     {"status", JVM | GC, bbf_verb_status,
-     "what the agent does: settings, limits, what it could not see", ""},
+     "show the agent's settings, limits, costs, and what it could not see", ""},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
-     "Those marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
-    {"reset", JVM | GC | NODES, bbf_verb_reset,
-     "count from zero again; buffers still open stay open", ""},
-    {"watch", JVM | PROBE, bbf_verb_watch, "leaks as they are found, until Ctrl-C",
-     "Leaving ends the stream only, the tracker goes on. --probe follows any probe of a stock\n"
-     "BTrace agent.\n"},
+     "The options marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
+    {"reset", JVM | GC | NODES, bbf_verb_reset, "set all counts to zero; open buffers stay open",
+     ""},
+    {"watch", JVM | PROBE, bbf_verb_watch,
+     "print leaks as they are found, with totals, until Ctrl-C",
+     "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
+     "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
+     "agent.\n"},
     {"event", JVM | PARAMS | PROBE, bbf_verb_event,
-     "ask the agent by an event's name: event TARGET NAME",
-     "'bbflow event TARGET help' lists the names; every kind of answer is shown.\n"},
-    {"help", 0, verb_help, "this, or 'bbflow help COMMAND', or 'bbflow help options'", ""},
+     "send the agent an event and show its answer: event TARGET NAME",
+     "'bbflow event TARGET help' lists the names.\n"},
+    {"help", LOOK, verb_help, "show this text; also 'bbflow help COMMAND', 'bbflow help options'",
+     "'bbflow help words' prints all commands, flags and options for a shell's completion.\n"},
+    {"version", LOOK, verb_version, "show the version of this command, as --version does", ""},
 };
+
+#define ONE_NAME(id, name, extension, flags) #name ", "
 
 static const struct flag {
     const char *name;
@@ -86,26 +108,31 @@ static const struct flag {
     const char *argument; /* NULL: takes none */
     const char *help;
 } flags[] = {
-    {"output", 'o', OUTPUT, "FILE", "write there; the extension picks the format"},
-    {"format", 'f', FORMAT, "FORMAT", "tree, llm, summary or json, whatever the extension"},
-    {"gc", 0, GC, NULL, "ask the JVM for a garbage collection first: it proves leaks"},
+    {"output", 'o', OUTPUT, "FILE", "write to FILE; its extension selects the format"},
+    {"format", 'f', FORMAT, "FORMAT", "write " BBF_FORMATS(ONE_NAME) "whatever the extension"},
+    {"gc", 0, GC, NULL, "request a garbage collection first, which proves leaks"},
     {"all", 0, ALL, NULL, "show the whole tree"},
-    {"nodes", 0, NODES, NULL, "forget the tree's nodes too (after a limit was reached)"},
-    {"agent", 0, AGENT, "FILE", "libbbflow.so; else the one beside bbflow, or in ../lib"},
-    {"socket", 0, SOCKET, "DIR", "look only there: the folder of the agent's option socket="},
-    {"timeout", 0, TIMEOUT, "SECONDS", "for each wait, 60; BTR2's answer 5 at most"},
-    {"protocol", 0, PROTOCOL, "P", "auto, 1 or 2; auto: BTrace v2, else v1 on a new connection"},
-    {"compress", 0, COMPRESS, "BYTES", "have longer messages deflated: through a slow tunnel"},
-    {"token-file", 0, TOKEN_FILE, "FILE", "for host:port; else of $BBFLOW_TOKEN_FILE"},
-    {"remote-token", 0, REMOTE_TOKEN, NULL, "send the token to another machine too, in clear"},
-    {"probe", 0, PROBE, "UUID", "of another probe than bbflow's"},
+    {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
+    {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
+    {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
+    {"timeout", 0, TIMEOUT, "SECONDS", "how long to wait for each reply (60; handshake 5)"},
+    {"protocol", 0, PROTOCOL, "P", "BTrace protocol: 1, 2 or auto (default: 2, then 1)"},
+    {"compress", 0, COMPRESS, "BYTES", "compress messages over BYTES, for slow links"},
+    {"token-file", 0, TOKEN_FILE, "FILE", "file with the TCP token (default: $BBFLOW_TOKEN_FILE)"},
+    {"remote-token", 0, REMOTE_TOKEN, NULL,
+     "also send the token to another machine, in clear text"},
+    {"probe", 0, PROBE, "UUID", "address another BTrace probe instead of bbflow"},
+    {"max-document", 0, MAX_DOCUMENT, "SIZE", "maximum size of an answer (1G; short texts 16M)"},
+    {"ascii", 0, ASCII, NULL, "print ASCII only, as without a UTF-8 locale"},
+    {"color", 0, COLOR, "WHEN", "auto, always or never (auto: terminals, no NO_COLOR)"},
+    {"wide", 0, WIDE, NULL, "do not fit lines to the terminal's width"},
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0], FLAGS = sizeof flags / sizeof flags[0] };
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-static void print_flags(FILE *to, unsigned takes)
+static void print_flags(struct bbf_buf *to, unsigned takes)
 {
     for (size_t i = 0; i < FLAGS; i++) {
         char left[40];
@@ -117,40 +144,39 @@ static void print_flags(FILE *to, unsigned takes)
         else
             snprintf(left, sizeof left, "    --%s %s", flags[i].name,
                      flags[i].argument != NULL ? flags[i].argument : "");
-        fprintf(to, "  %-22s %s\n", left, flags[i].help);
+        bbf_buf_printf(to, "  %-23s %s\n", left, flags[i].help);
     }
 }
 
-static void print_usage(FILE *to)
+static void print_usage(struct bbf_buf *to)
 {
-    fputs("bbflow follows every Netty ByteBuf of a JVM and names the path that leaks.\n\n"
-          "  bbflow COMMAND [TARGET] [FLAG ...]\n\n",
-          to);
+    bbf_buf_str(to, "bbflow follows every Netty ByteBuf of a JVM and names the path that leaks.\n\n"
+                    "  bbflow COMMAND [TARGET] [FLAG ...]\n\n");
     for (size_t i = 0; i < VERBS; i++)
-        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    fputs("\nTARGET is a pid, a main class or a part of it, host:port, or a snapshot file (.json). "
-          "It\n"
-          "can be left out when one JVM has the agent.\n\n",
-          to);
-    print_flags(to, ~0u);
-    fputs(
-        "      --help, --version\n\n"
-        "A JVM gets the agent when it starts, or later; every class of com.app is then followed:\n"
-        "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
-        "  bbflow attach PID include=com.app\n\n"
-        "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-        "5 refused by the agent.\n",
-        to);
+        bbf_buf_printf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
+    bbf_buf_str(to,
+                "\nTARGET is a pid, a main class or a part of its name, host:port, or a snapshot\n"
+                "file (.json). Omit it when exactly one JVM has the agent.\n\n");
+    print_flags(to, ~(unsigned)BTRACE);
+    bbf_buf_str(to,
+                "      --help, --version\n\nOver TCP (host:port), and for stock BTrace agents:\n");
+    print_flags(to, BTRACE);
+    bbf_buf_str(to,
+                "\nLoad the agent at the start of the JVM, or later; both follow all of com.app:\n"
+                "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
+                "  bbflow attach PID include=com.app\n\n"
+                "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
+                "5 refused by the agent.\n");
 }
 
-static void print_verb(FILE *to, const struct verb *verb)
+static void print_verb(struct bbf_buf *to, const struct verb *verb)
 {
-    fprintf(to, "bbflow %s%s%s%s\n  %s\n%s", verb->name, verb->takes & TARGET ? " [TARGET]" : "",
-            verb->run == bbf_verb_event   ? " NAME ..."
-            : (verb->takes & PARAMS) != 0 ? " name=value ..."
-                                          : "",
-            verb->takes & ~(unsigned)(TARGET | PARAMS) ? " [FLAG ...]" : "", verb->help,
-            verb->more);
+    bbf_buf_printf(
+        to, "bbflow %s%s%s%s\n  %s\n%s", verb->name, verb->takes & TARGET ? " [TARGET]" : "",
+        verb->run == bbf_verb_event   ? " NAME ..."
+        : (verb->takes & PARAMS) != 0 ? " name=value ..."
+                                      : "",
+        verb->takes & ~(unsigned)(TARGET | PARAMS) ? " [FLAG ...]" : "", verb->help, verb->more);
     print_flags(to, verb->takes);
 }
 
@@ -173,33 +199,101 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
+/* What a person writes who expects a tree without a word for it: a pid, a file, host:port, a class
+ * (no command has an upper-case letter or a dot), or a part of a main class that a JVM has. */
+static bool is_target(const char *name)
+{
+    struct bbf_agents agents;
+    bool found = isdigit((unsigned char)name[0]) || bbf_target_is_file(name) ||
+                 bbf_is_remote(name, NULL, 0, NULL);
+
+    for (const char *at = name; *at != '\0'; at++)
+        found = found || isupper((unsigned char)*at) || *at == '.';
+    if (found)
+        return true;
+    bbf_agents_find(&agents, NULL);
+    for (size_t i = 0; i < agents.count; i++)
+        found = found || strstr(agents.items[i].main, name) != NULL;
+    bbf_agents_free(&agents);
+    return found;
+}
+
 static int unknown_verb(const char *name)
 {
     const char *near = bbf_nearest(name, strlen(name), VERBS, verb_name);
 
-    if (isdigit((unsigned char)name[0]))
-        return bbf_fail(BBF_EXIT_USAGE, "the command comes first, as: bbflow tree %s", name);
     if (near != NULL)
         return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name, near);
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-static int verb_help(const struct bbf_request *request)
+/* What client/bbflow.bash completes: "command NAME [target] [params] --flag=ARGUMENT -f ..." and
+ * the options' lines. */
+static void add_words(struct bbf_buf *out)
 {
-    if (request->target == NULL) {
-        print_usage(stdout);
-    } else if (strcmp(request->target, "options") == 0) {
+    for (size_t i = 0; i < VERBS; i++) {
+        bbf_buf_printf(out, "command %s%s%s", verbs[i].name,
+                       verbs[i].takes & TARGET ? " target" : "",
+                       verbs[i].takes & PARAMS ? " params" : "");
+        for (size_t f = 0; f < FLAGS; f++) {
+            if ((verbs[i].takes & flags[f].bit) == 0)
+                continue;
+            bbf_buf_printf(out, " --%s%s%s", flags[f].name, flags[f].argument != NULL ? "=" : "",
+                           flags[f].argument != NULL ? flags[f].argument : "");
+            if (flags[f].letter != 0)
+                bbf_buf_printf(out, " -%c=%s", flags[f].letter, flags[f].argument);
+        }
+        bbf_buf_str(out, " --help\n");
+    }
+    bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\n");
+    bbf_options_words(out);
+}
+
+/* The first word is no command. */
+static int not_a_verb(const char *word)
+{
+    if (find_verb(word) == NULL && is_target(word))
+        return bbf_fail(BBF_EXIT_USAGE, "the command comes first, as: bbflow tree %s", word);
+    return unknown_verb(word);
+}
+
+static int show_help(const struct verb *verb)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    if (verb != NULL)
+        print_verb(&text, verb);
+    else
+        print_usage(&text);
+    int rc = bbf_output_write(NULL, &text);
+    bbf_buf_free(&text);
+    return rc;
+}
+
+static int verb_help(const struct bbf_command_line *request)
+{
+    bool words = request->target != NULL && strcmp(request->target, "words") == 0;
+
+    if (request->target == NULL)
+        return show_help(NULL);
+    if (words || strcmp(request->target, "options") == 0) {
         struct bbf_buf text = BBF_BUF_INIT;
-        bbf_options_help(&text);
+        if (words)
+            add_words(&text);
+        else
+            bbf_options_help(&text);
         int rc = bbf_output_write(NULL, &text);
         bbf_buf_free(&text);
         return rc;
-    } else {
-        const struct verb *verb = find_verb(request->target);
-        if (verb == NULL)
-            return unknown_verb(request->target);
-        print_verb(stdout, verb);
     }
+    const struct verb *verb = find_verb(request->target);
+    return verb != NULL ? show_help(verb) : unknown_verb(request->target);
+}
+
+static int verb_version(const struct bbf_command_line *request)
+{
+    (void)request;
+    bbf_print("bbflow %s", BBF_VERSION);
     return bbf_output_flush();
 }
 
@@ -219,6 +313,25 @@ static const struct flag *find_flag(const char *name, size_t len)
     return NULL;
 }
 
+/* The flag that an argument is, and the value that is glued to it: "--name", "--name=value", "-x",
+ * "-xvalue". NULL: there is none of that name. */
+static const struct flag *flag_of(const char *arg, const char **value)
+{
+    *value = NULL;
+    if (arg[1] == '-') {
+        const char *equals = strchr(arg, '=');
+        *value = equals != NULL ? equals + 1 : NULL;
+        return find_flag(arg + 2, equals != NULL ? (size_t)(equals - arg - 2) : strlen(arg + 2));
+    }
+    for (size_t i = 0; i < FLAGS; i++) {
+        if (flags[i].letter == arg[1]) {
+            *value = arg[2] != '\0' ? arg + 2 : NULL;
+            return &flags[i];
+        }
+    }
+    return NULL;
+}
+
 static int unknown_flag(const struct verb *verb, const char *arg)
 {
     const char *word = arg + strspn(arg, "-");
@@ -226,8 +339,8 @@ static int unknown_flag(const struct verb *verb, const char *arg)
 
     if (near != NULL)
         return bbf_fail(BBF_EXIT_USAGE, "there is no flag '%s'; did you mean '--%s'?", arg, near);
-    return bbf_fail(BBF_EXIT_USAGE, "there is no flag '%s'; 'bbflow help %s' lists them", arg,
-                    verb->name);
+    return bbf_fail(BBF_EXIT_USAGE, "there is no flag '%s'; 'bbflow help%s%s' lists them", arg,
+                    verb != NULL ? " " : "", verb != NULL ? verb->name : "");
 }
 
 static int parse_timeout(const char *value, unsigned *timeout_ms)
@@ -264,7 +377,27 @@ static int parse_compress(const char *value, unsigned *bytes)
     return BBF_EXIT_OK;
 }
 
-static int apply_flag(struct bbf_request *request, const struct flag *flag, const char *value)
+static int parse_color(const char *value, enum bbf_color *color)
+{
+    static const char *const words[] = {"auto", "always", "never"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *color = (enum bbf_color)i;
+            return BBF_EXIT_OK;
+        }
+    return bbf_fail(BBF_EXIT_USAGE, "--color takes auto, always or never, not '%s'", value);
+}
+
+static int parse_max_document(const char *value, uint64_t *bytes)
+{
+    if (bbf_parse_size(value, bytes) != BBF_OK || *bytes == 0)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--max-document takes a size, as 512M or 4G (K, M, G, T), not '%s'", value);
+    return BBF_EXIT_OK;
+}
+
+static int apply_flag(struct bbf_command_line *request, const struct flag *flag, const char *value)
 {
     switch (flag->bit) {
     case OUTPUT:
@@ -303,6 +436,16 @@ static int apply_flag(struct bbf_request *request, const struct flag *flag, cons
     case PROBE:
         request->probe = value;
         break;
+    case MAX_DOCUMENT:
+        return parse_max_document(value, &request->max_document);
+    case COLOR:
+        return parse_color(value, &request->color);
+    case ASCII:
+        request->ascii = true;
+        break;
+    case WIDE:
+        request->wide = true;
+        break;
     default:
         break;
     }
@@ -310,23 +453,12 @@ static int apply_flag(struct bbf_request *request, const struct flag *flag, cons
 }
 
 /* "--name", "--name=value", "--name value", "-x value", "-xvalue". */
-static int parse_flag(const struct verb *verb, struct args *args, struct bbf_request *request)
+static int parse_flag(const struct verb *verb, struct args *args, struct bbf_command_line *request)
 {
     const char *arg = *args->at++;
-    const char *value = NULL;
-    const struct flag *flag = NULL;
+    const char *value;
+    const struct flag *flag = flag_of(arg, &value);
 
-    if (arg[1] == '-') {
-        const char *equals = strchr(arg, '=');
-        flag = find_flag(arg + 2, equals != NULL ? (size_t)(equals - arg - 2) : strlen(arg + 2));
-        value = equals != NULL ? equals + 1 : NULL;
-    } else {
-        for (size_t i = 0; i < FLAGS; i++) {
-            if (flags[i].letter == arg[1])
-                flag = &flags[i];
-        }
-        value = arg[2] != '\0' ? arg + 2 : NULL;
-    }
     if (flag == NULL)
         return unknown_flag(verb, arg);
     if ((verb->takes & flag->bit) == 0)
@@ -343,7 +475,7 @@ static int parse_flag(const struct verb *verb, struct args *args, struct bbf_req
 }
 
 /* The words of `verb`: flags anywhere, one target, for `set` its name=value after it. */
-static int parse_args(const struct verb *verb, struct args *args, struct bbf_request *request,
+static int parse_args(const struct verb *verb, struct args *args, struct bbf_command_line *request,
                       bool *help)
 {
     char **params = args->at; /* the words that are parameters are moved to the front */
@@ -387,32 +519,75 @@ static int parse_args(const struct verb *verb, struct args *args, struct bbf_req
     return BBF_EXIT_OK;
 }
 
+/* "bbflow --gc tree 4711": the first word that is neither a flag nor a flag's value comes to the
+ * front. False: there is none, or a flag is unknown; that is said. */
+static bool bring_forward(int argc, char **argv)
+{
+    const char *value;
+    int at = 1;
+
+    while (at < argc && argv[at][0] == '-' && argv[at][1] != '\0') {
+        const struct flag *flag = flag_of(argv[at], &value);
+        if (flag == NULL) {
+            (void)unknown_flag(NULL, argv[at]);
+            return false;
+        }
+        at += flag->argument != NULL && value == NULL ? 2 : 1;
+    }
+    if (at >= argc) {
+        (void)bbf_fail(BBF_EXIT_USAGE,
+                       "a command is missing, as: bbflow tree %s; 'bbflow help' "
+                       "lists them",
+                       argv[1]);
+        return false;
+    }
+    char *word = argv[at];
+    memmove(&argv[2], &argv[1], (size_t)(at - 1) * sizeof *argv);
+    argv[1] = word;
+    return true;
+}
+
+/* How what is printed looks, before anything is: a message about the words themselves too. */
+static void take_look(char *const *arg, char *const *end)
+{
+    struct bbf_command_line look = {0};
+
+    for (; arg < end && strcmp(*arg, "--") != 0; arg++) {
+        look.ascii = look.ascii || strcmp(*arg, "--ascii") == 0;
+        look.wide = look.wide || strcmp(*arg, "--wide") == 0;
+    }
+    bbf_screen_set(&look);
+}
+
 int main(int argc, char **argv)
 {
-    struct bbf_request request = {0};
+    struct bbf_command_line request = {0};
     bool help = false;
 
+    (void)signal(SIGXFSZ, SIG_IGN); /* a full quota is an error to report, not an end */
+    bbf_screen_init();
+    take_look(argv, argv + argc);
     if (argc < 2) {
-        print_usage(stderr);
+        struct bbf_buf text = BBF_BUF_INIT;
+        print_usage(&text);
+        bbf_note_lines(&text);
+        bbf_buf_free(&text);
         return BBF_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        puts("bbflow " BBF_VERSION);
-        return bbf_output_flush();
-    }
+    if (strcmp(argv[1], "--version") == 0)
+        return verb_version(&request);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return verb_help(&request);
+    if (argv[1][0] == '-' && !bring_forward(argc, argv))
+        return BBF_EXIT_USAGE;
     const struct verb *verb = find_verb(argv[1]);
     if (verb == NULL)
-        return unknown_verb(argv[1]);
+        return not_a_verb(argv[1]);
     struct args args = {argv + 2, argv + argc};
     request.verb = verb->name;
     int rc = parse_args(verb, &args, &request, &help);
     if (rc != BBF_EXIT_OK)
         return rc;
-    if (help) {
-        print_verb(stdout, verb);
-        return bbf_output_flush();
-    }
-    return verb->run(&request);
+    bbf_screen_set(&request);
+    return help ? show_help(verb) : verb->run(&request);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/proc.h"
 
 #include "core/buf.h"
@@ -13,7 +14,7 @@
 /* /proc/PID/NAME, opened for reading; errno as fopen() leaves it. */
 static FILE *open_proc(pid_t pid, const char *name)
 {
-    char path[64];
+    char path[128];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
     return fopen(path, "re");
 }
@@ -48,6 +49,59 @@ enum bbf_proc_kind bbf_proc_kind_of(pid_t pid, uid_t *owner)
     if (!jvm)
         return BBF_PROC_OTHER;
     return agent ? BBF_PROC_AGENT : BBF_PROC_JVM;
+}
+
+/* Its state as one letter, '\0' without such a process: the word after the last ')'. */
+static char state_of(pid_t pid)
+{
+    char text[512] = "";
+    FILE *file = open_proc(pid, "stat");
+
+    if (file == NULL)
+        return '\0';
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && name_end[1] == ' ' ? name_end[2] : '\0';
+}
+
+bool bbf_proc_has_ended(pid_t pid)
+{
+    char state = state_of(pid);
+
+    return state == '\0' || state == 'Z' || state == 'X';
+}
+
+bool bbf_proc_is_stopped(pid_t pid)
+{
+    char state = state_of(pid);
+
+    return state == 'T' || state == 't';
+}
+
+bool bbf_proc_has_thread(pid_t pid, const char *name)
+{
+    char path[64], comm[32];
+    bool found = false;
+
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    DIR *tasks = opendir(path);
+    if (tasks == NULL)
+        return false;
+    for (struct dirent *entry; !found && (entry = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "task/%.10s/comm", entry->d_name);
+        FILE *file = entry->d_name[0] != '.' ? open_proc(pid, path) : NULL;
+        if (file == NULL)
+            continue;
+        if (fgets(comm, sizeof comm, file) != NULL) {
+            comm[strcspn(comm, "\n")] = '\0';
+            found = strcmp(comm, name) == 0;
+        }
+        fclose(file);
+    }
+    closedir(tasks);
+    return found;
 }
 
 /* Options of the java launcher whose value is the next argument (java(1), launcher's java.c). */

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/proc.h - what /proc tells of other processes: is it a JVM, whose, with which main class.
  * Everything here is a hint for a person: a process may end or change at any time.
  *
- * Called by: target.c, verbs.c. Threads: any. Source: proc(5); java(1) for the launcher's options.
+ * Threads: any. Source: proc(5); java(1) for the launcher's options.
  */
 #ifndef BBF_CLIENT_PROC_H
 #define BBF_CLIENT_PROC_H
@@ -21,6 +22,15 @@ enum bbf_proc_kind {
 
 /* What `pid` is. *owner (may be NULL) gets its user when it exists. */
 enum bbf_proc_kind bbf_proc_kind_of(pid_t pid, uid_t *owner);
+
+/* Has it ended (a zombie has)? Is it stopped, by a signal or a debugger, so that it answers
+ * nothing?
+ */
+bool bbf_proc_has_ended(pid_t pid);
+bool bbf_proc_is_stopped(pid_t pid);
+
+/* Does one of its threads have this name (the kernel's, of 15 characters at most)? */
+bool bbf_proc_has_thread(pid_t pid, const char *name);
 
 /*
  * The main class ("com.app.Main"), the jar's file name ("app.jar"), or the program's name for a

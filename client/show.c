@@ -1,4 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/show.h"
+
+#include "client/layout.h"
+#include "core/safe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,10 +26,29 @@ static double double_of(uint64_t bits)
     return d;
 }
 
+/* A value: on one line, whatever it holds. */
 static void add_text(struct bbf_buf *out, const struct bbf_wire_str *text)
 {
     if (text->len > 0)
-        bbf_buf_add(out, text->s, text->len);
+        bbf_safe_add(out, text->s, text->len, BBF_SAFE_VALUE, '\0');
+}
+
+/* A text of lines: all but the first are `indent` further right, so that none looks like a new
+ * answer. */
+static void add_lines(struct bbf_buf *out, const struct bbf_wire_str *text, size_t indent)
+{
+    const char *end = text->s + text->len;
+
+    for (const char *line = text->s; text->len > 0;) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline != NULL ? newline + 1 : end;
+        bbf_safe_add(out, line, (size_t)(stop - line), BBF_SAFE_LINES, '\0');
+        line = stop;
+        if (line == end)
+            return;
+        for (size_t i = 0; i < indent; i++)
+            bbf_buf_char(out, ' ');
+    }
 }
 
 static void end_line(struct bbf_buf *out)
@@ -98,19 +121,27 @@ static void add_cell(struct bbf_buf *out, const struct bbf_value *cell)
         add_value(out, cell);
 }
 
-/* Columns of the longest of `text`'s lines: characters, not bytes. */
+/* Columns of the longest of `text`'s lines. */
 static size_t width_of(const char *text, size_t len)
 {
-    size_t widest = 0, width = 0;
+    const char *end = text + len;
+    size_t widest = 0;
 
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '\n')
-            width = 0;
-        else
-            width += ((unsigned char)text[i] & 0xC0) != 0x80;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline != NULL ? newline : end;
+        size_t width = bbf_columns(text, (size_t)(stop - text));
         widest = width > widest ? width : widest;
+        text = stop + (newline != NULL);
     }
     return widest;
+}
+
+/* What a column is padded to: one huge cell must not make every row as long. */
+static size_t padded_width(size_t width)
+{
+    enum { WIDEST = 200 };
+    return width < WIDEST ? width : WIDEST;
 }
 
 static void add_spaces(struct bbf_buf *out, size_t n)
@@ -119,26 +150,36 @@ static void add_spaces(struct bbf_buf *out, size_t n)
         bbf_buf_char(out, ' ');
 }
 
-/* One cell at column `left` of its line; further lines of it are indented to that column. */
-static void add_padded(struct bbf_buf *out, const char *text, size_t len, size_t left, size_t width,
-                       bool right, bool last)
+/* `out` ends with a line: its place is given back. */
+static void drain(const struct bbf_show_to *to)
 {
+    if (to->full != NULL && to->out->len > BBF_BUF_PIECE)
+        to->full(to->ctx, to->out);
+}
+
+/* One cell at column `left` of its line; further lines of it are indented to that column, as far as
+ * a column may be wide. */
+static void add_padded(const struct bbf_show_to *to, const char *text, size_t len, size_t left,
+                       size_t width, bool right, bool last)
+{
+    struct bbf_buf *out = to->out;
     const char *end = text + len;
 
     add_spaces(out, 2);
     for (;;) {
         const char *line = memchr(text, '\n', (size_t)(end - text));
         size_t n = (size_t)((line != NULL ? line : end) - text), own = width_of(text, n);
-        if (right)
+        if (right && own < width)
             add_spaces(out, width - own);
         bbf_buf_add(out, text, n);
         if (line == NULL || line + 1 == end) {
-            if (!right && !last)
+            if (!right && !last && own < width)
                 add_spaces(out, width - own);
             return;
         }
         bbf_buf_char(out, '\n');
-        add_spaces(out, left + 2);
+        drain(to);
+        add_spaces(out, padded_width(left + 2));
         text = line + 1;
     }
 }
@@ -161,7 +202,7 @@ static bool histogram(struct bbf_buf *out, const struct bbf_value *cell)
     bbf_buf_str(out, "value: count");
     while (*values != ']' && *counts != ']' && *values != '\0' && *counts != '\0') {
         size_t v = strcspn(values, ",]"), c = strcspn(counts, ",]");
-        bbf_buf_printf(out, "\n%.*s: %.*s", (int)v, values, (int)c, counts);
+        bbf_safe_printf(out, BBF_SAFE_VALUE, "\n%.*s: %.*s", (int)v, values, (int)c, counts);
         values += v + strspn(values + v, ", ");
         counts += c + strspn(counts + c, ", ");
     }
@@ -175,19 +216,28 @@ static void cell_text(struct bbf_buf *text, const struct bbf_value *cell)
         add_cell(text, cell);
 }
 
-static void show_grid(struct bbf_buf *out, const struct bbf_command *grid)
+static void column_name(struct bbf_buf *text, const struct bbf_wire_str *name)
 {
+    text->len = 0;
+    add_text(text, name);
+}
+
+static void show_grid(const struct bbf_show_to *to, const struct bbf_command *grid)
+{
+    struct bbf_buf *out = to->out;
     enum { COLUMNS = 256 }; /* those after it are not aligned */
     size_t widths[COLUMNS] = {0};
     struct bbf_buf text = BBF_BUF_INIT;
     size_t n_rows = grid->n_rows;
 
-    for (size_t c = 0; c < grid->n_list && c < COLUMNS; c++)
-        widths[c] = width_of(grid->list[c].s, grid->list[c].len);
+    for (size_t c = 0; c < grid->n_list && c < COLUMNS; c++) {
+        column_name(&text, &grid->list[c]);
+        widths[c] = padded_width(width_of(text.data, text.len));
+    }
     for (size_t r = 0; r < n_rows; r++) {
         for (size_t c = 0; c < grid->rows[r].n_cells && c < COLUMNS; c++) {
             cell_text(&text, &grid->rows[r].cells[c]);
-            size_t width = width_of(text.data, text.len);
+            size_t width = padded_width(width_of(text.data, text.len));
             widths[c] = width > widths[c] ? width : widths[c];
         }
     }
@@ -198,23 +248,25 @@ static void show_grid(struct bbf_buf *out, const struct bbf_command *grid)
     for (size_t c = 0; c < grid->n_list && n_rows > 0; c++) {
         bool right = c < grid->rows[0].n_cells && is_right(grid->rows[0].cells[c].kind);
         size_t width = c < COLUMNS ? widths[c] : 0;
-        add_padded(out, grid->list[c].len > 0 ? grid->list[c].s : "", grid->list[c].len, left,
-                   width, right, c + 1 == grid->n_list);
+        column_name(&text, &grid->list[c]);
+        add_padded(to, bbf_buf_cstr(&text), text.len, left, width, right, c + 1 == grid->n_list);
         left += 2 + width;
     }
     for (size_t r = 0; r < n_rows; r++) {
         const struct bbf_row *row = &grid->rows[r];
         end_line(out);
+        drain(to);
         left = 0;
         for (size_t c = 0; c < row->n_cells; c++) {
             cell_text(&text, &row->cells[c]);
-            size_t width = c < COLUMNS ? widths[c] : width_of(text.data, text.len);
-            add_padded(out, text.data != NULL ? text.data : "", text.len, left, width,
-                       is_right(row->cells[c].kind), c + 1 == row->n_cells);
+            size_t width = c < COLUMNS ? widths[c] : 0;
+            add_padded(to, bbf_buf_cstr(&text), text.len, left, width, is_right(row->cells[c].kind),
+                       c + 1 == row->n_cells);
             left += 2 + width;
         }
     }
     end_line(out);
+    out->failed = out->failed || text.failed;
     bbf_buf_free(&text);
 }
 
@@ -232,17 +284,34 @@ static void show_map(struct bbf_buf *out, const struct bbf_command *map)
     }
 }
 
+/* "2026-11-23T13:17:02.123+01:00 ": ISO 8601, local time with its zone. */
+static void add_time(struct bbf_buf *out, int64_t ms)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm local;
+    char text[32], zone[8];
+
+    if (localtime_r(&seconds, &local) == NULL)
+        return;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
+    strftime(zone, sizeof zone, "%z", &local);
+    bbf_buf_printf(out, "%s.%03d%.3s:%s ", text, (int)(ms % 1000), zone, zone + 3);
+}
+
+/* With a time before each of its lines, if it has one. */
 static void show_message(struct bbf_buf *out, const struct bbf_command *message)
 {
-    time_t seconds = (time_t)(message->timestamp_ms / 1000);
-    struct tm local;
-    char text[32];
+    const char *at = message->text[0].len > 0 ? message->text[0].s : "";
+    const char *end = at + message->text[0].len;
 
-    if (message->timestamp_ms != 0 && localtime_r(&seconds, &local) != NULL) {
-        strftime(text, sizeof text, "%H:%M:%S", &local);
-        bbf_buf_printf(out, "%s:%03d : ", text, (int)(message->timestamp_ms % 1000));
-    }
-    add_text(out, &message->text[0]);
+    do {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        const char *next = line != NULL ? line + 1 : end;
+        if (message->timestamp_ms > 0)
+            add_time(out, message->timestamp_ms);
+        add_lines(out, &(struct bbf_wire_str){(char *)at, (size_t)(next - at)}, 0);
+        at = next;
+    } while (at < end);
     if (message->text[0].len == 0)
         bbf_buf_char(out, '\n');
     end_line(out);
@@ -264,12 +333,19 @@ static void show_error(struct bbf_buf *out, const struct bbf_command *error)
         if (class->len > 0 || message->len > 0)
             end_line(out);
     }
-    add_text(out, stack);
+    add_lines(out, stack, 0);
     end_line(out);
 }
 
 void bbf_show(struct bbf_buf *out, const struct bbf_command *command)
 {
+    bbf_show_to(&(struct bbf_show_to){.out = out}, command);
+}
+
+void bbf_show_to(const struct bbf_show_to *to, const struct bbf_command *command)
+{
+    struct bbf_buf *out = to->out;
+
     end_line(out);
     switch (command->type) {
     case BBF_CMD_MESSAGE:
@@ -279,7 +355,7 @@ void bbf_show(struct bbf_buf *out, const struct bbf_command *command)
         show_error(out, command);
         break;
     case BBF_CMD_GRID_DATA:
-        show_grid(out, command);
+        show_grid(to, command);
         break;
     case BBF_CMD_NUMBER_MAP:
     case BBF_CMD_STRING_MAP:

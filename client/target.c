@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/target.h"
 
+#include "client/output.h"
 #include "client/proc.h"
 #include "core/err.h"
-#include "wire/conn.h"
+#include "wire/client/conn.h"
 #include "wire/sockdir.h"
 
 #include <ctype.h>
@@ -23,9 +25,9 @@ static const char start_with[] =
 static void agents_add(void *ctx, pid_t pid, uid_t uid, const char *path)
 {
     struct bbf_agents *agents = ctx;
-    struct bbf_agent agent = {.pid = pid, .uid = uid};
+    struct bbf_target agent = {.pid = pid, .uid = uid};
 
-    struct bbf_agent *items = realloc(agents->items, (agents->count + 1) * sizeof *agents->items);
+    struct bbf_target *items = realloc(agents->items, (agents->count + 1) * sizeof *agents->items);
     if (items != NULL)
         agents->items = items;
     agent.main = bbf_proc_main(pid);
@@ -112,7 +114,7 @@ void bbf_agents_free(struct bbf_agents *agents)
     *agents = (struct bbf_agents){NULL, 0, false};
 }
 
-const char *bbf_agent_text(const struct bbf_agent *agent, char *to, size_t to_size)
+const char *bbf_agent_text(const struct bbf_target *agent, char *to, size_t to_size)
 {
     if (agent->main[0] != '\0')
         snprintf(to, to_size, "JVM %ld (%s)", (long)agent->pid, agent->main);
@@ -149,11 +151,11 @@ static void print_jvm(void *ctx, pid_t pid)
     char *name = bbf_proc_main(pid);
     if (name != NULL && (search->part == NULL || strstr(name, search->part) != NULL)) {
         if (search->found == 0)
-            fputs("Without the agent, or not answering:\n", stderr);
+            bbf_note("Without the agent, or not answering:");
         if (search->found < SHOWN)
-            fprintf(stderr, "  %ld  %s\n", (long)pid, name);
+            bbf_note("  %ld  %s", (long)pid, name);
         else if (search->found == SHOWN)
-            fputs("  ...\n", stderr);
+            bbf_note("  ...");
         search->found++;
     }
     free(name);
@@ -189,7 +191,7 @@ static const char *user_name(uid_t uid, char *to, size_t to_size)
 }
 
 /* `pid` is no agent that answers: what is it, then? */
-static int explain_pid(pid_t pid, const char *written, const struct bbf_request *request)
+static int explain_pid(pid_t pid, const char *written, const struct bbf_command_line *request)
 {
     char user[64];
     uid_t owner = 0;
@@ -220,20 +222,29 @@ static int explain_pid(pid_t pid, const char *written, const struct bbf_request 
     else if (kind == BBF_PROC_JVM)
         rc = bbf_fail(BBF_EXIT_TARGET, "JVM %ld (%s) runs without the bbflow agent; %s", (long)pid,
                       shown, start_with);
+    else if (bbf_proc_has_thread(pid, BBF_AGENT_STOPPED))
+        rc = bbf_fail(BBF_EXIT_TARGET,
+                      "bbflow was stopped in JVM %ld (%s); 'bbflow attach %ld' follows again",
+                      (long)pid, shown, (long)pid);
+    else if (!bbf_proc_has_thread(pid, BBF_AGENT_THREAD))
+        rc = bbf_fail(BBF_EXIT_TARGET,
+                      "JVM %ld (%s) has libbbflow.so loaded, but bbflow does not run there: it was "
+                      "stopped, or is off, which the JVM's stderr explains; 'bbflow attach %ld' "
+                      "follows again",
+                      (long)pid, shown, (long)pid);
     else
         rc = bbf_fail(BBF_EXIT_TARGET,
-                      "JVM %ld (%s) has libbbflow.so loaded, but no socket of it was found%s%s; "
+                      "bbflow runs in JVM %ld (%s), but no socket of it was found%s%s; "
                       "if jcmd has just attached it, ask again in a moment; if it has socket=DIR "
-                      "give --socket DIR; if it was stopped, 'bbflow attach' it again; else its "
-                      "stderr says why bbflow is off",
+                      "give --socket DIR; else the JVM's stderr says why it has none",
                       (long)pid, shown, request->socket != NULL ? " below " : "",
                       request->socket != NULL ? request->socket : "");
     free(name);
     return rc;
 }
 
-static const struct bbf_agent *choose_pid(const struct bbf_agents *agents,
-                                          const struct bbf_request *request, int *exit_code)
+static const struct bbf_target *choose_pid(const struct bbf_agents *agents,
+                                           const struct bbf_command_line *request, int *exit_code)
 {
     errno = 0;
     long pid = strtol(request->target, NULL, 10);
@@ -261,17 +272,17 @@ static int match_quality(const char *main, const char *part)
 static void print_agents(const struct bbf_agents *agents, const char *part, int quality)
 {
     for (size_t i = 0; i < agents->count; i++) {
-        const struct bbf_agent *agent = &agents->items[i];
+        const struct bbf_target *agent = &agents->items[i];
         if (part == NULL || match_quality(agent->main, part) == quality)
-            fprintf(stderr, "  %ld  %s\n", (long)agent->pid, agent->main);
+            bbf_note("  %ld  %s", (long)agent->pid, agent->main);
     }
 }
 
 /* The best quality counts: a JVM whose class is exactly "Main" is meant, not "com.Mainly". */
-static const struct bbf_agent *choose_name(const struct bbf_agents *agents, const char *part,
-                                           int *exit_code)
+static const struct bbf_target *choose_name(const struct bbf_agents *agents, const char *part,
+                                            int *exit_code)
 {
-    const struct bbf_agent *best = NULL;
+    const struct bbf_target *best = NULL;
     int best_quality = 0;
     size_t equals = 0;
 
@@ -295,7 +306,7 @@ static const struct bbf_agent *choose_name(const struct bbf_agents *agents, cons
     bbf_fail(BBF_EXIT_TARGET, "no JVM with the agent has '%s' in the name of its main class%s",
              part,
              agents->count > 0 ? "; there are:"
-                               : "; to give one the agent:\n"
+                               : "; to give one the agent: "
                                  "bbflow attach PID include=your.package");
     print_agents(agents, NULL, 0);
     struct jvm_search search = {agents, part, 0};
@@ -303,8 +314,8 @@ static const struct bbf_agent *choose_name(const struct bbf_agents *agents, cons
     return NULL;
 }
 
-const struct bbf_agent *bbf_target_choose(const struct bbf_agents *agents,
-                                          const struct bbf_request *request, int *exit_code)
+const struct bbf_target *bbf_target_choose(const struct bbf_agents *agents,
+                                           const struct bbf_command_line *request, int *exit_code)
 {
     if (request->target != NULL && all_digits(request->target))
         return choose_pid(agents, request, exit_code);
@@ -345,7 +356,7 @@ static void consider_jvm(void *ctx, pid_t pid)
     char *name = bbf_proc_main(pid);
     int quality = name != NULL ? match_quality(name, choice->part) : 0;
     if (choice->print && quality == choice->quality) {
-        fprintf(stderr, "  %ld  %s\n", (long)pid, name);
+        bbf_note("  %ld  %s", (long)pid, name);
     } else if (!choice->print && quality > 0 && quality >= choice->quality) {
         choice->equals = quality > choice->quality ? 1 : choice->equals + 1;
         choice->quality = quality;
@@ -373,8 +384,8 @@ static pid_t jvm_by_name(const char *part, int *exit_code)
     return 0;
 }
 
-pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_request *request, char *who,
-                     size_t who_size, int *exit_code)
+pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_command_line *request,
+                     char *who, size_t who_size, int *exit_code)
 {
     pid_t pid = 0;
     if (request->target == NULL) {
@@ -397,7 +408,7 @@ pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_request *
     }
     if (pid == 0)
         return 0;
-    struct bbf_agent jvm = {.pid = pid, .main = bbf_proc_main(pid)};
+    struct bbf_target jvm = {.pid = pid, .main = bbf_proc_main(pid)};
     if (jvm.main != NULL)
         bbf_agent_text(&jvm, who, who_size);
     free(jvm.main);

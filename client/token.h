@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/token.h - the file that holds the secret of an agent's TCP port (BTrace 3.0's
- * authentication). Source: facts/btrace-wire.md 2.1, without its rule on the owner: the file may be
+ * authentication). Source: docs/btrace-wire.md 2.1, without its rule on the owner: the file may be
  * a copy, or root's look at another's.
  *
- * Called by: verbs.c. Threads: one.
+ * Threads: one.
  */
 #ifndef BBF_CLIENT_TOKEN_H
 #define BBF_CLIENT_TOKEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/verbs.h"
 
 #include "client/attach.h"
@@ -8,7 +9,7 @@
 #include "core/err.h"
 #include "core/option.h"
 #include "render/render.h"
-#include "wire/conn.h"
+#include "wire/client/conn.h"
 #include "wire/sockdir.h"
 
 #include <errno.h>
@@ -23,19 +24,17 @@ enum {
     WAIT_MS = 60000, /* for a new agent's first answer */
     GONE_MS = 5000,  /* for a stopped agent's socket */
     PAUSE_MS = 50,
-    TREE_LEAVES = 100, /* what `tree` shows without --all */
+    STATUS_MOST = 16 << 20, /* bytes of a new agent's first answer */
+    TREE_LEAVES = 100,      /* what `tree` shows without --all */
     WHY = 512
 };
 
 int bbf_fail(int exit_code, const char *format, ...)
 {
     va_list args;
-    fflush(stdout); /* the message comes after what is already said */
-    fputs("bbflow: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    bbf_vnote("bbflow: ", format, args);
     va_end(args);
-    fputc('\n', stderr);
     return exit_code;
 }
 
@@ -55,7 +54,7 @@ int bbf_exit_of(int err)
     }
 }
 
-int bbf_verb_list(const struct bbf_request *request)
+int bbf_verb_list(const struct bbf_command_line *request)
 {
     struct bbf_agents agents;
 
@@ -63,15 +62,15 @@ int bbf_verb_list(const struct bbf_request *request)
         return bbf_verb_probes(request);
     bbf_agents_find(&agents, request->socket);
     for (size_t i = 0; i < agents.count; i++) {
-        const struct bbf_agent *agent = &agents.items[i];
-        printf("%ld  %s  %s\n", (long)agent->pid, agent->main[0] != '\0' ? agent->main : "?",
-               agent->path);
+        const struct bbf_target *agent = &agents.items[i];
+        bbf_print("%ld  %s  %s", (long)agent->pid, agent->main[0] != '\0' ? agent->main : "?",
+                  agent->path);
     }
     int rc = bbf_output_flush();
     if (rc == BBF_EXIT_OK && agents.failed)
         rc = bbf_fail(BBF_EXIT_FAILED, "out of memory: the list is not complete");
     else if (rc == BBF_EXIT_OK && agents.count == 0) {
-        struct bbf_request nobody = *request;
+        struct bbf_command_line nobody = *request;
         nobody.target = NULL;
         (void)bbf_target_choose(&agents, &nobody, &rc); /* says so */
     }
@@ -82,26 +81,27 @@ int bbf_verb_list(const struct bbf_request *request)
 /* ---- One JVM --------------------------------------------------------------------------------- */
 
 /* Ask the target for the document of `event`. */
-static int ask_target(const struct bbf_request *request, const char *event,
+static int ask_target(const struct bbf_command_line *request, const char *event,
                       struct bbf_buf *document, char who[BBF_WHO])
 {
     struct bbf_conn *conn = NULL;
-    char name[64], why[WHY] = "";
+    char name[64], asked[100], why[WHY] = "";
 
     int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
     snprintf(name, sizeof name, "%s%s", event, request->gc ? " gc" : "");
     int rc = bbf_conn_event(conn, name, document, why, sizeof why);
-    bbf_conn_close(conn);
     if (rc == BBF_OK && document->failed)
         rc = BBF_ENOMEM;
-    if (rc == BBF_EREFUSED)
-        return bbf_fail(BBF_EXIT_REFUSED, "%s refused '%s': %s", who, name, why);
-    if (rc != BBF_OK)
-        return bbf_fail(bbf_exit_of(rc), "%s, asked for '%s': %s", who, name,
-                        why[0] != '\0' ? why : bbf_strerror(rc));
-    return BBF_EXIT_OK;
+    if (rc == BBF_EREFUSED) {
+        exit_code = bbf_fail(BBF_EXIT_REFUSED, "%s refused '%s': %s", who, name, why);
+    } else if (rc != BBF_OK) {
+        snprintf(asked, sizeof asked, ", asked for '%s'", name);
+        exit_code = bbf_fail_asking(conn, who, rc, asked, why);
+    }
+    bbf_conn_close(conn);
+    return exit_code;
 }
 
 /* A text of the agent's, to stdout, with one newline at its end. */
@@ -112,7 +112,7 @@ static int print_text(struct bbf_buf *text)
     return bbf_output_write(NULL, text);
 }
 
-int bbf_verb_status(const struct bbf_request *request)
+int bbf_verb_status(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
@@ -123,13 +123,26 @@ int bbf_verb_status(const struct bbf_request *request)
     return exit_code;
 }
 
-int bbf_verb_reset(const struct bbf_request *request)
+/* Which JVM it was, if that is not what was written: on stderr, since the answer is for programs.
+ */
+static void say_which(const struct bbf_command_line *request, const char *done, const char *who)
+{
+    const char *target = request->target;
+
+    if (target == NULL ||
+        (target[strspn(target, "0123456789")] != '\0' && !bbf_is_remote(target, NULL, 0, NULL)))
+        (void)bbf_fail(BBF_EXIT_OK, "%s %s", done, who);
+}
+
+int bbf_verb_reset(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
     int exit_code = ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who);
-    if (exit_code == BBF_EXIT_OK)
+    if (exit_code == BBF_EXIT_OK) {
+        say_which(request, "reset in", who);
         exit_code = print_text(&text);
+    }
     bbf_buf_free(&text);
     return exit_code;
 }
@@ -140,7 +153,7 @@ static int fill_param(struct bbf_entry *entry, char *param)
     char *equals = strchr(param, '=');
     if (equals == NULL || equals == param)
         return bbf_fail(BBF_EXIT_USAGE,
-                        "'%s' is no setting; write name=value, as trackDirectOnly=true "
+                        "'%s' is no setting; write name=value, as trackDirectOnly=on "
                         "('bbflow help options' lists them)",
                         param);
     *equals = '\0';
@@ -153,7 +166,7 @@ static int fill_param(struct bbf_entry *entry, char *param)
     return BBF_EXIT_OK;
 }
 
-int bbf_verb_set(const struct bbf_request *request)
+int bbf_verb_set(const struct bbf_command_line *request)
 {
     struct bbf_entry *entries;
     struct bbf_buf answer = BBF_BUF_INIT;
@@ -163,7 +176,7 @@ int bbf_verb_set(const struct bbf_request *request)
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE,
                         "set needs name=value, as: bbflow set %s "
-                        "trackDirectOnly=true",
+                        "trackDirectOnly=on",
                         request->target != NULL ? request->target : "PID");
     entries = calloc(request->n_params, sizeof *entries);
     if (entries == NULL)
@@ -176,14 +189,16 @@ int bbf_verb_set(const struct bbf_request *request)
     if (exit_code == BBF_EXIT_OK) {
         int rc = bbf_conn_set(conn, entries, request->n_params, &answer, why, sizeof why);
         bbf_conn_close(conn);
-        if (rc == BBF_OK)
+        if (rc == BBF_OK) {
+            say_which(request, "changed in", who);
             exit_code = print_text(&answer);
-        else
+        } else {
             exit_code = bbf_fail(bbf_exit_of(rc), "%s%s: %s", who,
                                  rc == BBF_EREFUSED ? " refused, nothing was changed" : "",
                                  answer.len > 0   ? bbf_buf_cstr(&answer)
                                  : why[0] != '\0' ? why
                                                   : bbf_strerror(rc));
+        }
     }
     bbf_buf_free(&answer);
     free(entries);
@@ -192,9 +207,10 @@ int bbf_verb_set(const struct bbf_request *request)
 
 /* ---- Arriving and leaving -------------------------------------------------------------------- */
 
-/* All parameters as one option string, checked before any JVM is asked. */
-static int join_options(const struct bbf_request *request, struct bbf_buf *text, char *socket,
-                        size_t socket_size)
+/* All parameters as one option string, checked before any JVM is asked. *everything: no include= is
+ * among them. */
+static int join_options(const struct bbf_command_line *request, struct bbf_buf *text, char *socket,
+                        size_t socket_size, bool *everything)
 {
     struct bbf_options options;
     struct bbf_option_error error;
@@ -209,20 +225,33 @@ static int join_options(const struct bbf_request *request, struct bbf_buf *text,
                              rc == BBF_ENOMEM ? bbf_strerror(rc) : error.at.text);
     else if (options.help)
         exit_code = bbf_fail(BBF_EXIT_USAGE, "'bbflow help options' lists the options");
+    else if (options.version)
+        exit_code = bbf_fail(BBF_EXIT_USAGE, "'bbflow version' prints the version");
+    *everything = rc == BBF_OK && options.include == NULL;
     snprintf(socket, socket_size, "%s",
              rc == BBF_OK && options.socket != NULL ? options.socket : "");
     bbf_options_free(&options);
     return exit_code;
 }
 
-/* libbbflow.so beside this program, or in ../lib. */
+/* `file` as a path without links, or as it is if it does not exist. */
+static void whole_path(const char *file, char *path, size_t size)
+{
+    char *whole = realpath(file, NULL);
+    snprintf(path, size, "%s", whole != NULL ? whole : file);
+    free(whole);
+}
+
+/* libbbflow.so beside this program (a build folder), where `cmake --install` put it, or in ../lib;
+ * the last of them if it is in none. */
 static void find_library(const char *wanted, char *path, size_t size)
 {
-    char own[400];
+    static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib"};
+    enum { FOLDERS = sizeof folders / sizeof folders[0] };
+    char own[400], file[WHY];
+
     if (wanted != NULL) {
-        char *whole = realpath(wanted, NULL);
-        snprintf(path, size, "%s", whole != NULL ? whole : wanted);
-        free(whole);
+        whole_path(wanted, path, size);
         return;
     }
     ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -230,13 +259,12 @@ static void find_library(const char *wanted, char *path, size_t size)
     char *slash = strrchr(own, '/');
     if (slash != NULL)
         *slash = '\0';
-    snprintf(path, size, "%s/libbbflow.so", own);
-    if (access(path, F_OK) == 0)
-        return;
-    slash = strrchr(own, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    snprintf(path, size, "%s/lib/libbbflow.so", own);
+    for (size_t i = 0; i < FOLDERS; i++) {
+        snprintf(file, sizeof file, "%s/%s/libbbflow.so", own, folders[i]);
+        if (access(file, F_OK) == 0)
+            break;
+    }
+    whole_path(file, path, size);
 }
 
 /* The agent begins after the JVM's answer: when its server answers, the classes are done. */
@@ -251,8 +279,13 @@ static int await_agent(pid_t pid, const char *who, const char *socket)
         int rc = BBF_ENOTFOUND;
         bbf_agents_find(&agents, socket);
         for (size_t i = 0; i < agents.count; i++)
-            if (agents.items[i].pid == pid)
-                rc = bbf_conn_open_unix(&conn, agents.items[i].path, WAIT_MS, why, sizeof why);
+            if (agents.items[i].pid == pid) {
+                struct bbf_conn_config config = {.path = agents.items[i].path,
+                                                 .protocol = BBF_PROTOCOL_2,
+                                                 .timeout_ms = WAIT_MS,
+                                                 .max_answer = STATUS_MOST};
+                rc = bbf_conn_open(&conn, &config, why, sizeof why);
+            }
         bbf_agents_free(&agents);
         if (rc == BBF_OK)
             rc = bbf_conn_event(conn, "status", &text, why, sizeof why);
@@ -275,13 +308,14 @@ static int await_agent(pid_t pid, const char *who, const char *socket)
         who);
 }
 
-int bbf_verb_attach(const struct bbf_request *request)
+int bbf_verb_attach(const struct bbf_command_line *request)
 {
     struct bbf_agents agents;
     struct bbf_buf options = BBF_BUF_INIT;
     char who[WHY] = "JVM", library[WHY], socket[WHY];
+    bool everything;
 
-    int exit_code = join_options(request, &options, socket, sizeof socket);
+    int exit_code = join_options(request, &options, socket, sizeof socket, &everything);
     const char *folder = request->socket != NULL ? request->socket
                          : socket[0] != '\0'     ? socket
                                                  : NULL;
@@ -291,15 +325,24 @@ int bbf_verb_attach(const struct bbf_request *request)
         pid = bbf_target_jvm(&agents, request, who, sizeof who, &exit_code);
         bbf_agents_free(&agents);
     }
-    if (pid != 0) {
+    if (pid != 0)
+        exit_code = bbf_fail_if_stopped(pid, who);
+    if (pid != 0 && exit_code == BBF_EXIT_OK) {
         find_library(request->agent, library, sizeof library);
         exit_code = bbf_attach_load(pid, who, library, bbf_buf_cstr(&options));
         if (exit_code == BBF_EXIT_OK)
             exit_code = await_agent(pid, who, folder);
         if (exit_code == BBF_EXIT_OK) {
-            printf("%s is followed now; 'bbflow tree %ld' shows what was seen, 'bbflow stop %ld' "
-                   "undoes it\n",
-                   who, (long)pid, (long)pid);
+            bbf_print(
+                "%s is followed now; 'bbflow tree %ld' shows what was seen, 'bbflow stop %ld' "
+                "undoes it",
+                who, (long)pid, (long)pid);
+            if (everything)
+                bbf_print(
+                    "no include= was given: every class is followed but the JDK's, Netty's and "
+                    "known agents'; 'bbflow set %ld include=your.package' follows yours alone, "
+                    "and costs less",
+                    (long)pid);
             exit_code = bbf_output_flush();
         }
     }
@@ -307,7 +350,7 @@ int bbf_verb_attach(const struct bbf_request *request)
     return exit_code;
 }
 
-int bbf_verb_stop(const struct bbf_request *request)
+int bbf_verb_stop(const struct bbf_command_line *request)
 {
     struct bbf_agents agents;
     struct bbf_buf text = BBF_BUF_INIT;
@@ -318,7 +361,7 @@ int bbf_verb_stop(const struct bbf_request *request)
     bool remote = request->target != NULL && bbf_is_remote(request->target, NULL, 0, NULL);
     if (!remote) {
         bbf_agents_find(&agents, request->socket);
-        const struct bbf_agent *agent = bbf_target_choose(&agents, request, &exit_code);
+        const struct bbf_target *agent = bbf_target_choose(&agents, request, &exit_code);
         if (agent != NULL)
             snprintf(path, sizeof path, "%s", agent->path);
         bbf_agents_free(&agents);
@@ -333,8 +376,10 @@ int bbf_verb_stop(const struct bbf_request *request)
             break;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
-    if (exit_code == BBF_EXIT_OK)
+    if (exit_code == BBF_EXIT_OK) {
+        say_which(request, "stopped in", who);
         exit_code = print_text(&text);
+    }
     bbf_buf_free(&text);
     return exit_code;
 }
@@ -406,7 +451,7 @@ static int parse_snapshot(const char *from, bool file, const struct bbf_buf *doc
                     from, why);
 }
 
-int bbf_verb_read(const struct bbf_request *request)
+int bbf_verb_read(const struct bbf_command_line *request)
 {
     struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
     struct bbf_snapshot *snapshot = NULL;
@@ -430,12 +475,16 @@ int bbf_verb_read(const struct bbf_request *request)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
     if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON) {
         /* As it came: a newer agent may say more than we know. */
-        exit_code = bbf_output_write(request->output, &document);
+        exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
         struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};
         int rc = bbf_render(&text, snapshot, format, &options);
-        exit_code = rc == BBF_OK ? bbf_output_write(request->output, &text)
-                                 : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));
+        if (rc != BBF_OK)
+            exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));
+        else if ((bbf_format_flags(format) & BBF_FORMAT_EXACT) != 0)
+            exit_code = bbf_output_exact(request->output, &text);
+        else
+            exit_code = bbf_output_write(request->output, &text);
     }
     bbf_snapshot_free(snapshot);
     bbf_buf_free(&document);

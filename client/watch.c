@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/watch.c - the commands that show whatever an agent sends, ours or a stock BTrace agent's:
  * watch, event, list host:port (client/verbs.h).
@@ -5,18 +6,39 @@
 #include "client/verbs.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/connect.h"
 #include "client/output.h"
+#include "client/proc.h"
 #include "client/show.h"
+#include "client/target.h"
 #include "core/err.h"
 
-enum { WHY = 512, GOODBYE_MS = 2000 };
+enum {
+    WHY = 512,
+    GOODBYE_MS = 2000,
+    ASK_MS = 10000,      /* between two questions to an agent that says nothing */
+    PATIENCE_MS = 60000, /* for its answer */
+    ENDING_MS = 3000,    /* for a JVM to end after its agent has */
+    PAUSE_MS = 50
+};
+
+/* Has the reader of our stdout gone (| head -1)? */
+static bool is_unread(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+
+    return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
+}
 
 /* What was shown so far goes out. */
 static int put_out(struct bbf_buf *text)
@@ -27,7 +49,7 @@ static int put_out(struct bbf_buf *text)
     return rc;
 }
 
-int bbf_verb_probes(const struct bbf_request *request)
+int bbf_verb_probes(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command list;
@@ -41,7 +63,7 @@ int bbf_verb_probes(const struct bbf_request *request)
     if (rc == BBF_OK) {
         bbf_show(&text, &list);
         if (list.n_list == 0)
-            fputs("no probe that a client may connect to\n", stderr);
+            bbf_note("no probe that a client may connect to");
         exit_code = put_out(&text);
         bbf_command_free(&list);
     } else {
@@ -57,9 +79,21 @@ int bbf_verb_probes(const struct bbf_request *request)
 struct shown {
     struct bbf_buf text;
     bool documents; /* texts without a time are pieces of one */
+    bool exact;     /* it was asked for as JSON */
     bool failed;
     int exit_code;
 };
+
+/* What was shown goes out; after a failure it is dropped. */
+static void put_lines(void *ctx, struct bbf_buf *out)
+{
+    struct shown *shown = ctx;
+
+    if (shown->exit_code == BBF_EXIT_OK)
+        shown->exit_code = bbf_output_lines(out, shown->exact);
+    else
+        out->len = 0;
+}
 
 static void show_answer(void *ctx, const struct bbf_command *command)
 {
@@ -70,13 +104,13 @@ static void show_answer(void *ctx, const struct bbf_command *command)
     if (shown->documents && command->type == BBF_CMD_MESSAGE && command->timestamp_ms == 0)
         bbf_buf_add(&shown->text, command->text[0].s, command->text[0].len);
     else
-        bbf_show(&shown->text, command);
+        bbf_show_to(&(struct bbf_show_to){&shown->text, put_lines, shown}, command);
     if (shown->text.len > BBF_BUF_PIECE && shown->exit_code == BBF_EXIT_OK)
-        shown->exit_code = put_out(&shown->text);
+        shown->exit_code = bbf_output_lines(&shown->text, shown->exact);
 }
 
 /* The words of the question, as one. */
-static void join(const struct bbf_request *request, struct bbf_buf *name)
+static void join(const struct bbf_command_line *request, struct bbf_buf *name)
 {
     for (size_t i = 0; i < request->n_params; i++) {
         bbf_buf_str(name, i > 0 ? " " : "");
@@ -84,7 +118,7 @@ static void join(const struct bbf_request *request, struct bbf_buf *name)
     }
 }
 
-int bbf_verb_event(const struct bbf_request *request)
+int bbf_verb_event(const struct bbf_command_line *request)
 {
     struct shown shown = {.text = BBF_BUF_INIT, .documents = request->probe == NULL};
     struct bbf_buf name = BBF_BUF_INIT;
@@ -98,12 +132,14 @@ int bbf_verb_event(const struct bbf_request *request)
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
     join(request, &name);
+    shown.exact = shown.documents && (strcmp(bbf_buf_cstr(&name), "json") == 0 ||
+                                      strcmp(bbf_buf_cstr(&name), "json gc") == 0);
     int rc = bbf_conn_ask(conn, request->probe, bbf_buf_cstr(&name), &shown, show_answer, why,
                           sizeof why);
     bbf_conn_close(conn);
     exit_code = shown.exit_code;
     if (exit_code == BBF_EXIT_OK)
-        exit_code = put_out(&shown.text);
+        exit_code = shown.exact ? bbf_output_exact(NULL, &shown.text) : put_out(&shown.text);
     if (rc != BBF_OK)
         exit_code =
             bbf_fail(bbf_exit_of(rc), "%s, asked for '%s': %s", who, bbf_buf_cstr(&name), why);
@@ -116,21 +152,181 @@ int bbf_verb_event(const struct bbf_request *request)
 
 /* ---- The live stream ------------------------------------------------------------------------- */
 
-/* A descriptor that can be read once the person has had enough; *old is the mask to go back to. */
-static int catch_signals(sigset_t *old)
+/* What can end the stream, or is to be looked at, beside the connection: signals, a closed stdout,
+ * and a timer for the question whether the agent is still there. One descriptor has all of them. */
+struct ears {
+    int all, signals, timer; /* epoll, signalfd, timerfd */
+    unsigned every_ms, patience_ms;
+    int64_t asked_ms; /* when the agent was asked and has not spoken since; 0: it was not */
+    unsigned pending; /* questions that it has not answered yet, whatever else it said */
+    sigset_t before;  /* the mask to go back to */
+};
+
+enum heard { NOTHING, ENOUGH, LOOK };
+
+static bool listen_to(const struct ears *ears, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.fd = fd};
+
+    return epoll_ctl(ears->all, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* 0 or errno. */
+static int open_ears(struct ears *ears, const struct bbf_command_line *request)
 {
     sigset_t end;
 
+    ears->patience_ms = request->timeout_ms > 0 ? request->timeout_ms : PATIENCE_MS;
+    ears->every_ms = ears->patience_ms < ASK_MS ? ears->patience_ms : ASK_MS;
+    ears->asked_ms = 0;
     sigemptyset(&end);
     sigaddset(&end, SIGINT);
     sigaddset(&end, SIGTERM);
     sigaddset(&end, SIGHUP);
-    sigprocmask(SIG_BLOCK, &end, old);
-    return signalfd(-1, &end, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigprocmask(SIG_BLOCK, &end, &ears->before);
+    const struct itimerspec every = {
+        .it_value = {ears->every_ms / 1000, ears->every_ms % 1000 * 1000000L},
+        .it_interval = {ears->every_ms / 1000, ears->every_ms % 1000 * 1000000L}};
+    ears->all = epoll_create1(EPOLL_CLOEXEC);
+    ears->signals = signalfd(-1, &end, SFD_CLOEXEC | SFD_NONBLOCK);
+    ears->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (ears->all < 0 || ears->signals < 0 || ears->timer < 0 ||
+        timerfd_settime(ears->timer, 0, &every, NULL) != 0 ||
+        !listen_to(ears, ears->signals, EPOLLIN) || !listen_to(ears, ears->timer, EPOLLIN))
+        return errno;
+    /* No events: errors and hang-ups come all the same. A plain file is refused, and never closes.
+     */
+    (void)listen_to(ears, STDOUT_FILENO, 0);
+    return 0;
+}
+
+static void close_ears(struct ears *ears)
+{
+    struct signalfd_siginfo taken;
+
+    while (ears->signals >= 0 && read(ears->signals, &taken, sizeof taken) > 0)
+        continue;
+    sigprocmask(SIG_SETMASK, &ears->before, NULL); /* a second one ends us at once */
+    for (int *fd = (int[]){ears->all, ears->signals, ears->timer, -1}; *fd >= 0; fd++)
+        close(*fd);
+}
+
+static enum heard hear(const struct ears *ears)
+{
+    struct epoll_event event;
+    uint64_t times;
+
+    if (epoll_wait(ears->all, &event, 1, 0) <= 0)
+        return NOTHING;
+    if (event.data.fd != ears->timer)
+        return ENOUGH;
+    return read(ears->timer, &times, sizeof times) == sizeof times ? LOOK : NOTHING;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
+static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
+                const char *who)
+{
+    const struct bbf_command probes = {.type = BBF_CMD_LIST_PROBES};
+    char why[WHY] = "";
+
+    if (request->probe != NULL)
+        return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
+    if (ears->asked_ms == 0) {
+        int rc = bbf_conn_send(conn, &probes, why, sizeof why);
+        ears->asked_ms = now_ms();
+        ears->pending += rc == BBF_OK;
+        /* Closed: what is still to be read comes first, then the end. */
+        return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
+                                                 : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
+    }
+    if (now_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
+        return BBF_EXIT_OK;
+    snprintf(why, sizeof why, "the connection is lost: no answer for %u ms", ears->patience_ms);
+    return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);
+}
+
+/* The agent closed the connection: which end is it? */
+static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *request,
+                   const char *who)
+{
+    pid_t pid = bbf_conn_pid(conn);
+    struct bbf_agents agents;
+    bool there = false;
+
+    /* The agent goes first, then the JVM. */
+    for (unsigned waited = 0; pid != 0 && waited < ENDING_MS; waited += PAUSE_MS) {
+        if (bbf_proc_has_ended(pid)) {
+            (void)bbf_fail(BBF_EXIT_OK, "%s has ended, and the stream with it", who);
+            return BBF_EXIT_OK;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+    if (pid == 0)
+        return bbf_fail(BBF_EXIT_FAILED,
+                        "%s: the agent closed the connection: its JVM has ended, bbflow was "
+                        "stopped there, or the network failed",
+                        who);
+    bbf_agents_find(&agents, request->socket);
+    for (size_t i = 0; i < agents.count; i++)
+        there = there || agents.items[i].pid == pid;
+    bbf_agents_free(&agents);
+    if (there)
+        return bbf_fail(BBF_EXIT_FAILED, "%s: the agent closed the connection", who);
+    (void)bbf_fail(BBF_EXIT_OK,
+                   "bbflow was stopped in %s, and the stream with it; 'bbflow attach %ld' follows "
+                   "again",
+                   who, (long)pid);
+    return BBF_EXIT_OK;
+}
+
+/* The answer to a question of look(), which is not shown: lines of the stream may come first. */
+static bool is_answer(const struct bbf_command *command, struct ears *ears)
+{
+    if (command->type != BBF_CMD_LIST_PROBES || ears->pending == 0)
+        return false;
+    ears->pending--;
+    return true;
+}
+
+static void put_piece(void *ctx, struct bbf_buf *out)
+{
+    int *exit_code = ctx;
+
+    if (*exit_code == BBF_EXIT_OK && !is_unread())
+        *exit_code = put_out(out);
+    out->len = 0;
+}
+
+/* One command of the stream. *over: it was the last. */
+static int take(const struct bbf_command *command, struct ears *ears, struct bbf_buf *text,
+                const char *who, bool *over)
+{
+    int exit_code = BBF_EXIT_OK;
+
+    ears->asked_ms = 0;
+    if (is_answer(command, ears))
+        return BBF_EXIT_OK;
+    bbf_show_to(&(struct bbf_show_to){text, put_piece, &exit_code}, command);
+    put_piece(&exit_code, text); /* unread: the next look at the ears ends it */
+    if (command->type == BBF_CMD_EXIT && command->number[0] != 0)
+        exit_code =
+            bbf_fail(BBF_EXIT_FAILED, "%s ended the stream with %d", who, (int)command->number[0]);
+    *over = command->type == BBF_CMD_EXIT || command->type == BBF_CMD_DISCONNECT;
+    return exit_code;
 }
 
 /* Until the signal, the end of the stream, or a closed stdout. */
-static int follow(struct bbf_conn *conn, int stop_fd, const char *who, bool *over)
+static int follow(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
+                  const char *who, bool *over)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command;
@@ -139,21 +335,23 @@ static int follow(struct bbf_conn *conn, int stop_fd, const char *who, bool *ove
 
     *over = false;
     while (exit_code == BBF_EXIT_OK && !*over) {
-        int rc = bbf_conn_receive_until(conn, stop_fd, &command, why, sizeof why);
-        if (rc == BBF_EMORE)
-            break;
-        *over = true;
-        if (rc != BBF_OK) {
-            exit_code = bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
-            break;
+        int rc = bbf_conn_receive_until(conn, ears->all, &command, why, sizeof why);
+        if (rc == BBF_OK) {
+            exit_code = take(&command, ears, &text, who, over);
+            bbf_command_free(&command);
+            continue;
         }
-        bbf_show(&text, &command);
-        exit_code = put_out(&text);
-        if (command.type == BBF_CMD_EXIT && command.number[0] != 0)
-            exit_code = bbf_fail(BBF_EXIT_FAILED, "%s ended the stream with %d", who,
-                                 (int)command.number[0]);
-        *over = command.type == BBF_CMD_EXIT || command.type == BBF_CMD_DISCONNECT;
-        bbf_command_free(&command);
+        if (rc == BBF_EMORE) {
+            enum heard heard = hear(ears);
+            if (heard == ENOUGH)
+                break;
+            exit_code = heard == LOOK ? look(conn, request, ears, who) : BBF_EXIT_OK;
+            *over = exit_code != BBF_EXIT_OK;
+            continue;
+        }
+        *over = true;
+        exit_code = rc == BBF_ECLOSED ? say_end(conn, request, who)
+                                      : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
     bbf_buf_free(&text);
     return exit_code;
@@ -161,7 +359,7 @@ static int follow(struct bbf_conn *conn, int stop_fd, const char *who, bool *ove
 
 /* DISCONNECT, and what still comes before its answer. The tracker goes on; so whatever goes wrong
  * here is no failure of what was shown. */
-static int leave(struct bbf_conn *conn)
+static int leave(struct bbf_conn *conn, struct ears *ears)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command = {.type = BBF_CMD_MESSAGE};
@@ -174,20 +372,22 @@ static int leave(struct bbf_conn *conn)
         if (rc != BBF_OK)
             break;
         more = command.type != BBF_CMD_DISCONNECT && command.type != BBF_CMD_EXIT;
-        bbf_show(&text, &command);
+        if (!is_answer(&command, ears))
+            bbf_show(&text, &command);
         bbf_command_free(&command);
+        if (text.len > BBF_BUF_PIECE && bbf_output_lines(&text, false) != BBF_EXIT_OK)
+            break;
     }
-    rc = put_out(&text);
+    rc = is_unread() ? BBF_EXIT_OK : put_out(&text);
     bbf_buf_free(&text);
     return rc;
 }
 
-int bbf_verb_watch(const struct bbf_request *request)
+int bbf_verb_watch(const struct bbf_command_line *request)
 {
     struct bbf_conn *conn = NULL;
     char who[BBF_WHO], why[WHY];
-    sigset_t old;
-    bool over;
+    bool over = false;
 
     int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
@@ -199,20 +399,18 @@ int bbf_verb_watch(const struct bbf_request *request)
         bbf_conn_close(conn);
         return bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
-    int stop_fd = catch_signals(&old);
-    if (stop_fd < 0) {
-        bbf_conn_close(conn);
-        return bbf_fail(BBF_EXIT_FAILED, "signalfd: %s", strerror(errno));
+    struct ears ears = {.all = -1, .signals = -1, .timer = -1};
+    int cause = open_ears(&ears, request);
+    if (cause != 0) {
+        exit_code = bbf_fail(BBF_EXIT_FAILED, "cannot wait for the stream: %s", strerror(cause));
+    } else {
+        bbf_note("following %s; Ctrl-C ends it, and the tracker goes on", who);
+        exit_code = follow(conn, request, &ears, who, &over);
     }
-    fprintf(stderr, "following %s; Ctrl-C ends it, and the tracker goes on\n", who);
-    exit_code = follow(conn, stop_fd, who, &over);
-    struct signalfd_siginfo taken;
-    while (read(stop_fd, &taken, sizeof taken) > 0)
-        continue;
-    sigprocmask(SIG_SETMASK, &old, NULL); /* a second one ends us at once */
-    if (!over)
-        exit_code = exit_code == BBF_EXIT_OK ? leave(conn) : exit_code;
-    close(stop_fd);
+    bool leaves = cause == 0 && !over && exit_code == BBF_EXIT_OK;
+    close_ears(&ears);
+    if (leaves)
+        exit_code = leave(conn, &ears);
     bbf_conn_close(conn);
     return exit_code;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/buf.h - a growing byte buffer and string builder. Failure is sticky: after an allocation
  * failed every call is a no-op and `failed` is set, so that a render checks once, at its end. With
@@ -5,7 +6,7 @@
  * 0 again, so that a document of any size passes through little memory; only for writers that never
  * look back. The rest is handed on by bbf_buf_flush().
  *
- * Called by: render, wire, agent, client. Threads: one owner at a time.
+ * Threads: one owner at a time.
  */
 #ifndef BBF_CORE_BUF_H
 #define BBF_CORE_BUF_H

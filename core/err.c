@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/err.h"
 
 const char *bbf_strerror(int err)

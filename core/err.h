@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/err.h - the one list of error codes. Functions that can fail return 0 or one of these;
  * errno never crosses a folder's border. Text for a person is made once, at the edge (agent entry
  * or client), from the code and what the edge knows.
  *
- * Called by: everybody. Threads: any. Pure.
+ * Threads: any. Pure.
  */
 #ifndef BBF_CORE_ERR_H
 #define BBF_CORE_ERR_H

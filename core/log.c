@@ -1,21 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/log.h"
 
 #include "core/err.h"
+#include "core/file.h"
+#include "core/safe.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 2048 };
+enum { LINE_MAX_BYTES = 2048, WAIT_MS = 20 };
 
 /* Relaxed everywhere: a line may come out at the old level or in the old file; nothing else is
  * published through these two. */
 static atomic_int level_now = BBF_LOG_ERROR;
 static atomic_int fd_now = STDERR_FILENO;
+static _Atomic uint64_t lost;     /* in all */
+static _Atomic uint64_t lost_now; /* since the last line that was written */
 
 void bbf_log_set_level(enum bbf_log_level level)
 {
@@ -28,15 +34,15 @@ bool bbf_log_enabled(enum bbf_log_level level)
            (int)level <= atomic_load_explicit(&level_now, memory_order_relaxed);
 }
 
-int bbf_log_open(const char *path)
+int bbf_log_open(const char *path, char *why, size_t why_size)
 {
     int old = atomic_load_explicit(&fd_now, memory_order_relaxed);
     int fd = STDERR_FILENO;
 
     if (path != NULL) {
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
-        if (fd < 0)
-            return BBF_EIO;
+        int err = bbf_file_append(path, &fd, why, why_size);
+        if (err != BBF_OK)
+            return err;
     }
     if (old == STDERR_FILENO) {
         atomic_store_explicit(&fd_now, fd, memory_order_relaxed);
@@ -51,8 +57,14 @@ int bbf_log_open(const char *path)
     int cause = errno;
     if (fd != STDERR_FILENO)
         close(fd);
-    errno = cause;
+    if (done < 0)
+        snprintf(why, why_size, "%s: %s", path != NULL ? path : "stderr", strerror(cause));
     return done < 0 ? BBF_EIO : BBF_OK;
+}
+
+uint64_t bbf_log_lost(void)
+{
+    return atomic_load_explicit(&lost, memory_order_relaxed);
 }
 
 static const char *level_name(enum bbf_log_level level)
@@ -61,12 +73,46 @@ static const char *level_name(enum bbf_log_level level)
     return (size_t)level < sizeof names / sizeof names[0] ? names[level] : "?";
 }
 
-/* One line, so that two threads' texts never mix and a path with a newline forges no line. */
+/* One line, so that two threads' texts never mix and a path with a newline forges no line; and
+ * nothing that a terminal would obey. In place: a log line allocates nothing. */
 static void keep_to_one_line(char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        if ((unsigned char)text[i] < ' ' && text[i] != '\t')
-            text[i] = ' ';
+    for (char *p = text, *end = text + len; p < end;) {
+        uint32_t code;
+        size_t n = bbf_utf8_next(p, end, &code);
+        bool bad = code == BBF_UTF8_BAD && n == 1;
+        if (bad || (code != '\t' && bbf_is_unsafe(code)))
+            memset(p, bad ? '?' : ' ', n);
+        p += n;
+    }
+}
+
+/* What is 4 KiB or less has room in a pipe that poll(2) calls writable. */
+static bool write_line(const char *line, size_t len, int wait_ms)
+{
+    int fd = atomic_load_explicit(&fd_now, memory_order_relaxed);
+    ssize_t written;
+    if (poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, wait_ms) == 0)
+        return false;
+    do {
+        written = bbf_file_write_some(fd, line, len);
+    } while (written < 0 && errno == EINTR);
+    return written == (ssize_t)len;
+}
+
+static void put(const char *line, size_t len)
+{
+    uint64_t missing = atomic_exchange_explicit(&lost_now, 0, memory_order_relaxed);
+    char text[100];
+    if (missing > 0) {
+        int n = snprintf(text, sizeof text, "[bbflow] warn: %llu lines could not be written here\n",
+                         (unsigned long long)missing);
+        if (write_line(text, (size_t)n, 0))
+            missing = 0;
+    }
+    if (missing > 0 || !write_line(line, len, WAIT_MS)) {
+        atomic_fetch_add_explicit(&lost_now, missing + 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
     }
 }
 
@@ -93,9 +139,6 @@ void bbf_log(enum bbf_log_level level, const char *format, ...)
     keep_to_one_line(line, len);
     line[len++] = '\n';
 
-    ssize_t written;
-    do {
-        written = write(atomic_load_explicit(&fd_now, memory_order_relaxed), line, len);
-    } while (written < 0 && errno == EINTR);
+    put(line, len);
     errno = saved;
 }

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/nearest.h - "did you mean …": the known word nearest to what was written, by edit distance
  * (optimal string alignment: insert, delete, replace, swap of neighbours), letters' case ignored.
  *
- * Called by: core/option, client (verbs, formats), agent (packages). Threads: any. Pure.
+ * Threads: any. Pure.
  */
 #ifndef BBF_CORE_NEAREST_H
 #define BBF_CORE_NEAREST_H

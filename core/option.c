@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/option.h"
 
 #include "core/err.h"
@@ -21,97 +22,122 @@ static const struct bbf_choice onerror_words[] = {
 #define LIVE(e) .live = true, .effect = (e)
 
 static const struct bbf_option_row table[] = {
-    { "include", TYPE_PATTERNS, FIELD(include), LIVE(BBF_EFFECT_CLASSES), .initial = "",
+    { "include", TYPE_PATTERNS, .group = GROUP_FOLLOW, .start = true, FIELD(include), LIVE(BBF_EFFECT_CLASSES), .initial = "",
       .argument = "PATTERNS",
       .help = "follow buffers through these packages and classes (com.app+org.x.Main); without it "
-              "through every class but the JDK's, Netty's and known agents'" },
-    { "exclude", TYPE_PATTERNS, FIELD(exclude), LIVE(BBF_EFFECT_CLASSES), .initial = "",
+              "through all classes except the JDK's, Netty's and those of known agents" },
+    { "exclude", TYPE_PATTERNS, .start = true, FIELD(exclude), LIVE(BBF_EFFECT_CLASSES), .initial = "",
       .argument = "PATTERNS",
-      .help = "but not through these; beats include and trackConstructors" },
+      .help = "but not through these; overrides include and trackConstructors" },
     { "trackConstructors", TYPE_PATTERNS, FIELD(constructors), LIVE(BBF_EFFECT_CLASSES),
       .initial = "", .argument = "PATTERNS",
       .help = "follow buffers into the constructors of these classes" },
     { "track", TYPE_TRACKS, FIELD(track), .initial = "", .argument = "CLASS:METHOD",
-      .help = "follow objects of this class (or interface) too, from its constructor to the method "
-              "that closes them, as com.app.Connection:close; several join with '+'" },
-    { "trackDirectOnly", TYPE_BOOLEAN, FIELD(direct_only), LIVE(BBF_EFFECT_ROOTS),
-      .initial = "false", .argument = "true|false",
-      .help = "track direct buffers only, leave heap buffers alone" },
-    { "objects", TYPE_BOOLEAN, .on_off = true, FIELD(objects_everywhere), LIVE(BBF_EFFECT_CLASSES),
+      .help = "also follow objects of this class or interface, from the end of the constructor to "
+              "the method that closes them, as com.app.Connection:close; join several with '+'" },
+    { "trackDirectOnly", TYPE_BOOLEAN, .true_false = true, FIELD(direct_only),
+      LIVE(BBF_EFFECT_ROOTS),
+      .initial = "false", .argument = "on|off",
+      .help = "follow direct buffers only, not heap buffers" },
+    { "objects", TYPE_BOOLEAN, FIELD(objects_everywhere), LIVE(BBF_EFFECT_CLASSES),
       .initial = "off", .argument = "on|off",
-      .help = "look for buffers in every parameter of type Object, not only in the known handler "
-              "methods (slower)" },
-    { "sample", TYPE_COUNT, FIELD(sample), LIVE(BBF_EFFECT_ROOTS), .min = 1, .max = 1000000,
+      .help = "look for buffers in every parameter of type Object, not only in those of known "
+              "handler methods (slower)" },
+    { "sample", TYPE_COUNT, .group = GROUP_SHARE, .start = true, FIELD(sample), LIVE(BBF_EFFECT_ROOTS), .min = 1, .max = 1000000,
       .initial = "1", .argument = "N",
-      .help = "follow one buffer in N, drawn at its allocation; the numbers of a report are then "
-              "estimates" },
+      .help = "follow one buffer in N, chosen at random when it is allocated; the numbers of a "
+              "report are then estimates" },
     { "budget", TYPE_SHARE, FIELD(budget), LIVE(BBF_EFFECT_BUDGET), .min = 100, .max = 1000000,
       .initial = "off", .argument = "SHARE|off",
-      .help = "how much of the process's processor time bbflow may take, as 1% or 0.5%; while it "
-              "takes more, fewer buffers are followed (as by sample=, at least its N)" },
-    { "budgetSeconds", TYPE_COUNT, FIELD(budget_seconds), LIVE(BBF_EFFECT_BUDGET), .min = 1,
+      .help = "keep bbflow's estimated share of the process's CPU time below this, as 1% or 0.5%: "
+              "above it fewer buffers are followed (as by a larger sample=), below it more again" },
+    { "budgetSeconds", TYPE_COUNT, .expert = true, FIELD(budget_seconds), LIVE(BBF_EFFECT_BUDGET), .min = 1,
       .max = 3600, .initial = "1", .argument = "N",
-      .help = "how often bbflow measures what it takes itself, and looks at its budget" },
-    { "refs", TYPE_BOOLEAN, .on_off = true, FIELD(refs), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
+      .help = "seconds between measurements of bbflow's own cost, which budget= is compared with" },
+    { "refs", TYPE_BOOLEAN, .group = GROUP_FOLLOW, FIELD(refs), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
       .argument = "on|off",
-      .help = "make each retain and release a step that is named after the method that calls it, "
-              "so that a leak says which retain has no release (slow)" },
-    { "maxNodes", TYPE_COUNT, FIELD(max_nodes), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 1048576,
-      .initial = "1000000", .argument = "N", .help = "nodes of the flow tree" },
+      .help = "record each retain and release as a step named after its caller, so that a leak "
+              "names the retain without a release (slow)" },
+    { "maxNodes", TYPE_COUNT, .group = GROUP_LIMITS, FIELD(max_nodes), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 1048576,
+      .initial = "1000000", .argument = "N",
+      .help = "maximum number of nodes in the tree" },
     { "maxDepth", TYPE_COUNT, FIELD(max_depth), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 10000,
-      .initial = "100", .argument = "N", .help = "steps of one path" },
-    { "maxChildren", TYPE_COUNT, FIELD(max_children), LIVE(BBF_EFFECT_LIMITS), .min = 1,
+      .initial = "100", .argument = "N",
+      .help = "maximum number of steps in a path" },
+    { "maxChildren", TYPE_COUNT, .expert = true, FIELD(max_children), LIVE(BBF_EFFECT_LIMITS), .min = 1,
       .max = 1000000,
-      .initial = "1000", .argument = "N", .help = "children of one node" },
+      .initial = "1000", .argument = "N",
+      .help = "maximum number of children of a node" },
     { "maxLives", TYPE_COUNT, FIELD(max_lives), LIVE(BBF_EFFECT_LIMITS), .min = 64, .max = 16777216,
-      .initial = "1000000", .argument = "N", .help = "buffers open at once" },
-    { "maxElements", TYPE_COUNT, FIELD(max_elements), LIVE(BBF_EFFECT_LIMITS), .min = 1,
+      .initial = "1000000", .argument = "N",
+      .help = "maximum number of open buffers" },
+    { "maxElements", TYPE_COUNT, .expert = true, FIELD(max_elements), LIVE(BBF_EFFECT_LIMITS), .min = 1,
       .max = 1000,
       .initial = "16", .argument = "N",
-      .help = "elements of an array or list that are looked at for buffers at one step" },
-    { "maxSites", TYPE_COUNT, FIELD(max_sites), .min = 64, .max = 65535, .initial = "65535",
-      .argument = "N", .help = "instrumented methods" },
-    { "memory", TYPE_SIZE, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
+      .help = "elements of an array or list that a step examines for buffers" },
+    { "maxSites", TYPE_COUNT, .expert = true, FIELD(max_sites), .min = 64, .max = 64000, .initial = "64000",
+      .argument = "N",
+      .help = "maximum number of methods that are followed, not counting Netty's" },
+    { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
-      .help = "native memory that bbflow may use in all" },
-    { "age", TYPE_DURATION, FIELD(age), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 365 * 86400,
+      .help = "maximum native memory that bbflow may use" },
+    { "age", TYPE_DURATION, .start = true, FIELD(age), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 365 * 86400,
       .initial = "10m", .argument = "TIME",
-      .help = "how long a buffer may be open until it counts as aged (90s, 10m, 2h); less where "
-              "its root never needs so long; 0: none is ever aged" },
-    { "socket", TYPE_TEXT, FIELD(socket), .initial = "", .argument = "DIR",
-      .help = "folder for the socket that the bbflow command talks to (else $XDG_RUNTIME_DIR, "
-              "/tmp or /dev/shm)" },
+      .help = "report a live buffer as AGED after this time (90s, 10m, 2h), or earlier if it is "
+              "open far longer than its root normally needs; 0 disables this" },
+    { "socket", TYPE_TEXT, .group = GROUP_SERVING, FIELD(socket), .initial = "", .argument = "DIR",
+      .help = "folder of the socket that the bbflow command connects to; without it "
+              "$XDG_RUNTIME_DIR, /tmp or /dev/shm" },
     { "port", TYPE_PORT, FIELD(port), .min = 0, .max = 65535, .initial = "off", .argument = "N|off",
-      .help = "serve TCP on 127.0.0.1, too, and say where in the property btrace.port, for stock "
-              "BTrace clients; 0: any free port" },
+      .help = "also serve TCP on 127.0.0.1, for stock BTrace clients; 0: any free port; the "
+              "system property btrace.port has the number" },
     { "auth", TYPE_TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
-      .help = "ask clients over TCP for the token in FILE (on: in the file that the JVM's property "
-              "btrace.auth.tokenFile names, else in a new one, which it names then); off: every "
-              "user of this host may connect, which stock 2.2.6 clients need" },
+      .help = "TCP authentication. on: require the token in the file that -Dbtrace.auth.tokenFile "
+              "names; if that is unset, create a file and set the property. FILE: use that token "
+              "file. off: any local user may connect (needed for BTrace 2.2.6 clients)" },
     { "maxClients", TYPE_COUNT, FIELD(max_clients), .min = 1, .max = 1000, .initial = "16",
-      .argument = "N", .help = "clients connected at once" },
-    { "queue", TYPE_COUNT, FIELD(queue), .min = 1, .max = 1000000, .initial = "5000",
-      .argument = "N", .help = "messages kept for clients of the live stream that do not keep up" },
-    { "file", TYPE_TEXT, FIELD(file), .initial = "", .argument = "FILE",
-      .help = "write a report at exit, and at once as FILE-oom when direct memory runs out, its "
-              "format by the extension (.json .txt .llm .summary); %p is the process id, "
-              "%t the time" },
+      .argument = "N",
+      .help = "maximum number of connected clients" },
+    { "maxWaiting", TYPE_COUNT, .expert = true, FIELD(max_waiting), .min = 4, .max = 1000, .initial = "64",
+      .argument = "N",
+      .help = "maximum number of TCP connections that have not sent the token; users other than "
+              "the JVM's get a quarter of them each, and at the limit the oldest is closed" },
+    { "authSeconds", TYPE_COUNT, .expert = true, FIELD(auth_seconds), .min = 1, .max = 60, .initial = "2",
+      .argument = "N",
+      .help = "seconds that a TCP client has to send the token" },
+    { "queue", TYPE_COUNT, .expert = true, FIELD(queue), .min = 1, .max = 1000000, .initial = "5000",
+      .argument = "N",
+      .help = "messages of the live stream that are kept for slow clients" },
+    { "file", TYPE_TEXT, .group = GROUP_OUTPUT, .start = true, FIELD(file), .initial = "", .argument = "FILE",
+      .help = "write a report at exit, and at once to FILE-oom when direct memory runs out (at "
+              "most one a minute); the extension selects the format (.json .txt .llm .summary); "
+              "%p is the process id, %t the time" },
     { "gc", TYPE_CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off",
       .argument = "off|exit",
-      .help = "exit: ask for a garbage collection before the report at exit, so that it misses no "
-              "leak" },
+      .help = "request a garbage collection before the report at exit, so that the report "
+              "contains every leak" },
+    { "exitTimeout", TYPE_DURATION, .expert = true, FIELD(exit_timeout), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 365 * 86400, .initial = "10s", .argument = "TIME",
+      .help = "how long the JVM's exit waits at most for the report of file=, and for the "
+              "collection of gc=exit (30s, 2m); after that no report is written, and a message "
+              "says so; 0: no limit" },
     { "log", TYPE_TEXT, FIELD(log), .initial = "", .argument = "FILE",
-      .help = "write bbflow's own messages there, not to stderr" },
+      .help = "append bbflow's own messages to this file, not to stderr; /dev/stdout is the JVM's "
+              "own" },
     { "loglevel", TYPE_CHOICE, FIELD(log_level), .choices = level_words, .initial = "error",
-      .argument = "none|error|warn|info|debug", .help = "which of bbflow's own messages" },
+      .argument = "none|error|warn|info|debug",
+      .help = "the least severe of bbflow's own messages to print" },
     { "onerror", TYPE_CHOICE, FIELD(onerror), .choices = onerror_words, .initial = "",
       .argument = "stop|warn",
-      .help = "what a bad option does: stop the JVM, or warn and stay off; without it stop, but "
-              "warn when the options came by JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS" },
+      .help = "what a bad option does: stop the JVM, or warn and disable bbflow; without it stop, "
+              "but warn if the options come from JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. What "
+              "another user put at file=, log= or dump= is only warned of, except with stop" },
     { "dump", TYPE_TEXT, FIELD(dump), .initial = "", .argument = "DIR",
-      .help = "write each instrumented class there, as it was and as it became" },
-    { "help", TYPE_FLAG, FIELD(help), .initial = "", .argument = "",
-      .help = "print this and end" },
+      .help = "write each rewritten class to this existing folder, before and after" },
+    { "help", TYPE_FLAG, .group = GROUP_INSTEAD, FIELD(help), .initial = "", .argument = "",
+      .help = "print the options and exit" },
+    { "version", TYPE_FLAG, FIELD(version), .initial = "", .argument = "",
+      .help = "print the version and exit" },
 };
 /* clang-format on */
 
@@ -141,7 +167,7 @@ static int unknown_name(const char *name, size_t len, struct bbf_option_error *e
             "unknown option '%.*s'; if it is a pattern, join it to its list with '+'",
             bbf_option_shown(len), name);
     return bbf_option_complain(error, column,
-                               "unknown option '%.*s'; option 'help' lists all of them",
+                               "unknown option '%.*s'; 'bbflow help options' lists all of them",
                                bbf_option_shown(len), name);
 }
 
@@ -240,7 +266,8 @@ static int parse_part(struct bbf_options *options, const char *start, const char
     return parse_value(options, option, value, error, (size_t)(value.at - start) + 1);
 }
 
-/* D11: `onerror` decides what an error means, so it is read although the text is in error. */
+/* design.md: errors: `onerror` decides what an error means, so it is read although the text is in
+ * error. */
 static void find_onerror(struct bbf_options *options, const char *text)
 {
     static const char key[] = "onerror=";
@@ -318,6 +345,22 @@ int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)
     if (rc != BBF_OK)
         bbf_options_free(to);
     return rc;
+}
+
+size_t bbf_options_bytes(const struct bbf_options *options)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct bbf_option_row *option = &table[i];
+        if (option->type == TYPE_PATTERNS) {
+            bytes += bbf_patterns_bytes(bbf_option_patterns(options, option));
+        } else if (option->type == TYPE_TEXT || option->type == TYPE_TRACKS) {
+            const char *text = bbf_option_text(options, option);
+            bytes += text != NULL ? strlen(text) + 1 : 0;
+        }
+    }
+    return bytes;
 }
 
 int bbf_options_set(struct bbf_options *options, const char *name, const char *value,
@@ -415,29 +458,72 @@ static void add_wrapped(struct bbf_buf *out, const char *text, size_t at, size_t
     bbf_buf_char(out, '\n');
 }
 
-void bbf_options_help(struct bbf_buf *out)
+/* "include=PATTERNS", "help". */
+static void add_form(struct bbf_buf *out, const struct bbf_option_row *option)
+{
+    bbf_buf_printf(out, "%s%s%s", option->name, option->type == TYPE_FLAG ? "" : "=",
+                   option->argument);
+}
+
+static void add_help_of(struct bbf_buf *out, const struct bbf_option_row *option)
 {
     enum { INDENT = 30 };
+    struct bbf_buf left = BBF_BUF_INIT, right = BBF_BUF_INIT;
+
+    bbf_buf_str(&left, option->live ? "* " : "  ");
+    add_form(&left, option);
+    bbf_buf_str(&right, option->help);
+    if (option->initial[0] != '\0')
+        bbf_buf_printf(&right, " (default %s)", option->initial);
+    if (left.len >= INDENT)
+        bbf_buf_printf(out, "%s\n%*s", bbf_buf_cstr(&left), INDENT, "");
+    else
+        bbf_buf_printf(out, "%-*s", INDENT, bbf_buf_cstr(&left));
+    add_wrapped(out, bbf_buf_cstr(&right), INDENT, INDENT);
+    bbf_buf_free(&left);
+    bbf_buf_free(&right);
+}
+
+/* A title and the rows of one group. Rows to start with (GROUP_AS_ABOVE) and expert rows are in no
+ * other. */
+static void add_group(struct bbf_buf *out, enum bbf_option_group wanted, const char *title)
+{
+    enum bbf_option_group group = GROUP_AS_ABOVE;
+
+    bbf_buf_printf(out, "\n%s:\n", title);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (table[i].group != GROUP_AS_ABOVE)
+            group = table[i].group;
+        if (wanted == (table[i].start ? GROUP_AS_ABOVE : table[i].expert ? GROUP_EXPERT : group))
+            add_help_of(out, &table[i]);
+    }
+}
+
+void bbf_options_words(struct bbf_buf *out)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        bbf_buf_str(out, "option ");
+        add_form(out, &table[i]);
+        bbf_buf_str(out, table[i].live ? " live\n" : "\n");
+    }
+}
+
+void bbf_options_help(struct bbf_buf *out)
+{
+    static const char *const titles[GROUPS] = {[GROUP_AS_ABOVE] = "Start with these",
+                                               [GROUP_FOLLOW] = "What to follow",
+                                               [GROUP_SHARE] = "How much",
+                                               [GROUP_LIMITS] = "Limits",
+                                               [GROUP_OUTPUT] = "Output",
+                                               [GROUP_SERVING] = "Serving",
+                                               [GROUP_INSTEAD] = "Information",
+                                               [GROUP_EXPERT] = "Expert options"};
 
     bbf_buf_str(out,
                 "Options, as -agentpath:/path/to/libbbflow.so=name=value,name=value\n"
                 "A pattern com.app means that package and everything below it, or that class;\n"
                 "patterns join with '+'. Those marked * can be changed in a running JVM:\n"
-                "bbflow set TARGET name=value.\n\n");
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct bbf_option_row *option = &table[i];
-        struct bbf_buf line = BBF_BUF_INIT;
-        char left[64];
-        int len = snprintf(left, sizeof left, "%c %s%s%s", option->live ? '*' : ' ', option->name,
-                           option->type == TYPE_FLAG ? "" : "=", option->argument);
-        bbf_buf_str(&line, option->help);
-        if (option->initial[0] != '\0')
-            bbf_buf_printf(&line, " (default %s)", option->initial);
-        if (len >= INDENT)
-            bbf_buf_printf(out, "%s\n%*s", left, INDENT, "");
-        else
-            bbf_buf_printf(out, "%-*s", INDENT, left);
-        add_wrapped(out, bbf_buf_cstr(&line), INDENT, INDENT);
-        bbf_buf_free(&line);
-    }
+                "bbflow set TARGET name=value.\n");
+    for (int group = 0; group < GROUPS; group++)
+        add_group(out, (enum bbf_option_group)group, titles[group]);
 }

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/option.h - the option table: name, type, range, default, whether it can change at run time,
  * and its help line. The same table feeds -agentpath's parser, `=help`, `bbflow set`, `bbflow
  * status` and the documents. An option stands here only once it works.
  *
- * Called by: agent entry, server (SET_PARAMS), client (--help). Threads: parse and set by one
- * thread at a time (the caller locks); the agent copies what the hot path needs.
+ * Threads: parse and set by one thread at a time (the caller locks); the agent copies what the hot
+ * path needs.
  */
 #ifndef BBF_CORE_OPTION_H
 #define BBF_CORE_OPTION_H
@@ -23,7 +24,7 @@ enum { BBF_PORT_OFF = 65536 };
 
 /* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
 struct bbf_options {
-    struct bbf_patterns *include; /* NULL: every application class (design 4) */
+    struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
     char *track;                       /* Class:method+…: objects of its own (core/track.h) */
@@ -35,24 +36,28 @@ struct bbf_options {
     uint64_t max_children;             /* 1..1000000, default 1000; live */
     uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
     uint64_t max_elements;             /* 1..1000 of a list, default 16; live */
-    uint64_t max_sites;                /* 64..65535, default 65535 */
+    uint64_t max_sites;                /* 64..64000, default 64000 */
     uint64_t sample;                   /* 1..1000000: one life in so many is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
-    uint64_t budget_seconds;      /* 1..3600, how often the budget is looked at; default 1; live */
-    uint64_t age;                 /* seconds, 0 = off; default 600; live */
-    uint64_t memory;              /* bytes over all native memory, 4M..64G, default 256M; live */
-    char *socket;                 /* folder for the socket; default: design D9's three */
-    uint64_t port;                /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
-    char *auth;                   /* of TCP clients: on (default), off, or the token's file */
-    uint64_t max_clients;         /* 1..1000, default 16 */
-    uint64_t queue;               /* messages that the live stream keeps, 1..1000000, 5000 */
-    char *file;                   /* report at exit, by extension; %p pid, %t time */
-    bool gc_exit;                 /* gc=exit: ask for a GC before the report at exit */
-    char *log;                    /* file for our own lines */
+    uint64_t budget_seconds; /* 1..3600, how often the budget is looked at; default 1; live */
+    uint64_t age;            /* seconds, 0 = off; default 600; live */
+    uint64_t memory;         /* bytes over all native memory, 4M..64G, default 256M; live */
+    char *socket;            /* folder for the socket; default: the three of design.md: serving */
+    uint64_t port;           /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
+    char *auth;              /* of TCP clients: on (default), off, or the token's file */
+    uint64_t max_clients;    /* 1..1000, default 16 */
+    uint64_t max_waiting;    /* TCP connections without the token, 4..1000, default 64 */
+    uint64_t auth_seconds;   /* from a TCP connect to the token, 1..60, default 2 */
+    uint64_t queue;          /* messages that the live stream keeps, 1..1000000, 5000 */
+    char *file;              /* report at exit, by extension; %p pid, %t time */
+    bool gc_exit;            /* gc=exit: ask for a GC before the report at exit */
+    uint64_t exit_timeout;   /* seconds that the exit waits for either, 0 = no limit; live */
+    char *log;               /* file for our own lines */
     enum bbf_log_level log_level; /* default error */
     enum bbf_onerror onerror;     /* stop | warn */
     char *dump;                   /* folder: classes before/after rewriting */
     bool help;                    /* "help" was given */
+    bool version;                 /* "version" was given */
 };
 
 struct bbf_option_error {
@@ -64,14 +69,15 @@ void bbf_options_init(struct bbf_options *options); /* defaults */
 void bbf_options_free(struct bbf_options *options);
 
 /*
- * Parse an agent option string, "key=value,key=value" (design 4: lists join with '+'; the Java
- * tracker's ';' between keys and ',' inside a list are understood: a part without '=' after a
- * list-valued option belongs to that list). NULL or "" is valid. A key without the value that it
- * needs is an error that mentions jcmd, which cuts at '='. A list given twice grows; of any other
- * option the last value counts. Blanks around names and values do not count.
+ * Parse an agent option string, "key=value,key=value" (design.md: names and formats: lists join
+ * with '+'; the Java tracker's ';' between keys and ',' inside a list are understood: a part
+ * without '=' after a list-valued option belongs to that list). NULL or "" is valid. A key without
+ * the value that it needs is an error that mentions jcmd, which cuts at '='. A list given twice
+ * grows; of any other option the last value counts. Blanks around names and values do not count.
  * Errors: BBF_EINVAL (error filled: option, column, nearest name, range), BBF_ENOMEM.
  * On an error `options` holds a mixture and is only good for bbf_options_free(), except `onerror`,
- * which is then read wherever in the text it stands: it says what to do about the error (D11).
+ * which is then read wherever in the text it stands: it says what to do about the error (design.md:
+ * errors).
  */
 int bbf_options_parse(struct bbf_options *options, const char *text,
                       struct bbf_option_error *error);
@@ -97,6 +103,9 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
 /* A deep copy, for set-all-or-nothing. BBF_ENOMEM. */
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from);
 
+/* Memory that it has beside itself: texts and lists. */
+size_t bbf_options_bytes(const struct bbf_options *options);
+
 /* The table, for help and status. */
 size_t bbf_options_count(void);
 const char *bbf_option_name(size_t i);
@@ -106,7 +115,11 @@ const char *bbf_option_help(size_t i);     /* one line */
 bool bbf_option_is_live(size_t i);         /* `bbflow set` may change it */
 /* The value in force, in the form the parser reads. */
 void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf *out);
-/* The whole help text, 80 columns. */
+/* A word list for shells' completion, one option a line: "option NAME=ARGUMENT", and " live" after
+ * it if `bbflow set` may change it. */
+void bbf_options_words(struct bbf_buf *out);
+/* The whole help text, 80 columns: six options to start with, the others by group, then the expert
+ * options. */
 void bbf_options_help(struct bbf_buf *out);
 
 /* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/option_value.h"
 
 #include "core/err.h"
@@ -12,8 +13,6 @@
 #include <strings.h>
 
 enum { SHOWN = 60 };
-
-static const char boolean_words[] = "true, false, on, off, yes, no, 1, 0";
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -111,19 +110,30 @@ void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static int parse_boolean(const struct bbf_option_row *option, const char *value, uint64_t *number,
-                         struct bbf_option_error *error, size_t column)
+/* on, off and their other spellings, in any case: the Java tracker takes TRUE. */
+static bool read_boolean(const char *value, uint64_t *number)
 {
     static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(value, words[i]) == 0) { /* TRUE, as the Java tracker takes it */
+        if (strcasecmp(value, words[i]) == 0) {
             *number = i % 2;
-            return BBF_OK;
+            return true;
         }
     }
-    return bbf_option_complain(error, column, "option '%s': '%.*s' is none of %s", option->name,
-                               bbf_option_shown(strlen(value)), value, boolean_words);
+    return false;
+}
+
+static int parse_boolean(const struct bbf_option_row *option, const char *value, uint64_t *number,
+                         struct bbf_option_error *error, size_t column)
+{
+    if (read_boolean(value, number))
+        return BBF_OK;
+    return bbf_option_complain(
+        error, column,
+        "option '%s': '%.*s' is not a boolean; write on or off (true, false, "
+        "yes, no, 1 and 0 are accepted)",
+        option->name, bbf_option_shown(strlen(value)), value);
 }
 
 static int parse_choice(const struct bbf_option_row *option, const char *value, uint64_t *number,
@@ -139,7 +149,10 @@ static int parse_choice(const struct bbf_option_row *option, const char *value, 
         size_t used = strlen(words);
         snprintf(words + used, sizeof words - used, "%s%s", used > 0 ? ", " : "", c->word);
     }
-    return bbf_option_complain(error, column, "option '%s': '%.*s' is none of %s", option->name,
+    /* A choice of two is a boolean whose words are its own: gc=on is gc=exit. */
+    if (option->width == sizeof(bool) && read_boolean(value, number))
+        return BBF_OK;
+    return bbf_option_complain(error, column, "option '%s': '%.*s' is not one of %s", option->name,
                                bbf_option_shown(strlen(value)), value, words);
 }
 
@@ -377,11 +390,12 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
         bbf_buf_str(out, value != NULL ? value : "");
         break;
     }
-    case TYPE_BOOLEAN: {
-        bool value = load_number(options, option) != 0;
-        bbf_buf_str(out, option->on_off ? (value ? "on" : "off") : (value ? "true" : "false"));
+    case TYPE_BOOLEAN:
+        if (option->true_false)
+            bbf_buf_str(out, load_number(options, option) != 0 ? "true" : "false");
+        else
+            bbf_buf_str(out, load_number(options, option) != 0 ? "on" : "off");
         break;
-    }
     case TYPE_CHOICE:
         bbf_buf_str(out, choice_word(option, load_number(options, option)));
         break;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/option_value.h - one row of the option table, and how its value is read, kept in struct
  * bbf_options and shown. For core/option.c, which has the table; everybody else: core/option.h.
@@ -23,6 +24,19 @@ enum bbf_option_type {
     TYPE_TRACKS
 };
 
+/* What a row is about; the help and README show the rows by it, in this order. */
+enum bbf_option_group {
+    GROUP_AS_ABOVE, /* that of the row above */
+    GROUP_FOLLOW,
+    GROUP_SHARE,
+    GROUP_LIMITS,
+    GROUP_OUTPUT,
+    GROUP_SERVING,
+    GROUP_INSTEAD,
+    GROUP_EXPERT, /* not for `.group`: the rows with `.expert` */
+    GROUPS
+};
+
 struct bbf_choice {
     const char *word;
     unsigned value;
@@ -31,7 +45,10 @@ struct bbf_choice {
 struct bbf_option_row {
     const char *name;
     enum bbf_option_type type;
-    bool on_off; /* TYPE_BOOLEAN: shown as on/off, not true/false */
+    enum bbf_option_group group;
+    bool start;      /* one of those that the help shows before all groups */
+    bool expert;     /* one of those that the help shows after all groups, README not at all */
+    bool true_false; /* TYPE_BOOLEAN: shown as true or false, as reports always had it */
     bool live;
     unsigned effect;
     size_t offset, width; /* of the field in struct bbf_options */

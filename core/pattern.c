@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/pattern.h"
 
 #include "core/err.h"
@@ -225,6 +226,16 @@ void bbf_patterns_free(struct bbf_patterns *patterns)
     free(patterns->items);
     free(patterns->text);
     free(patterns);
+}
+
+size_t bbf_patterns_bytes(const struct bbf_patterns *patterns)
+{
+    if (patterns == NULL)
+        return 0;
+    size_t bytes = sizeof *patterns + patterns->count * sizeof *patterns->items;
+    for (size_t i = 0; i < patterns->count; i++)
+        bytes += patterns->items[i].len + 1;
+    return bytes;
 }
 
 static bool matches(const struct pattern *pattern, const char *name, size_t len)

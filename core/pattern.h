@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/pattern.h - the patterns of include=, exclude= and trackConstructors= (design 4).
+ * core/pattern.h - the patterns of include=, exclude= and trackConstructors= (design.md: names and
+ * formats).
  *
  * `com.app` means the package com.app and everything below it, or the class of that name and its
  * inner classes; `com.app.*` means the same. Matching is on name boundaries: com.app never matches
  * com.application. Lists join with '+'; ',' and ';' inside a list are the option table's business.
  *
- * Called by: core/option (parse), agent (match, at class load). Threads: parse by one, match by
- * any; a parsed list never changes.
+ * Threads: parse by one, match by any; a parsed list never changes.
  */
 #ifndef BBF_CORE_PATTERN_H
 #define BBF_CORE_PATTERN_H
@@ -32,7 +33,8 @@ int bbf_patterns_parse(struct bbf_patterns **out, const char *text, size_t len,
  * NULL gives NULL). Errors: BBF_ENOMEM. */
 int bbf_patterns_join(struct bbf_patterns **out, const struct bbf_patterns *a,
                       const struct bbf_patterns *b);
-void bbf_patterns_free(struct bbf_patterns *patterns); /* NULL is allowed */
+void bbf_patterns_free(struct bbf_patterns *patterns);          /* NULL is allowed */
+size_t bbf_patterns_bytes(const struct bbf_patterns *patterns); /* of memory; NULL has none */
 
 /*
  * Length in characters of the longest pattern that matches the class, 0 when none does.

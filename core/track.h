@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/track.h - the list of track=: objects of the application's own, each by its class (or
  * interface) and the method that closes it, "com.app.Connection:close+com.app.Lease:giveBack".
  *
- * A list is kept as such a text, without blanks. Called by: core/option (parse), agent (at class
- * load, once per class). Threads: parse by one, look-ups by any; a parsed list never changes.
+ * A list is kept as such a text, without blanks. Threads: parse by one, look-ups by any; a parsed
+ * list never changes.
  */
 #ifndef BBF_CORE_TRACK_H
 #define BBF_CORE_TRACK_H

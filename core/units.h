@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/units.h - numbers as people write them. bbf_parse_size() and bbf_parse_duration(), which are
  * made of these, are declared in core/option.h.
  *
- * Called by: core/option, client, agent (messages). Threads: any. Pure.
+ * Threads: any. Pure.
  */
 #ifndef BBF_CORE_UNITS_H
 #define BBF_CORE_UNITS_H

@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/balance.h - with refs=on: who retained and who released the lives of a leak row, by the
  * steps on its path.
  *
- * Called by: render/ only. Threads: any; pure.
+ * Threads: any; pure.
  */
 #ifndef BBF_RENDER_BALANCE_H
 #define BBF_RENDER_BALANCE_H
 
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* "Keeper.keep" of a step "Keeper.keep_retain": the length of a name (not NUL-terminated) without
  * the suffix. */

@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/cost.h"
 
 #include <inttypes.h>
 #include <time.h>
 
 #include "render/text.h"
+
+enum { SHORTEST_NS = 500000000, IDLE = 20 }; /* a twentieth of a core, as for budget= */
 
 /* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
 static void add_ns(struct bbf_buf *out, uint64_t ns)
@@ -53,24 +56,54 @@ size_t bbf_cost_head(struct bbf_buf *out, const struct bbf_snap_cost *cost, cons
     return 1;
 }
 
+/*
+ * A share says something of a stretch in which the process worked. Where it rested, what the agent
+ * thread does anyway is a large part of nearly nothing; a fraction of a second is mostly start-up.
+ */
+static bool has_share(const struct bbf_snap_cost_row *row)
+{
+    return row->elapsed_ns_ >= SHORTEST_NS && row->process_ns_ >= row->elapsed_ns_ / IDLE;
+}
+
+/* "at least 1.00% of 987.6 ms", as times where a share would mislead. */
+static void add_part(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
+{
+    bbf_buf_str(out, "at least ");
+    if (has_share(row))
+        bbf_text_percent(out, row->estimated_overhead_ns_, row->process_ns_);
+    else
+        add_ns(out, row->estimated_overhead_ns_);
+    bbf_buf_str(out, " of ");
+    add_ns(out, row->process_ns_);
+}
+
+/* The last busy interval first, then what is known since the settings are what they are. */
 static void add_share(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
-    const struct bbf_snap_cost_row *all = &cost->since_start, *last = &cost->interval;
+    bool changed = cost->since_change.elapsed_ns_ != 0;
+    const struct bbf_snap_cost_row *all = changed ? &cost->since_change : &cost->since_start;
+    /* A document of a bbflow that did not tell the busy one has the last interval alone. */
+    const struct bbf_snap_cost_row *busy =
+        cost->busy.elapsed_ns_ != 0 || changed ? &cost->busy : &cost->interval;
+    const char *of = " of processor time";
 
-    bbf_buf_str(out, "about ");
-    bbf_text_percent(out, all->estimated_overhead_ns_, all->process_ns_);
-    bbf_buf_str(out, " of the process's ");
-    add_ns(out, all->process_ns_);
-    bbf_buf_str(out, " of processor time");
-    if (last->elapsed_ns_ != 0) {
-        bbf_buf_str(out, ", ");
-        bbf_text_percent(out, last->estimated_overhead_ns_, last->process_ns_);
-        bbf_buf_str(out, " of the last ");
-        add_ns(out, last->process_ns_);
-        bbf_buf_str(out, " (in ");
-        add_ns(out, last->elapsed_ns_);
-        bbf_buf_char(out, ')');
+    if (has_share(busy)) {
+        add_part(out, busy);
+        bbf_buf_printf(out, "%s in the last busy ", of);
+        add_ns(out, busy->elapsed_ns_);
+        if (cost->busy_ago_ns >= 2 * busy->elapsed_ns_) {
+            bbf_buf_str(out, ", ");
+            add_ns(out, cost->busy_ago_ns);
+            bbf_buf_str(out, " ago");
+        }
+        bbf_buf_str(out, "; ");
+        of = "";
     }
+    add_part(out, all);
+    bbf_buf_printf(out, "%s since %s", of, changed ? "the settings changed" : "bbflow came");
+    if (!has_share(all))
+        bbf_buf_str(out, all->elapsed_ns_ < SHORTEST_NS ? ", too short for a share"
+                                                        : ", too idle for a share");
 }
 
 void bbf_cost_line(struct bbf_buf *out, const struct bbf_snap_cost *cost)
@@ -166,6 +199,10 @@ void bbf_cost_rows(struct bbf_buf *out, const struct bbf_snap_cost *cost)
     bbf_buf_str(out, "\nCOST:\n");
     add_row(out, "since_start", &cost->since_start);
     add_row(out, "interval", &cost->interval);
+    if (cost->busy.elapsed_ns_ != 0)
+        add_row(out, "busy", &cost->busy);
+    if (cost->since_change.elapsed_ns_ != 0)
+        add_row(out, "since_change", &cost->since_change);
     bbf_buf_str(out, "bbflow");
 #define XX(name) bbf_buf_printf(out, "|" #name "=%" PRIu64, cost->name##_);
     BBF_COST_VALUES(XX)

@@ -1,15 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/cost.h - what bbflow itself took, in each text format. Nothing where it was not measured.
- * What is an estimate is called one; agent/overhead.h and ADR 24 say how it is made.
+ * What is an estimate is called one; agent/cost/overhead.h and ADR 24 say how it is made.
  *
- * Called by: render/ and agent/report.c (status). Threads: any; pure. Errors: those of the buffer
- * (sticky).
+ * Threads: any; pure. Errors: those of the buffer (sticky).
  */
 #ifndef BBF_RENDER_COST_H
 #define BBF_RENDER_COST_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* Among what was not seen, a line after `prefix`: that budget= has buffers passed over, since when
  * and why. Returns the number of lines, 0 or 1. */

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/diverge.h"
 
 #include "core/err.h"
+#include "render/leaks.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -14,7 +16,8 @@ struct walk {
     uint64_t *passed, *released; /* at the node and below, derived lives left out */
     uint32_t *origin;
     uint32_t *losing; /* itself where lives are released at or below, else the branch's first */
-    uint32_t *kept;   /* child through which most were released */
+    uint32_t *kept;   /* child through which most were released, but for releases there */
+    uint64_t *there;  /* released at the node itself, on no further step */
     uint32_t *row;    /* by `losing`: its row */
 };
 
@@ -33,9 +36,10 @@ static int walk_init(struct walk *w)
     w->origin = calloc(n, sizeof *w->origin);
     w->losing = calloc(n, sizeof *w->losing);
     w->kept = calloc(n, sizeof *w->kept);
+    w->there = calloc(n, sizeof *w->there);
     w->row = calloc(n, sizeof *w->row);
     return w->passed == NULL || w->released == NULL || w->origin == NULL || w->losing == NULL ||
-                   w->kept == NULL || w->row == NULL
+                   w->kept == NULL || w->there == NULL || w->row == NULL
                ? BBF_ENOMEM
                : 0;
 }
@@ -47,6 +51,7 @@ static void walk_free(struct walk *w)
     free(w->origin);
     free(w->losing);
     free(w->kept);
+    free(w->there);
     free(w->row);
 }
 
@@ -58,14 +63,17 @@ static void sum_up(struct walk *w)
         w->passed[i] += node->released_ + node->live_ + node->leaked_ + node->held_ +
                         node->harmless_ + node->unknown_;
         w->released[i] += node->released_;
+        w->there[i] += node->released_; /* at a limit there was no room for the release's line */
         if (begins(w, i))
             continue;
         uint32_t parent = w->parents[i];
         w->passed[parent] += w->passed[i];
         w->released[parent] += w->released[i];
         /* `kept` holds index + 1; of equals the first node stays. */
-        if (w->released[i] > 0 &&
-            (w->kept[parent] == 0 || w->released[w->kept[parent] - 1] <= w->released[i]))
+        if (w->snapshot->sites[node->site].kind == BBF_SITE_RELEASE)
+            w->there[parent] += w->released[i];
+        else if (w->released[i] > 0 &&
+                 (w->kept[parent] == 0 || w->released[w->kept[parent] - 1] <= w->released[i]))
             w->kept[parent] = i + 1;
     }
 }
@@ -84,7 +92,8 @@ static void branch_out(struct walk *w)
 
 static struct bbf_divergence first_of(const struct walk *w, uint32_t losing)
 {
-    struct bbf_divergence d = {.origin = w->origin[losing], .losing = losing, .kept = BBF_NO_NODE};
+    struct bbf_divergence d = {
+        .origin = w->origin[losing], .losing = losing, .kept = BBF_NO_NODE, .branches = 1};
     uint32_t at = d.origin;
 
     if (w->released[losing] > 0)
@@ -95,49 +104,179 @@ static struct bbf_divergence first_of(const struct walk *w, uint32_t losing)
         d.shared = BBF_NO_NODE;
     d.passed = w->passed[at];
     d.released = w->released[at];
-    if (d.shared != BBF_NO_NODE && w->kept[at] != 0) {
+    if (d.shared == BBF_NO_NODE)
+        return d;
+    d.kept_released = w->there[at];
+    if (w->kept[at] != 0 && w->released[w->kept[at] - 1] > w->there[at]) {
         d.kept = w->kept[at] - 1;
         d.kept_released = w->released[d.kept];
     }
     return d;
 }
 
-static void add_leak(struct bbf_divergence *d, const struct bbf_snap_leak *leak, uint64_t *most)
+static void add_leak(struct bbf_divergence *d, const struct bbf_snap_leak *leak)
 {
+    unsigned rank = bbf_leak_rank(leak);
+
     if (leak->verdict == BBF_VERDICT_LEAKED)
         d->leaked += leak->count;
     else
         d->aged += leak->count;
+    d->rank = d->leaked + d->aged == leak->count || rank < d->rank ? rank : d->rank;
     d->bytes += leak->bytes;
-    if (leak->count > *most) {
-        *most = leak->count;
-        d->last = leak->node;
-        d->memory = leak->memory;
-    }
+    d->memories |= 1U << leak->memory;
 }
 
-/* A node has a leak row for each verdict and memory, and counts as one end. */
-static int count_ends(const struct walk *w, struct bbf_divergences *out)
+/* A leak row, by the divergence that it is part of and the method where it was lost. */
+struct end {
+    uint32_t row, site, node, leak;
+};
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->leak > y->leak) - (x->leak < y->leak);
+}
+
+/* The ends [first, end) of one divergence in one method: the step that lost most, if they are more
+ * than `most`. Returns how many that are. */
+static uint64_t add_method(struct bbf_divergence *d, const struct bbf_snapshot *s,
+                           const struct end *ends, size_t first, size_t end, uint64_t most)
+{
+    uint64_t all = 0, at_node = 0, at_last = 0, largest = 0;
+    uint32_t ways = 0, last = 0;
+    enum bbf_memory memory = BBF_MEM_UNKNOWN, here = BBF_MEM_UNKNOWN;
+
+    for (size_t i = first; i < end; i++) {
+        const struct bbf_snap_leak *leak = &s->leaks[ends[i].leak];
+        if (i == first || ends[i].node != ends[i - 1].node) {
+            ways++;
+            at_node = largest = 0;
+        }
+        if (leak->count > largest) {
+            largest = leak->count;
+            here = leak->memory;
+        }
+        all += leak->count;
+        at_node += leak->count;
+        if (at_node > at_last) {
+            at_last = at_node;
+            last = ends[i].node;
+            memory = here;
+        }
+    }
+    d->ends++;
+    if (all > most) {
+        d->last = last;
+        d->ways = ways;
+        d->memory = memory;
+    }
+    return all;
+}
+
+/* Each divergence's last step, and how many methods and ways there are. */
+static int find_ends(const struct walk *w, struct bbf_divergences *out)
 {
     const struct bbf_snapshot *s = w->snapshot;
-    uint8_t *seen = calloc(s->n_nodes / 8 + 1, 1);
+    struct end *ends = calloc(s->n_leaks + 1, sizeof *ends);
+    uint64_t most = 0;
 
-    if (seen == NULL)
+    if (ends == NULL)
         return BBF_ENOMEM;
     for (size_t i = 0; i < s->n_leaks; i++) {
         uint32_t node = s->leaks[i].node;
-        if (seen[node / 8] & 1 << node % 8)
-            continue;
-        seen[node / 8] |= (uint8_t)(1 << node % 8);
-        out->rows[w->row[w->losing[node]] - 1].ends++;
+        ends[i] = (struct end){w->row[w->losing[node]] - 1, s->nodes[node].site, node, (uint32_t)i};
     }
-    free(seen);
+    qsort(ends, s->n_leaks, sizeof *ends, compare_ends);
+    for (size_t i = 0, end; i < s->n_leaks; i = end) {
+        for (end = i + 1;
+             end < s->n_leaks && ends[end].row == ends[i].row && ends[end].site == ends[i].site;)
+            end++;
+        if (i == 0 || ends[i].row != ends[i - 1].row)
+            most = 0;
+        uint64_t all = add_method(&out->rows[ends[i].row], s, ends, i, end, most);
+        most = all > most ? all : most;
+    }
+    free(ends);
+    return 0;
+}
+
+/* Do two steps differ by the reference count alone? Then it is what a reader must see. */
+static bool twins(const struct bbf_snapshot *s, uint32_t a, uint32_t b)
+{
+    return a != BBF_NO_NODE && b != BBF_NO_NODE && s->nodes[a].site == s->nodes[b].site &&
+           s->nodes[a].ref != s->nodes[b].ref;
+}
+
+/* Branches that leave one step and end in one method are one bug. */
+struct bug {
+    uint32_t shared, site, row;
+};
+
+static int compare_bugs(const void *a, const void *b)
+{
+    const struct bug *x = a, *y = b;
+    if (x->shared != y->shared)
+        return x->shared < y->shared ? -1 : 1;
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void merge_row(struct bbf_divergence *to, struct bbf_divergence *from)
+{
+    struct bbf_divergence sum = to->leaked + to->aged >= from->leaked + from->aged ? *to : *from;
+
+    sum.leaked = to->leaked + from->leaked;
+    sum.aged = to->aged + from->aged;
+    sum.bytes = to->bytes + from->bytes;
+    sum.ways = to->ways + from->ways;
+    sum.branches = to->branches + from->branches;
+    sum.memories = to->memories | from->memories;
+    sum.rank = to->rank < from->rank ? to->rank : from->rank;
+    *to = sum;
+    from->branches = 0;
+}
+
+static int merge_rows(const struct bbf_snapshot *s, struct bbf_divergences *out)
+{
+    struct bug *bugs = calloc(out->count + 1, sizeof *bugs);
+    size_t n = 0, left = 0;
+
+    if (bugs == NULL)
+        return BBF_ENOMEM;
+    for (uint32_t i = 0; i < out->count; i++) {
+        const struct bbf_divergence *d = &out->rows[i];
+        if (d->shared != BBF_NO_NODE && d->losing != d->shared && d->ends == 1 &&
+            !twins(s, d->losing, d->kept))
+            bugs[n++] = (struct bug){d->shared, s->nodes[d->last].site, i};
+    }
+    qsort(bugs, n, sizeof *bugs, compare_bugs);
+    for (size_t i = 1, first = 0; i < n; i++) {
+        if (bugs[i].shared == bugs[first].shared && bugs[i].site == bugs[first].site)
+            merge_row(&out->rows[bugs[first].row], &out->rows[bugs[i].row]);
+        else
+            first = i;
+    }
+    free(bugs);
+    for (size_t i = 0; i < out->count; i++)
+        if (out->rows[i].branches != 0)
+            out->rows[left++] = out->rows[i];
+    out->count = left;
     return 0;
 }
 
 static int compare_rows(const void *a, const void *b)
 {
     const struct bbf_divergence *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
     if (x->leaked + x->aged != y->leaked + y->aged)
@@ -148,23 +287,21 @@ static int compare_rows(const void *a, const void *b)
 static int gather(const struct walk *w, struct bbf_divergences *out)
 {
     const struct bbf_snapshot *s = w->snapshot;
-    uint64_t *most = calloc(s->n_leaks + 1, sizeof *most);
 
     out->rows = calloc(s->n_leaks + 1, sizeof *out->rows);
-    if (out->rows == NULL || most == NULL) {
-        free(most);
+    if (out->rows == NULL)
         return BBF_ENOMEM;
-    }
     for (size_t i = 0; i < s->n_leaks; i++) {
         uint32_t losing = w->losing[s->leaks[i].node];
         if (w->row[losing] == 0) {
             out->rows[out->count++] = first_of(w, losing);
             w->row[losing] = (uint32_t)out->count;
         }
-        add_leak(&out->rows[w->row[losing] - 1], &s->leaks[i], &most[w->row[losing] - 1]);
+        add_leak(&out->rows[w->row[losing] - 1], &s->leaks[i]);
     }
-    free(most);
-    int err = count_ends(w, out);
+    int err = find_ends(w, out);
+    if (err == 0)
+        err = merge_rows(s, out);
     qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
     return err;
 }
@@ -223,23 +360,17 @@ static void add_share(const struct text *t, uint64_t part, uint64_t whole)
     bbf_buf_str(t->out, ")");
 }
 
-/* Do two steps differ by the reference count alone? Then it is what a reader must see. */
-static bool twins(const struct text *t, uint32_t a, uint32_t b)
-{
-    const struct bbf_snap_node *nodes = t->snapshot->nodes;
-    return a != BBF_NO_NODE && b != BBF_NO_NODE && nodes[a].site == nodes[b].site &&
-           nodes[a].ref != nodes[b].ref;
-}
-
-/* What lies between the branch's first step and the last, both of which stand in the line above. */
+/* What lies between the steps that the line above names: behind the branch's first step, or, of
+ * several branches, behind the step that they share. */
 static void add_way(const struct text *t, const struct bbf_divergence *d)
 {
     uint32_t tail[WAY_MAX], head[WAY_HEAD], node = d->last;
+    uint32_t from = d->branches > 1 ? d->shared : d->losing;
     size_t count = 0;
 
-    if (d->last == d->losing)
+    if (d->last == from)
         return;
-    while ((node = t->parents[node]) != d->losing) {
+    while ((node = t->parents[node]) != from) {
         if (count < WAY_MAX)
             tail[count] = node;
         memmove(head + 1, head, sizeof head - sizeof *head);
@@ -258,44 +389,83 @@ static void add_way(const struct text *t, const struct bbf_divergence *d)
         bbf_buf_printf(t->out, "[%zu steps] -> ", count - WAY_HEAD - WAY_TAIL);
     for (size_t i = whole ? count : WAY_TAIL; i-- > 0;) {
         add_name(t, tail[i], false);
-        bbf_buf_str(t->out, i > 0 ? " -> " : "\n");
+        bbf_buf_str(t->out, i > 0 ? " -> " : "");
     }
+    if (d->ways > 1)
+        bbf_buf_printf(t->out, ", or %" PRIu32 " other way%s", d->ways - 1, d->ways > 2 ? "s" : "");
+    bbf_buf_char(t->out, '\n');
+}
+
+/* Where nothing of the origin is released. */
+static void add_all_lost(const struct text *t, const struct bbf_divergence *d)
+{
+    bool root = t->parents[d->origin] == BBF_NO_PARENT;
+
+    bbf_buf_str(t->out, " of ");
+    add_name(t, d->origin, false);
+    if (!root) {
+        bbf_buf_str(t->out, " in ");
+        add_name(t, t->parents[d->origin], false);
+    }
+    if (d->last == d->origin) {
+        bbf_buf_str(t->out, root ? " reach no followed method" : " reach no further step");
+        return;
+    }
+    bbf_buf_str(t->out, " end in ");
+    add_name(t, d->last, false);
+}
+
+static void add_branch_lost(const struct text *t, const struct bbf_divergence *d)
+{
+    struct bbf_buf *out = t->out;
+
+    bbf_buf_str(out, " that reach ");
+    add_name(t, d->shared, false);
+    if (d->losing == d->shared) {
+        bbf_buf_str(out, " end there");
+        return;
+    }
+    if (d->branches == 1 && d->losing != d->last) {
+        bbf_buf_str(out, " go to ");
+        add_name(t, d->losing, twins(t->snapshot, d->losing, d->kept));
+        bbf_buf_str(out, " and");
+    }
+    bbf_buf_str(out, " end in ");
+    add_name(t, d->last,
+             d->branches == 1 &&
+                 twins(t->snapshot, d->losing, d->losing == d->last ? d->kept : d->last));
+}
+
+/* "3.0 MiB direct", "3.0 MiB direct and heap" */
+static void add_bytes(const struct text *t, const struct bbf_divergence *d)
+{
+    const char *glue = " ";
+
+    if (d->memories == 1U << BBF_MEM_COMPOSITE) {
+        bbf_text_lost_bytes(t->out, d->bytes, BBF_MEM_COMPOSITE);
+        return;
+    }
+    bbf_text_bytes(t->out, d->bytes);
+    for (unsigned memory = BBF_MEM_DIRECT; memory <= BBF_MEM_UNKNOWN; memory++)
+        if ((d->memories >> memory & 1) != 0) {
+            bbf_buf_printf(t->out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
+            glue = " and ";
+        }
 }
 
 static void add_lost(const struct text *t, const struct bbf_divergence *d)
 {
     struct bbf_buf *out = t->out;
-    bool count_tells = twins(t, d->losing, d->kept);
 
     add_share(t, d->leaked + d->aged, d->passed);
-    if (d->shared == BBF_NO_NODE) {
-        bbf_buf_str(out, " of ");
-        add_name(t, d->origin, false);
-        if (t->parents[d->origin] != BBF_NO_PARENT) {
-            bbf_buf_str(out, " in ");
-            add_name(t, t->parents[d->origin], false);
-        }
-        bbf_buf_str(out, " end in ");
-        add_name(t, d->last, false);
-    } else {
-        bbf_buf_str(out, " that reach ");
-        add_name(t, d->shared, false);
-        if (d->losing == d->shared) {
-            bbf_buf_str(out, " end there");
-        } else {
-            bbf_buf_str(out, d->losing == d->last ? " end in " : " go to ");
-            add_name(t, d->losing, count_tells);
-            if (d->losing != d->last) {
-                bbf_buf_str(out, " and end in ");
-                add_name(t, d->last, twins(t, d->losing, d->last));
-            }
-        }
-    }
+    if (d->shared == BBF_NO_NODE)
+        add_all_lost(t, d);
+    else
+        add_branch_lost(t, d);
     if (d->ends > 1)
         bbf_buf_printf(out, " or %" PRIu32 " other step%s", d->ends - 1, d->ends > 2 ? "s" : "");
     bbf_buf_str(out, ": ");
-    bbf_text_bytes(out, d->bytes);
-    bbf_buf_printf(out, " %s", bbf_memory_name(d->memory));
+    add_bytes(t, d);
     if (d->aged != 0 && d->leaked != 0)
         bbf_buf_printf(out, ", %" PRIu64 " of them still open", d->aged);
     else if (d->aged != 0)
@@ -306,7 +476,6 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
 static void add_kept(const struct text *t, const struct bbf_divergence *d)
 {
     struct bbf_buf *out = t->out;
-    const struct bbf_snapshot *s = t->snapshot;
 
     bbf_buf_str(out, "   ");
     if (d->shared == BBF_NO_NODE) {
@@ -314,18 +483,19 @@ static void add_kept(const struct text *t, const struct bbf_divergence *d)
         return;
     }
     add_share(t, d->released, d->passed);
+    bool all = d->kept_released == d->released;
+    bbf_buf_str(out, all && d->kept == BBF_NO_NODE ? " are released" : " are released, ");
+    if (!all) {
+        bbf_text_percent(out, d->kept_released, d->released);
+        bbf_buf_str(out, " of them");
+    }
+    /* Who called release there is no step: the class that was released would mislead. */
     if (d->kept == BBF_NO_NODE) {
-        bbf_buf_str(out, " are released there\n");
+        bbf_buf_str(out, " there\n");
         return;
     }
-    bool there = s->sites[s->nodes[d->kept].site].kind == BBF_SITE_RELEASE;
-    bbf_buf_str(out, there ? " are released there, " : " are released, ");
-    if (d->kept_released != d->released) {
-        bbf_text_percent(out, d->kept_released, d->released);
-        bbf_buf_str(out, " of them ");
-    }
-    bbf_buf_str(out, there ? "by " : "through ");
-    add_name(t, d->kept, twins(t, d->losing, d->kept));
+    bbf_buf_str(out, all ? "through " : " through ");
+    add_name(t, d->kept, twins(t->snapshot, d->losing, d->kept));
     bbf_buf_char(out, '\n');
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/diverge.h - the divergence point of each leak: the last step that lives which were
  * released share with those that were lost, the branch that loses them, and the branch that does
@@ -11,15 +12,15 @@
  * where lives end and others go on, losing = shared. Where no life of the origin was released,
  * there is no shared step, and losing = origin.
  *
- * Called by: render/ only. Threads: one owner; the snapshot is only read. Errors: BBF_ENOMEM.
- * Units: lives, bytes. Nodes are indexes into snapshot->nodes.
+ * Threads: one owner; the snapshot is only read. Errors: BBF_ENOMEM. Units: lives, bytes. Nodes are
+ * indexes into snapshot->nodes.
  */
 #ifndef BBF_RENDER_DIVERGE_H
 #define BBF_RENDER_DIVERGE_H
 
 #include "core/buf.h"
 #include "render/names.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 enum { BBF_NO_NODE = UINT32_MAX };
 
@@ -28,9 +29,14 @@ struct bbf_divergence {
     uint32_t shared; /* BBF_NO_NODE: no life of the origin was released */
     uint32_t losing; /* first step of the branch below `shared` in which nothing is released */
     uint32_t last;   /* the step of the branch where most of them were lost */
-    uint32_t kept;   /* first step of the branch through which most were released; BBF_NO_NODE */
-    uint32_t ends;   /* steps of the branch where lives were lost */
-    enum bbf_memory memory; /* of those lost at `last` */
+    uint32_t kept;   /* first step of the branch through which most were released; BBF_NO_NODE: they
+                        were released at `shared`, or none was */
+    uint32_t ends;   /* methods in which lives were lost */
+    uint32_t ways;   /* paths that end in the method of `last` */
+    uint32_t branches; /* below `shared` that end there, as one row: `losing` loses most of them */
+    enum bbf_memory memory; /* of most of those lost at `last` */
+    unsigned memories;      /* bits 1 << enum bbf_memory, of all of them */
+    unsigned rank;          /* of the worst of them: bbf_leak_rank() */
     uint64_t leaked, aged;  /* lost in the branch: proven, and open for too long */
     uint64_t bytes;         /* of both */
     uint64_t passed;        /* lives that reached `shared`, of the origin if there is none */
@@ -39,11 +45,12 @@ struct bbf_divergence {
 };
 
 struct bbf_divergences {
-    struct bbf_divergence *rows; /* most bytes first, then most lives, then by node */
+    struct bbf_divergence *rows; /* by rank, then most bytes, then most lives, then by node */
     size_t count;
 };
 
-/* A row for each branch that loses lives; `parents` is bbf_snapshot_parents()'s. */
+/* A row for each branch that loses lives, one for all that leave the same step and end in the same
+ * method; `parents` is bbf_snapshot_parents()'s. */
 int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_snapshot *snapshot,
                          const uint32_t *parents);
 void bbf_divergences_free(struct bbf_divergences *divergences);

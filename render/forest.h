@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/forest.h - the nodes of a snapshot in the order in which they are shown: children by
  * lives that passed, most first, then by name, bucket and node; roots likewise. And what is shown
@@ -7,14 +8,14 @@
  *   order      [1 2][3][ ][ ][0]                    children of 0, of 1, of 2, of 3; the roots
  *   first      0    2  3  3  3  4                   n_nodes + 2 entries; end[i] <= first[i + 1]
  *
- * Called by: render/ only. Threads: one owner. Errors: BBF_ENOMEM; BBF_EFORMAT for parents that
- * do not precede their children. Expects what bbf_snapshot_check() looks at to be right.
+ * Threads: one owner. Errors: BBF_ENOMEM; BBF_EFORMAT for parents that do not precede their
+ * children. Expects what bbf_snapshot_check() looks at to be right.
  */
 #ifndef BBF_RENDER_FOREST_H
 #define BBF_RENDER_FOREST_H
 
 #include "render/names.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct bbf_forest {
     const struct bbf_snapshot *snapshot;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The members of a bbflow-snapshot/1 document that are no tables.
  */
@@ -241,6 +242,12 @@ int bbf__json_read_reconciled(struct bbf_json_reader *r, struct json_object *val
 
     if (!json_object_is_type(value, json_type_object))
         return bbf__json_fail(r, r->row_at, "reconciled: no object");
+    struct json_object *compared;
+    if (json_object_object_get_ex(value, "compared", &compared)) {
+        if (!json_object_is_type(compared, json_type_boolean))
+            return bbf__json_fail_member(r, &place, "compared", "no boolean");
+        to->sampled = !json_object_get_boolean(compared);
+    }
     pools = bbf__json_member_of(r, &place, value, "pools", &err);
     if (err == 0 && !json_object_is_type(pools, json_type_array))
         err = bbf__json_fail_member(r, &place, "pools", "no array");
@@ -298,6 +305,12 @@ int bbf__json_read_cost(struct bbf_json_reader *r, struct json_object *value)
     member = bbf__json_member_of(r, &place, value, "interval", &err);
     if (err == 0)
         err = read_cost_row(r, "cost.interval", member, &to->interval);
+    if (err == 0 && json_object_object_get_ex(value, "busy", &member))
+        err = read_cost_row(r, "cost.busy", member, &to->busy);
+    if (err == 0 && json_object_object_get_ex(value, "busy_ago_ns", &member))
+        err = bbf__json_take_count(r, &place, "busy_ago_ns", member, &to->busy_ago_ns);
+    if (err == 0 && json_object_object_get_ex(value, "since_change", &member))
+        err = read_cost_row(r, "cost.since_change", member, &to->since_change);
 #define XX(name)                                                                                   \
     if (err == 0 && json_object_object_get_ex(value, #name, &member))                              \
         err = bbf__json_take_count(r, &place, #name, member, &to->name##_);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/json_names.h - the words of bbflow-snapshot/1 that stand for an enum, for writer and
  * reader. docs/bbflow-snapshot-1.schema.json lists the same.
  *
- * Called by: render/ only. Each array is indexed by its enum.
+ * Each array is indexed by its enum.
  */
 #ifndef BBF_RENDER_JSON_NAMES_H
 #define BBF_RENDER_JSON_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading a bbflow-snapshot/1 document back. The outermost object and the three tables are walked
  * here, each row and each other member is parsed by json-c: a table of a million rows is never in

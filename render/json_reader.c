@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/json_reader.h"
 
 #include "core/err.h"

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/json_reader.h - what json_read.c (the document and its tables) and json_head.c (its other
  * members) share: where the reader stands, how it says what is wrong, values into C.
  *
- * Called by: the two. Threads: one owner. Errors: BBF_EFORMAT with `why` filled, BBF_ENOMEM;
- * the first ends the reading.
+ * Threads: one owner. Errors: BBF_EFORMAT with `why` filled, BBF_ENOMEM; the first ends the
+ * reading.
  */
 #ifndef BBF_RENDER_JSON_READER_H
 #define BBF_RENDER_JSON_READER_H
 
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 #include <json-c/json.h>
 

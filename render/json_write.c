@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON document bbflow-snapshot/1 (design 4; docs/bbflow-snapshot-1.schema.json), written as it
- * goes: a row a line, nothing is built in memory first. RFC 8259.
+ * The JSON document bbflow-snapshot/1 (design.md: names and formats;
+ * docs/bbflow-snapshot-1.schema.json), written as it goes: a row a line, nothing is built in memory
+ * first. RFC 8259.
  */
 #include "render/formats.h"
 
@@ -147,7 +149,9 @@ static void add_reconciled(struct bbf_buf *out, const struct bbf_snap_reconciled
 {
     if (!r->read)
         return;
-    bbf_buf_str(out, "\"reconciled\":{\"pools\":[");
+    bbf_buf_str(out, "\"reconciled\":{");
+    bbf_buf_str(out, r->sampled ? "\"compared\":false," : "");
+    bbf_buf_str(out, "\"pools\":[");
     for (size_t i = 0; i < r->n_pools; i++) {
         const struct bbf_snap_pool *row = &r->pools[i];
         bbf_buf_printf(out, "%s\n{\"pool\":\"%s\",\"memory\":\"%s\"", i > 0 ? "," : "",
@@ -186,6 +190,12 @@ static void add_cost(struct bbf_buf *out, const struct bbf_snap_cost *cost)
     bbf_buf_str(out, "\"cost\":{");
     add_cost_row(out, "since_start", &cost->since_start);
     add_cost_row(out, "interval", &cost->interval);
+    if (cost->busy.elapsed_ns_ != 0) {
+        add_cost_row(out, "busy", &cost->busy);
+        bbf_buf_printf(out, "\"busy_ago_ns\":%" PRIu64 ",", cost->busy_ago_ns);
+    }
+    if (cost->since_change.elapsed_ns_ != 0)
+        add_cost_row(out, "since_change", &cost->since_change);
 #define XX(name) bbf_buf_printf(out, "\"" #name "\":%" PRIu64 ",", cost->name##_);
     BBF_COST_VALUES(XX)
 #undef XX
@@ -354,8 +364,10 @@ static int quote_names(const struct bbf_snapshot *snapshot, struct bbf_buf *text
     return failed ? BBF_ENOMEM : 0;
 }
 
-int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                    const struct bbf_render_options *options)
 {
+    (void)options;
     struct bbf_buf texts = BBF_BUF_INIT;
     size_t n = snapshot->n_nodes;
 

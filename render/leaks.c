@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/leaks.h"
 
 #include "core/err.h"
@@ -5,6 +6,48 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+unsigned bbf_leak_rank(const struct bbf_snap_leak *leak)
+{
+    static const unsigned of_lost[] = {[BBF_LOST_FOR_GOOD] = 0,
+                                       [BBF_LOST_COUNTER] = 1,
+                                       [BBF_LOST_UNKNOWN] = 2,
+                                       [BBF_LOST_NOTHING] = 3};
+    return (leak->verdict == BBF_VERDICT_AGED ? 8 : 0) + 2 * of_lost[leak->lost] +
+           (leak->memory != BBF_MEM_DIRECT);
+}
+
+struct ranked {
+    uint32_t rank, row;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+uint32_t *bbf_leak_ranking(const struct bbf_snapshot *snapshot)
+{
+    size_t n = snapshot->n_leaks;
+    struct ranked *rows = calloc(n + 1, sizeof *rows);
+    uint32_t *order = calloc(n + 1, sizeof *order);
+
+    if (rows == NULL || order == NULL) {
+        free(rows);
+        free(order);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct ranked){bbf_leak_rank(&snapshot->leaks[i]), (uint32_t)i};
+    qsort(rows, n, sizeof *rows, compare_ranked);
+    for (size_t i = 0; i < n; i++)
+        order[i] = rows[i].row;
+    free(rows);
+    return order;
+}
 
 struct key {
     uint32_t node, row;
@@ -80,8 +123,8 @@ static void add_leak(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
     else if (leak->memory == BBF_MEM_DIRECT)
         word = "🚨 LEAK";
     bbf_buf_printf(out, "%s%s %" PRIu64 " (", *glue, word, leak->count);
-    bbf_text_bytes(out, leak->bytes);
-    bbf_buf_printf(out, " %s)", bbf_memory_name(leak->memory));
+    bbf_text_lost_bytes(out, leak->bytes, leak->memory);
+    bbf_buf_char(out, ')');
     if (leak->oldest_seconds != 0)
         bbf_buf_printf(out, " oldest %" PRIu64 " s", leak->oldest_seconds);
     if (leak->thread != 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text for a language model: what was not seen, numbers as key=value, a line for each leak and
  * for each path that ended in a release. No indentation, no repetition of lines.
@@ -9,6 +10,7 @@
 #include "render/cost.h"
 #include "render/diverge.h"
 #include "render/json_names.h"
+#include "render/leaks.h"
 #include "render/misuse.h"
 #include "render/names.h"
 #include "render/reconciled.h"
@@ -172,6 +174,22 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
     add_path(llm, leak->node);
 }
 
+static int add_leaks(const struct llm *llm)
+{
+    const struct bbf_snapshot *snapshot = llm->snapshot;
+    uint32_t *ranking = bbf_leak_ranking(snapshot);
+
+    if (ranking == NULL)
+        return BBF_ENOMEM;
+    bbf_buf_str(llm->out, "\nLEAKS:\n");
+    for (size_t i = 0; i < snapshot->n_leaks && !llm->out->failed; i++)
+        add_leak(llm, &snapshot->leaks[ranking[i]]);
+    if (snapshot->n_leaks == 0)
+        bbf_buf_str(llm->out, "(none)\n");
+    free(ranking);
+    return 0;
+}
+
 static void add_step(const struct llm *llm, const char *key, uint32_t node)
 {
     bbf_buf_printf(llm->out, "|%s=", key);
@@ -199,6 +217,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "losing", d->losing);
     add_step(llm, "last", d->last);
     add_step(llm, "kept", d->kept);
+    bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
     bbf_buf_char(out, '\n');
 }
 
@@ -254,8 +273,10 @@ static int add_flows(const struct llm *llm)
     return 0;
 }
 
-int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                   const struct bbf_render_options *options)
 {
+    (void)options;
     struct llm llm = {.out = out, .snapshot = snapshot};
     int err = bbf_names_init(&llm.names, snapshot, '|');
 
@@ -273,11 +294,9 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         bbf_reconciled_rows(out, &snapshot->reconciled);
         bbf_cost_rows(out, &snapshot->cost);
         bbf_misuse_rows(out, snapshot);
-        bbf_buf_str(out, "\nLEAKS:\n");
-        for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++)
-            add_leak(&llm, &snapshot->leaks[i]);
-        if (snapshot->n_leaks == 0)
-            bbf_buf_str(out, "(none)\n");
+        err = add_leaks(&llm);
+    }
+    if (err == 0) {
         err = add_flows(&llm);
     }
     free(llm.steps);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/misuse.h"
 
 #include "render/json_names.h"

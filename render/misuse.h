@@ -1,13 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/misuse.h - uses of a buffer after its release, as the text renders and the log say them.
  *
- * Called by: render/, agent/misuse.c. Threads: any; pure. Errors: those of the buffer (sticky).
+ * Threads: any; pure. Errors: those of the buffer (sticky).
  */
 #ifndef BBF_RENDER_MISUSE_H
 #define BBF_RENDER_MISUSE_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* The innermost method of `used_by` that is not Netty's; the innermost of all if there is none. */
 const char *bbf_misuse_user(const struct bbf_snap_misuse *row);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/names.h - how a step is called in the text renders: "Handler.process", simple class names
  * as the seed has them. Where two classes of one snapshot share a simple name, both get as many
@@ -5,13 +6,13 @@
  * methods of one class share a name, both get their parameters ("Handler.process(ByteBuf, int)").
  * Made once per render, so that a line is a copy.
  *
- * Called by: render/ only. Threads: one owner. Errors: BBF_ENOMEM.
+ * Threads: one owner. Errors: BBF_ENOMEM.
  */
 #ifndef BBF_RENDER_NAMES_H
 #define BBF_RENDER_NAMES_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 struct bbf_name {
     const char *text; /* safe for a terminal, not NUL-terminated */

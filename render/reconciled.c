@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/reconciled.h"
 
 #include <inttypes.h>
@@ -5,9 +6,11 @@
 #include "render/json_names.h"
 #include "render/text.h"
 
-/* What Netty has in use, and how much of it we have too. */
+/* What Netty has in use, and how much of it we have too; buffers that are not compared, because
+ * Netty does not count them, or not apart from released ones in thread caches. */
 struct share {
-    uint64_t lives, of_lives, bytes, of_bytes;
+    uint64_t lives, of_lives, bytes, of_bytes, untold;
+    bool left_out; /* a pool was not read, or is not followed; the causes say why */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -15,15 +18,30 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static bool is_comparable(const struct bbf_snap_pool *row)
+{
+    return row->netty_lives_ != BBF_NOT_TOLD && row->cached_ != BBF_NOT_TOLD;
+}
+
+/* Netty's allocations without the released buffers that wait in thread caches. */
+static uint64_t in_use(const struct bbf_snap_pool *row)
+{
+    return row->netty_lives_ - least(row->cached_, row->netty_lives_);
+}
+
 static struct share share_of(const struct bbf_snap_reconciled *r)
 {
     struct share s = {0};
     for (size_t i = 0; i < r->n_pools; i++) {
         const struct bbf_snap_pool *row = &r->pools[i];
-        if (row->netty_lives_ != BBF_NOT_TOLD) {
-            s.lives += least(row->lives_, row->netty_lives_);
-            s.of_lives += row->netty_lives_;
+        if (is_comparable(row)) {
+            s.lives += least(row->lives_, in_use(row));
+            s.of_lives += in_use(row);
+        } else if (row->netty_bytes_ == BBF_NOT_TOLD) {
+            s.untold += row->netty_lives_ != BBF_NOT_TOLD ? row->netty_lives_ : row->lives_;
         }
+        s.left_out |= row->pool != BBF_POOL_ADAPTIVE && row->netty_lives_ == BBF_NOT_TOLD &&
+                      row->netty_bytes_ == BBF_NOT_TOLD;
         if (row->netty_bytes_ != BBF_NOT_TOLD) {
             s.bytes += least(row->rounded_, row->netty_bytes_);
             s.of_bytes += row->netty_bytes_;
@@ -43,10 +61,14 @@ static void add_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
     bbf_buf_printf(out, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
 
-static void add_share(struct bbf_buf *out, const struct share *s)
+static void add_share(struct bbf_buf *out, const struct bbf_snap_reconciled *r)
 {
-    if (s->of_lives == 0 && s->of_bytes == 0) {
-        bbf_buf_str(out, "Netty has nothing in use\n");
+    const struct share share = share_of(r), *s = &share;
+    if (r->sampled || (s->of_lives == 0 && s->of_bytes == 0)) {
+        bbf_buf_str(out, r->sampled       ? "not compared with Netty's own numbers\n"
+                         : s->left_out    ? "Netty has nothing in use of what is compared\n"
+                         : s->untold != 0 ? "Netty does not tell what of its memory is in use\n"
+                                          : "Netty has nothing in use\n");
         return;
     }
     if (s->of_bytes != 0) {
@@ -76,24 +98,35 @@ void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *
 {
     if (!r->read)
         return;
-    const struct share s = share_of(r);
     bbf_buf_str(out, "Reconciled: ");
-    add_share(out, &s);
+    add_share(out, r);
     add_causes(out, r, "  ");
 }
 
+/* "40 of 40 buffers (12 more in thread caches)", "40 buffers (Netty counts 52 with its caches)" */
+static void add_lives(struct bbf_buf *out, const struct bbf_snap_pool *row)
+{
+    bool comparable = is_comparable(row);
+    bbf_buf_printf(out, "%" PRIu64, row->lives_);
+    if (comparable)
+        bbf_buf_printf(out, " of %" PRIu64, in_use(row));
+    bbf_buf_str(out, (comparable ? in_use(row) : row->lives_) == 1 ? " buffer" : " buffers");
+    if (comparable && row->cached_ != 0)
+        bbf_buf_printf(out, " (%" PRIu64 " more in thread caches)", row->cached_);
+    else if (!comparable && row->netty_lives_ != BBF_NOT_TOLD)
+        bbf_buf_printf(out, " (Netty counts %" PRIu64 " with its caches)", row->netty_lives_);
+}
+
 /* "40 of 40 buffers, 10.0 KiB of 10.0 KiB (9.8 KiB before rounding to size classes)" */
-static void add_pool(struct bbf_buf *out, const struct bbf_snap_pool *row)
+static void add_pool(struct bbf_buf *out, const struct bbf_snap_pool *row, bool sampled)
 {
     bool bytes = row->netty_bytes_ != BBF_NOT_TOLD;
-    bbf_buf_printf(out, "%s %s: %" PRIu64, bbf_json_pools[row->pool], bbf_memory_name(row->memory),
-                   row->lives_);
-    if (row->netty_lives_ != BBF_NOT_TOLD)
-        bbf_buf_printf(out, " of %" PRIu64, row->netty_lives_);
-    bbf_buf_str(out, " buffers, ");
+    bbf_buf_printf(out, "%s %s: ", bbf_json_pools[row->pool], bbf_memory_name(row->memory));
+    add_lives(out, row);
+    bbf_buf_str(out, ", ");
     bbf_text_bytes(out, bytes ? row->rounded_ : row->bytes_);
     if (bytes) {
-        bbf_buf_str(out, " of ");
+        bbf_buf_str(out, sampled ? " followed, Netty has " : " of ");
         bbf_text_bytes(out, row->netty_bytes_);
     }
     if (bytes && row->rounded_ != row->bytes_) {
@@ -172,11 +205,10 @@ void bbf_reconciled_section(struct bbf_buf *out, const struct bbf_snap_reconcile
 {
     if (!r->read)
         return;
-    const struct share s = share_of(r);
     bbf_buf_str(out, "\n=== Reconciled with Netty's own numbers ===\n");
-    add_share(out, &s);
+    add_share(out, r);
     for (size_t i = 0; i < r->n_pools; i++)
-        add_pool(out, &r->pools[i]);
+        add_pool(out, &r->pools[i], r->sampled);
     add_process(out, r);
     add_causes(out, r, "");
 }

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/reconciled.h - our numbers beside Netty's own, in the text renders. Nothing is written for
  * a snapshot that has none.
  *
- * Called by: render/ only. Threads: any; pure. Errors: those of the buffer (sticky).
+ * Threads: any; pure. Errors: those of the buffer (sticky).
  */
 #ifndef BBF_RENDER_RECONCILED_H
 #define BBF_RENDER_RECONCILED_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* tree: one line, how much of what Netty has in use is explained; a line for each cause. */
 void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *reconciled);

@@ -1,18 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/render.h - snapshot -> text; pure functions to a sink. The order of everything is
  * deterministic: equal snapshots give equal bytes.
  *
- * Called by: client (all), agent (file= at exit, texts for stock clients). Threads: any; a snapshot
- * is only read. Errors: BBF_ENOMEM, BBF_EFORMAT (a snapshot that bbf_snapshot_finish() would
- * refuse), BBF_EINVAL (no such format); the sink's content is then unfinished.
+ * Threads: any; a snapshot is only read. Errors: BBF_ENOMEM, BBF_EFORMAT (a snapshot that
+ * bbf_snapshot_finish() would refuse), BBF_EINVAL (no such format); the sink's content is then
+ * unfinished.
  */
-#ifndef BBF_RENDER_RENDER_H
-#define BBF_RENDER_RENDER_H
+#ifndef BBF_RENDER_H
+#define BBF_RENDER_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
-enum bbf_format { BBF_FORMAT_TREE, BBF_FORMAT_LLM, BBF_FORMAT_SUMMARY, BBF_FORMAT_JSON };
+enum {
+    BBF_FORMAT_EXACT = 1,  /* for programs: never laid out for a terminal */
+    BBF_FORMAT_STREAMS = 2 /* flushes its sink piece by piece: need not fit into memory */
+};
+
+/* One row for each format: id, name (also its extension), another extension, flags. Its function
+ * is bbf_render_NAME() (render/formats.h), in a file of its own. */
+#define BBF_FORMATS(XX)                                                                            \
+    XX(TREE, tree, "txt", 0)                                                                       \
+    XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
+    XX(SUMMARY, summary, NULL, 0)                                                                  \
+    XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
+    XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)
+
+enum bbf_format {
+#define XX(id, name, extension, flags) BBF_FORMAT_##id,
+    BBF_FORMATS(XX)
+#undef XX
+};
+
+#define BBF_FORMAT_COMMA_NAME(id, name, extension, flags) ", " #name
+/* "tree, llm, …": for messages. */
+#define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
 struct bbf_render_options {
     size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
@@ -22,12 +45,10 @@ struct bbf_render_options {
 int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bbf_format format,
                const struct bbf_render_options *options);
 
-/* Format by the extension of a path (.json, .txt/.tree, .llm, .summary) or by name ("tree", …);
- * BBF_ENOTFOUND otherwise. */
+/* Format by the extension of a path or by name; BBF_ENOTFOUND otherwise. */
 int bbf_format_of_path(const char *path, enum bbf_format *format);
 int bbf_format_of_name(const char *name, enum bbf_format *format);
-/* "tree, llm, summary, json": for messages. */
-const char *bbf_format_names(void);
+unsigned bbf_format_flags(enum bbf_format format);
 
 /*
  * Read a bbflow-snapshot/1 document. *out is owned by the caller. Unknown members are ignored (the

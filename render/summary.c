@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The summary: a screen of numbers and the largest leaks, each with its totals and its path.
  */
@@ -7,6 +8,7 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/diverge.h"
+#include "render/leaks.h"
 #include "render/names.h"
 #include "render/misuse.h"
 #include "render/reconciled.h"
@@ -24,6 +26,7 @@ struct summary {
     struct bbf_names names;
     uint32_t *parents;
     uint32_t *steps;
+    uint32_t *ranking; /* of the leaks */
     struct bbf_divergences divergences;
 };
 
@@ -192,13 +195,13 @@ static void add_leaks(const struct summary *s)
                              ? "No leaks detected\n"
                              : "No leaks detected: no buffer was followed\n");
     for (size_t i = 0; i < n && i < LEAKS_SHOWN; i++) {
-        const struct bbf_snap_leak *leak = &s->snapshot->leaks[i];
+        const struct bbf_snap_leak *leak = &s->snapshot->leaks[s->ranking[i]];
         const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL LEAK" : "MODERATE LEAK";
         bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
                        leak->count);
-        bbf_text_bytes(out, leak->bytes);
-        bbf_buf_printf(out, " %s, oldest %" PRIu64 " s, half within %" PRIu64 " s)",
-                       bbf_memory_name(leak->memory), leak->oldest_seconds, leak->p50_seconds);
+        bbf_text_lost_bytes(out, leak->bytes, leak->memory);
+        bbf_buf_printf(out, ", oldest %" PRIu64 " s, half within %" PRIu64 " s)",
+                       leak->oldest_seconds, leak->p50_seconds);
         if (leak->verdict == BBF_VERDICT_LEAKED) {
             bbf_buf_str(out, ", ");
             bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
@@ -213,14 +216,17 @@ static void add_leaks(const struct summary *s)
         bbf_buf_printf(out, "(%zu more; tree, llm and json show every leak)\n", n - LEAKS_SHOWN);
 }
 
-int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                       const struct bbf_render_options *options)
 {
+    (void)options;
     struct summary s = {.out = out, .snapshot = snapshot};
     int err = bbf_names_init(&s.names, snapshot, '\0');
 
     s.parents = calloc(snapshot->n_nodes + 1, sizeof *s.parents);
     s.steps = calloc(snapshot->n_nodes + 1, sizeof *s.steps);
-    if (err == 0 && (s.parents == NULL || s.steps == NULL))
+    s.ranking = bbf_leak_ranking(snapshot);
+    if (err == 0 && (s.parents == NULL || s.steps == NULL || s.ranking == NULL))
         err = BBF_ENOMEM;
     if (err == 0)
         err = bbf_snapshot_parents(snapshot, s.parents, NULL);
@@ -236,6 +242,7 @@ int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         bbf_cost_section(out, &snapshot->cost, "\n=== Cost of bbflow ===\n");
     }
     bbf_divergences_free(&s.divergences);
+    free(s.ranking);
     free(s.steps);
     free(s.parents);
     bbf_names_free(&s.names);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -5,70 +6,9 @@
 
 #include "render/cost.h"
 
-#define REPLACEMENT 0xFFFDu
-
-size_t bbf_utf8_next(const char *p, const char *end, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)*p;
-    size_t len;
-
-    if (first < 0x80) {
-        *code = first;
-        return 1;
-    }
-    *code = REPLACEMENT;
-    if (first >= 0xF0 && first < 0xF5)
-        len = 4;
-    else if (first >= 0xE0 && first < 0xF0)
-        len = 3;
-    else if (first >= 0xC2 && first < 0xE0)
-        len = 2;
-    else
-        return 1;
-    if ((size_t)(end - p) < len)
-        return 1;
-    uint32_t value = first & (0xFFu >> (len + 1));
-    for (size_t i = 1; i < len; i++) {
-        unsigned char c = (unsigned char)p[i];
-        if ((c & 0xC0) != 0x80)
-            return 1;
-        value = value << 6 | (c & 0x3Fu);
-    }
-    if (value < least[len] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
-        return 1;
-    *code = value;
-    return len;
-}
-
-/* Controls, line and paragraph separators, and the marks that turn the reading direction. */
-static bool is_unsafe(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
-           code == 0x061C || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
-}
-
 void bbf_text_safe(struct bbf_buf *out, const char *text, char also)
 {
-    const char *end = text + strlen(text);
-    const char *plain = text; /* start of what can be copied as it is */
-
-    for (const char *p = text; p < end;) {
-        uint32_t code;
-        size_t len = bbf_utf8_next(p, end, &code);
-        bool bad = code == REPLACEMENT && len == 1;
-        if (bad || is_unsafe(code) || (also != '\0' && *p == also)) {
-            bbf_buf_add(out, plain, (size_t)(p - plain));
-            if (bad)
-                bbf_buf_str(out, "\xEF\xBF\xBD");
-            else
-                bbf_buf_printf(out, "\\u%04" PRIx32, code);
-            plain = p + len;
-        }
-        p += len;
-    }
-    bbf_buf_add(out, plain, (size_t)(end - plain));
+    bbf_safe_add(out, text, strlen(text), BBF_SAFE_VALUE, also);
 }
 
 void bbf_text_bytes(struct bbf_buf *out, uint64_t bytes)
@@ -113,6 +53,16 @@ const char *bbf_ref_name(uint8_t bucket)
 {
     static const char *const names[] = {"0", "1", "3", "6"};
     return names[bucket];
+}
+
+void bbf_text_lost_bytes(struct bbf_buf *out, uint64_t bytes, enum bbf_memory memory)
+{
+    if (bytes == 0 && memory == BBF_MEM_COMPOSITE) {
+        bbf_buf_str(out, "composite, its bytes are its components'");
+        return;
+    }
+    bbf_text_bytes(out, bytes);
+    bbf_buf_printf(out, " %s", bbf_memory_name(memory));
 }
 
 const char *bbf_lost_text(enum bbf_lost lost)
@@ -215,6 +165,47 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
     return count;
 }
 
+/* The limit that no `set` raises. */
+static void head_sites(struct bbf_buf *out, const struct bbf_snap_limit *limit, const char *prefix)
+{
+    bbf_buf_printf(out,
+                   "%slimit maxSites reached: %" PRIu64 " %s a method was left out, %" PRIu64
+                   " of %" PRIu64 " are followed; their buffers stay at the step before; maxSites= "
+                   "can be raised when the JVM starts, include= makes them fewer\n",
+                   prefix, limit->hit, limit->hit == 1 ? "time" : "times", limit->used,
+                   limit->limit);
+}
+
+void bbf_text_mapped(struct bbf_buf *out, const char *text)
+{
+    static const char mark[] = "; remedy: "; /* agent/classes/archive.h */
+    const char *colon = strstr(text, ": ");
+    struct bbf_buf name = BBF_BUF_INIT;
+
+    if (colon != NULL) {
+        bbf_buf_add(&name, text, (size_t)(colon - text));
+        bbf_text_safe(out, bbf_buf_cstr(&name), '\0');
+        bbf_buf_str(out, " has no place for bbflow's mark: ");
+    }
+    bbf_buf_free(&name);
+    const char *why = colon != NULL ? colon + 2 : text, *remedy = strstr(why, mark);
+    struct bbf_buf reason = BBF_BUF_INIT;
+    bbf_buf_add(&reason, why, remedy != NULL ? (size_t)(remedy - why) : strlen(why));
+    bbf_text_safe(out, bbf_buf_cstr(&reason), '\0');
+    bbf_buf_free(&reason);
+    bbf_buf_str(out, ". Its buffers are found by a table: counts are exact all the same, each step "
+                     "costs more");
+    if (remedy != NULL) {
+        bbf_buf_str(out, ". Remedy: ");
+        bbf_text_safe(out, remedy + sizeof mark - 1, '\0');
+        return;
+    }
+    bbf_buf_str(out, strstr(text, "loaded before") != NULL
+                         ? ", buffers opened before are ?first-seen; a start with -agentpath "
+                           "avoids both"
+                         : "");
+}
+
 size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, const char *prefix)
 {
     size_t count = snapshot->n_notes + snapshot->jvm.n_map_mode;
@@ -225,8 +216,8 @@ size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         bbf_buf_char(out, '\n');
     }
     for (size_t i = 0; i < snapshot->jvm.n_map_mode; i++) {
-        bbf_buf_printf(out, "%swithout the hidden field: ", prefix);
-        bbf_text_safe(out, snapshot->jvm.map_mode[i], '\0');
+        bbf_buf_str(out, prefix);
+        bbf_text_mapped(out, snapshot->jvm.map_mode[i]);
         bbf_buf_char(out, '\n');
     }
     count += head_totals(out, &snapshot->totals, prefix);
@@ -235,13 +226,17 @@ size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         const struct bbf_snap_limit *limit = &snapshot->limits[i];
         if (limit->hit == 0)
             continue;
+        count++;
+        if (strcmp(limit->name, "maxSites") == 0) {
+            head_sites(out, limit, prefix);
+            continue;
+        }
         bbf_buf_printf(out, "%slimit ", prefix);
         bbf_text_safe(out, limit->name, '\0');
         bbf_buf_printf(out, " reached %" PRIu64 " %s (used %" PRIu64 " of %" PRIu64 "): option ",
                        limit->hit, limit->hit == 1 ? "time" : "times", limit->used, limit->limit);
         bbf_text_safe(out, limit->name, '\0');
         bbf_buf_str(out, " raises it\n");
-        count++;
     }
     return count;
 }

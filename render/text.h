@@ -1,27 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/text.h - small pieces that the text renders share: text made safe for a terminal, bytes
  * for a person, the percentage of two counts, the lines that say what was not seen.
  *
- * Called by: render/ only. Threads: any; pure. Errors: those of the buffer (sticky).
+ * Threads: any; pure. Errors: those of the buffer (sticky).
  */
 #ifndef BBF_RENDER_TEXT_H
 #define BBF_RENDER_TEXT_H
 
 #include "core/buf.h"
-#include "trie/snapshot.h"
+#include "core/safe.h"
+#include "snapshot/snapshot.h"
 
-/*
- * Decode one UTF-8 sequence at p (p < end). Returns its length and stores the code point, or
- * returns 1 and stores U+FFFD where the bytes are no UTF-8 (RFC 3629: overlong, surrogate,
- * above U+10FFFF, truncated).
- */
-size_t bbf_utf8_next(const char *p, const char *end, uint32_t *code);
-
-/*
- * `text` with whatever could end a line, move a cursor or turn the reading direction written as
- * \uXXXX, and bytes that are no UTF-8 as U+FFFD. Class files may put all of these into names. The
- * byte `also` ('\0': none) is written as \uXXXX too: the separator of a format.
- */
+/* A value from outside, as bbf_safe_add() has it; `also` as there. */
 void bbf_text_safe(struct bbf_buf *out, const char *text, char also);
 
 /* "512 B", "10.2 KiB", "3.0 GiB": 1,024 a step, tenths rounded half up. */
@@ -32,6 +23,9 @@ void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 
 /* "direct", "heap", "composite", "unknown". */
 const char *bbf_memory_name(enum bbf_memory memory);
+
+/* "10.2 KiB heap"; of a composite without bytes of its own who has them. */
+void bbf_text_lost_bytes(struct bbf_buf *out, uint64_t bytes, enum bbf_memory memory);
 
 /* What is lost with a leak: "lost for good", …; "" if that is not known. */
 const char *bbf_lost_text(enum bbf_lost lost);
@@ -45,6 +39,9 @@ void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
 
 /* "0", "1", "3", "6": the least count of an enum bbf_bucket, as the text renders show it. */
 const char *bbf_ref_name(uint8_t bucket);
+
+/* A ByteBuf class without the hidden field, "NAME: REASON", and what that means to who reads it. */
+void bbf_text_mapped(struct bbf_buf *out, const char *text);
 
 /*
  * What was not seen, a line each after `prefix`: the notes, buffers without the hidden field, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree, for a person. The seed's lines (ROOT:, connectors, [ref=, count=], the word LEAK), on
  * every node that lost lives, inner ones too.
@@ -184,8 +185,10 @@ static int tree_init(struct tree *tree, size_t max_leaves)
     return err;
 }
 
-int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot, size_t max_leaves)
+int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                    const struct bbf_render_options *options)
 {
+    size_t max_leaves = options->max_leaves;
     struct tree tree = {.out = out, .snapshot = snapshot, .indent = BBF_BUF_INIT};
     int err = tree_init(&tree, max_leaves);
 

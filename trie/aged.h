@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/aged.h - open lives that a report finds too old: which age is too old at a root, and a row
- * for each node and kind of memory that has such lives (design D8).
+ * for each node and kind of memory that has such lives (design.md: verdicts).
  *
  * A life is aged if it is open longer than `age=`, or than BBF_AGED_TIMES the longest lifetime that
  * its root has ever seen. The habit speaks once the root has released BBF_AGED_LIVES lives: by the
@@ -11,8 +12,7 @@
  * Lifetimes are counted at the close, by the application's thread, and only where the second has
  * changed since the open: 32 log2 buckets a root, as in trie/tomb.h; nothing shorter is seen.
  *
- * Called by: agent/natives.c (lasted), trie/capture.c. Threads: lasted any, lock-free; the rest the
- * agent's. Units: seconds.
+ * Threads: lasted any, lock-free; the rest the agent's. Units: seconds.
  */
 #ifndef BBF_TRIE_AGED_H
 #define BBF_TRIE_AGED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/capture.c - the live trie as a bbf_snapshot, while the application goes on. Rows are made
  * for nodes that any life reached since the last reset, as far as `memory` has room for them; what
@@ -11,8 +12,9 @@
 
 #include "core/err.h"
 #include "trie/aged.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "trie/sums.h"
+#include "trie/tombs.h"
 #include "trie/tracker.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
@@ -75,7 +77,7 @@ static void weigh_run(void *columns, uint32_t index, uint64_t count)
 
 /* An open life. */
 struct life {
-    uint32_t node;
+    uint32_t node, generation;
     uint8_t mem; /* MEM_ */
     bool stopped;
     struct bbf_loss loss; /* but for its node: a row's index there */
@@ -100,6 +102,7 @@ static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, str
         refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
     *to = (struct life){
         .node = bbf_node_charged(t, path, g),
+        .generation = g,
         .mem = (uint8_t)(refs >> BBF_L_MEM_SHIFT),
         .stopped = (again & BBF_L_STOPPED) != 0,
         .loss = {.memory = (uint8_t)(refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND),
@@ -109,6 +112,24 @@ static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, str
                  .references = BBF_GENERATION(refs) == g ? BBF_LOW(refs) & BBF_L_REFS_COUNT : 0,
                  .tid = tid}};
     return true;
+}
+
+uint64_t bbf_tracker_live(const struct bbf_tracker *t, bool *estimated)
+{
+    uint64_t live = 0;
+    struct life life;
+    /* Acquire: pairs with bbf_record_bump(). */
+    uint32_t end = atomic_load_explicit(&((struct bbf_tracker *)(uintptr_t)t)->next_record,
+                                        memory_order_acquire);
+    *estimated = false;
+    for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
+        if (!read_life(t, r, 0, &life))
+            continue;
+        uint32_t weight = bbf_node_weight(t, life.node);
+        live += weight;
+        *estimated = *estimated || weight > 1;
+    }
+    return live;
 }
 
 static uint64_t ends_at(const struct bbf_tracker *t, const struct bbf_sums *sums,
@@ -269,12 +290,22 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
     }
 }
 
-/* Made by, or for, a class initialiser, so most likely in a static field (facts/netty.md 1.5). If
- * it is collected it was not: that is a leak as any other. */
+/* Made by, or for, a class initialiser, so most likely in a static field (docs/netty-internals.md).
+ * If it is collected it was not: that is a leak as any other. */
 static bool is_constant(const struct bbf_tracker *t, const struct life *life)
 {
     uint32_t flags = atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
     return (flags & BBF_L_FLAG_CLINIT) != 0;
+}
+
+/* The leak that retains this open life: a lost composite of which it is a part, a lost buffer that
+ * was derived from it. It will never be released, whoever else has it; NULL: there is none. */
+static struct bbf_tomb *kept_by(const struct bbf_tracker *t, uint32_t r, uint32_t g)
+{
+    const struct bbf_after *after = bbf_after_at(t, r);
+    const struct bbf_loss loss = {
+        .node = after->node, .end = BBF_END_LEAKED, .memory = after->memory, .lost = after->lost};
+    return after->held == g && after->leaked ? bbf_tomb_find(t, &loss) : NULL;
 }
 
 static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
@@ -287,14 +318,21 @@ static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
     if (row == NULL)
         return; /* opened since we looked */
     row->live_++;
-    row->live_bytes_ += life.loss.bytes;
+    struct bbf_tomb *leak = kept_by(t, r, life.generation);
+    if (leak == NULL) {
+        row->live_bytes_ += life.loss.bytes;
+    } else {
+        uint64_t own = bbf_node_weight(t, life.node), theirs = bbf_node_weight(t, leak->node);
+        leak->kept += (life.loss.bytes * own + theirs / 2) / theirs;
+    }
     if (is_constant(t, &life))
         life.mem |= BBF_L_MEM_STATIC;
     if ((life.mem & BBF_L_MEM_STATIC) != 0)
         row->static_++;
     if (life.loss.memory == BBF_MEM_HEAP)
         t->live_heap++;
-    if (life.loss.seconds < row->passed_ || (life.mem & never) != 0 || life.stopped)
+    /* One bug is one entry: what a leak retains is not aged besides. */
+    if (life.loss.seconds < row->passed_ || (life.mem & never) != 0 || life.stopped || leak != NULL)
         return;
     row->aged_++;
     life.loss.node = (uint32_t)(row - c->rows);
@@ -310,7 +348,7 @@ static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
         switch ((enum bbf_end)tomb->end) {
         case BBF_END_LEAKED:
             row->leaked_ += tomb->count;
-            row->leaked_bytes_ += tomb->bytes;
+            row->leaked_bytes_ += tomb->bytes + tomb->kept;
             break;
         case BBF_END_HELD:
             row->held_ += tomb->count;
@@ -357,6 +395,8 @@ static void fill_columns(struct bbf_tracker *t, struct columns *c, struct bbf_su
     fill_age_limits(t, c);
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     t->live_heap = 0;
+    for (uint32_t i = 1; i <= t->n_tombs; i++)
+        bbf_tomb_at(t, i)->kept = 0;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         count_live(t, c, r);
     count_tombs(t, c);
@@ -433,7 +473,7 @@ static void add_leak(struct bbf_snapshot *s, uint32_t row, enum bbf_verdict verd
         .verdict = verdict,
         .memory = (enum bbf_memory)tomb->memory,
         .count = tomb->count * n,
-        .bytes = tomb->bytes * n,
+        .bytes = (tomb->bytes + tomb->kept) * n,
         .references = tomb->references * n,
         .oldest_seconds = tomb->oldest,
         .p50_seconds = bbf_tomb_p50(tomb),
@@ -532,7 +572,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
          atomic_load(&t->hit_depth) + sums->tally[BBF_L_TALLY_DEEP_STEPS]},
         {"maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children)},
         {"maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives)},
-        {"maxSites", t->n_sites - 1, t->max_sites - 1, atomic_load(&t->hit_sites)},
+        {"maxSites", t->n_steps, t->max_sites, atomic_load(&t->hit_sites)},
         {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
          atomic_load(&t->budget.refused)},
     };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/effort.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };

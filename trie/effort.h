@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/effort.h - how much the hooks had to do, from what the trie counts anyway: no counter is
- * written where a buffer makes a step (a written line costs 16-37 ns at two threads, D6).
+ * written where a buffer makes a step (a written line costs 16-37 ns at two threads, design.md:
+ * trie).
  *
- * Called by: the agent thread (agent/overhead.c). Threads: the application goes on meanwhile.
+ * Threads: the application goes on meanwhile.
  */
 #ifndef BBF_TRIE_EFFORT_H
 #define BBF_TRIE_EFFORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/ended.c - lives that were released, for a use after that. A plain close leaves who in its
  * sticky record, and where in its run word, until the object's next life. Every other release is

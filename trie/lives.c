@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/lives.c - records, and the agent thread's half of the protocol of design D12.3-D12.8. The
- * application's half is in the boot shim; tests/stress/shim_twin.h is the same in C.
+ * trie/lives.c - records, and the agent thread's half of the protocol of design.md: memory
+ * safety.3-D12.8. The application's half is in the boot shim; tests/stress/shim_twin.h is the same
+ * in C.
  *
  * Invariants (each interleaving has exactly one resolver):
  *  1. A record that is CLOSED without CONV and STICKY belongs to its free list; OPEN without CONV
@@ -8,7 +10,7 @@
  *     Java object until we see its weak reference NULL.
  *  2. Convert: CAS OPEN(g) -> OPEN(g)+CONV *before* the slot is read: whose life is it otherwise?
  *  3. Collect: the weak reference is asked first, `life` is read (acquire) after it. The other way
- *     round a recycled life is lost (facts/model.md V1).
+ *     round a recycled life is lost (docs/memory-model.md).
  *  4. A record leaves us as: weak reference deleted, jweak = 0, then life = CLOSED, then push.
  *  5. Only the agent thread creates, tests or deletes weak references.
  */
@@ -19,6 +21,7 @@
 #include "core/err.h"
 #include "trie/map.h"
 #include "trie/section.h"
+#include "trie/tombs.h"
 
 /* ---- records ---- */
 
@@ -142,7 +145,8 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     if (empty) {
         t->empty_slots++;
 #ifdef BBF_DEBUG
-        abort(); /* the check that finds broken orders of publication (D12.8) */
+        abort(); /* the check that finds broken orders of publication (design.md: convert and
+                    collect) */
 #endif
     } else if (weak == 0) {
         t->no_weakref++;
@@ -249,7 +253,7 @@ static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     return false;
 }
 
-/* ---- verdicts (D8) ---- */
+/* ---- verdicts (design.md: verdicts) ---- */
 
 /* Where a collected life stood, and what its memory is (MEM_ bits). */
 static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
@@ -285,11 +289,20 @@ static bool is_held(const struct bbf_tracker *t, uint32_t r)
     return bbf_after_at(t, r)->held == generation_of(t, r);
 }
 
+/* Nothing is lost with it: the user's own memory, or what nobody is to release (an unreleasable
+ * wrapper had it) and the collector gives back. Pooled memory stays lost, whoever wrapped it. */
+static bool is_harmless(const struct bbf_tracker *t, uint32_t r)
+{
+    uint32_t g = generation_of(t, r);
+    uint8_t mem = memory_of(t, r, g);
+    return (mem & BBF_L_MEM_HARMLESS) != 0 ||
+           ((mem & BBF_L_MEM_STATIC) != 0 && lost_of(t, r, g) != BBF_LOST_FOR_GOOD);
+}
+
 static bool is_leak(const struct bbf_tracker *t, uint32_t r)
 {
-    uint8_t mem = memory_of(t, r, generation_of(t, r));
-    return (mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC | BBF_L_MEM_FOREIGN)) == 0 &&
-           !is_held(t, r);
+    return !is_harmless(t, r) && !is_held(t, r) &&
+           (memory_of(t, r, generation_of(t, r)) & BBF_L_MEM_FOREIGN) == 0;
 }
 
 /* The life of `after` is retained by one that ended unreleased; once all that are held are known
@@ -323,7 +336,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, const struct bb
     }
 }
 
-/* ---- components of composites (design D5) ---- */
+/* ---- components of composites (design.md: lives) ---- */
 
 /* The composite that this life belonged to, if it was found dead in this scan; 0 = none. */
 static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
@@ -383,9 +396,9 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
     }
 }
 
-/* The bytes belong to the first life derived from it that leaked, once (D8); if a reset has
- * forgotten that leak since, they are forgotten with it. A report multiplies them by the leak's
- * rate (sample=), and a component may have been drawn at another. */
+/* The bytes belong to the first life derived from it that leaked, once (design.md: verdicts); if a
+ * reset has forgotten that leak since, they are forgotten with it. A report multiplies them by the
+ * leak's rate (sample=), and a component may have been drawn at another. */
 static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t node,
                               uint32_t bytes)
 {
@@ -417,7 +430,7 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
         loss.references = BBF_LOW(refs) & BBF_L_REFS_COUNT;
         bbf_owned_lost(t, refs, bytes);
     }
-    if ((mem & (BBF_L_MEM_HARMLESS | BBF_L_MEM_STATIC)) != 0) {
+    if (is_harmless(t, r)) {
         loss.end = BBF_END_HARMLESS;
     } else if ((mem & BBF_L_MEM_FOREIGN) != 0) {
         loss.end = BBF_END_UNKNOWN;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/map.h"
 
 bool bbf_map_open(struct bbf_tracker *t)

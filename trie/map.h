@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/map.h - the table of map mode: open lives of buffers without the hidden field, by identity
  * hash. The application's half, and the protocol, is java-shim/boot/java/lang/BBFlowMap.java; here
  * it is opened, and an entry goes when the agent thread ends its life.
  *
- * Called by: agent/hook.c (open), trie/lives.c. Threads: open any, lock-free; remove the agent's.
+ * Threads: open any, lock-free; remove the agent's.
  */
 #ifndef BBF_TRIE_MAP_H
 #define BBF_TRIE_MAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/node.c - the imprint trie: nodes keyed by (parent, site, refCnt bucket).
  *
@@ -8,9 +9,9 @@
  * one.
  *  3. An overflow entry is a bare node number; its key is the node's own (parent, site, bucket),
  * or, for FLAG_ALIAS, parent and the key kept in `site`, with the target in child 0.
- *  4. Numbers are never used twice: a reset moves to the next arena (D12.10). Everything here runs
- *     in an epoch section and checks the arena in force after entering it.
- * Progress: lock-free; a failed CAS means another thread published a child.
+ *  4. Numbers are never used twice: a reset moves to the next arena (design.md: reset). Everything
+ * here runs in an epoch section and checks the arena in force after entering it. Progress:
+ * lock-free; a failed CAS means another thread published a child.
  */
 #include "trie/tracker.h"
 
@@ -118,7 +119,7 @@ static uint32_t take_number(struct bbf_tracker *t, uint32_t arena, uint32_t pare
             if (BBF_GENERATION(atomic_load(&t->window)) != arena)
                 return 0; /* no limit: a reset came in between */
             atomic_fetch_add_explicit(&t->hit_nodes, 1, memory_order_relaxed);
-            /* The shim answers from now on, without a call (facts/hotpath.md). */
+            /* The shim answers from now on, without a call (design.md: hot path). */
             atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS),
                             (uint32_t)BBF_L_SHARED_NODES_FULL);
             return 0;
@@ -163,7 +164,7 @@ static void discard(struct bbf_tracker *t, uint32_t id)
     atomic_exchange_explicit(&t->spare_node, id, memory_order_acq_rel);
 }
 
-/* ---- cycles (D6) ---- */
+/* ---- cycles (design.md: trie) ---- */
 
 /*
  * A step to `site` from `from` that only repeats leads back instead of on: the same site again

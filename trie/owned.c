@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/owned.c - the lives that Netty's own counters still have: open ones and those that were
  * collected unreleased, by pool and memory. Nothing here is reset, for Netty's counters are not.

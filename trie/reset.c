@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/reset.c - both resets (design D12.10). A baseline remembers the counters and subtracts them;
- * nodes and open lives stay. A reset of the nodes also begins the trie anew, in the next range of
- * ids: ids are never used twice, so a thread that stalled with an old id reads zeros, which is a
- * miss, and its slow path sees that the arena is another.
+ * trie/reset.c - both resets (design.md: reset). A baseline remembers the counters and subtracts
+ * them; nodes and open lives stay. A reset of the nodes also begins the trie anew, in the next
+ * range of ids: ids are never used twice, so a thread that stalled with an old id reads zeros,
+ * which is a miss, and its slow path sees that the arena is another.
  *
  * Order of a node reset (the model explored exactly this): publish the arena; synchronize; clear
  * the root table; move every OPEN record that stands in the old range by CAS until a pass finds

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/section.h - epoch sections around the slow natives (design D12.9), on ck_epoch: a reset
- * waits until every thread that may still hold a node id of the old arena has left its section. A
- * section never blocks, takes no lock and never calls Java.
+ * trie/section.h - epoch sections around the slow natives (design.md: slow natives), on ck_epoch: a
+ * reset waits until every thread that may still hold a node id of the old arena has left its
+ * section. A section never blocks, takes no lock and never calls Java.
  *
- * Called by: trie (enter/leave in every insert and charge; synchronize in a reset). Threads: any;
- * each thread gets an epoch record at its first section and gives it back when it ends.
- * Progress: enter and leave are wait-free after a thread's first section.
+ * Threads: any; each thread gets an epoch record at its first section and gives it back when it
+ * ends. Progress: enter and leave are wait-free after a thread's first section.
  */
 #ifndef BBF_TRIE_SECTION_H
 #define BBF_TRIE_SECTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/site.c - interning of sites and of concrete buffer classes. Written when a class is loaded
  * or first seen, under a mutex; read lock-free by number.
@@ -43,9 +44,15 @@ static char *copy_text(struct bbf_tracker *t, const char *text, bool dotted)
     return copy;
 }
 
+static bool is_step(const struct bbf_site *site)
+{
+    return site->kind != BBF_SITE_ROOT && site->kind != BBF_SITE_DERIVE &&
+           site->kind != BBF_SITE_RELEASE;
+}
+
 static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uint32_t bucket)
 {
-    if (t->n_sites >= t->max_sites) {
+    if (t->n_sites >= BBF_L_MAX_SITES || (is_step(like) && t->n_steps >= t->max_sites)) {
         atomic_fetch_add(&t->hit_sites, 1);
         return 0;
     }
@@ -73,6 +80,7 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
         site->lifetimes = bbf_budget_charge(&t->budget, bytes) ? calloc(1, bytes) : NULL;
     }
     site->id = t->n_sites++;
+    t->n_steps += is_step(site);
     site->chain = t->site_table[bucket];
     t->site_table[bucket] = site;
     /* Release: who reads the number from a node finds the site complete. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/space.h"
 
 #include <errno.h>
@@ -37,6 +38,11 @@ bool bbf_budget_charge(struct bbf_budget *budget, size_t bytes)
     atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&budget->refused, 1, memory_order_relaxed);
     return false;
+}
+
+void bbf_budget_take(struct bbf_budget *budget, size_t bytes)
+{
+    atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
 }
 
 void bbf_budget_uncharge(struct bbf_budget *budget, size_t bytes)

@@ -1,12 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/space.h - address space for what the shim can address (design D12.1): one private anonymous
- * PROT_READ reservation per kind, never unmapped, moved or reused for another type until the
- * process is gone. Reading anywhere inside it is safe and gives zeros; a part becomes writable, in
- * steps of 1 MiB unless its owner says otherwise, before an index inside it is published, and is
- * charged to the `memory` limit then.
+ * trie/space.h - address space for what the shim can address (design.md: address space): one
+ * private anonymous PROT_READ reservation per kind, never unmapped, moved or reused for another
+ * type until the process is gone. Reading anywhere inside it is safe and gives zeros; a part
+ * becomes writable, in steps of 1 MiB unless its owner says otherwise, before an index inside it is
+ * published, and is charged to the `memory` limit then.
  *
- * Called by: trie. Threads: bbf_space_reach() is lock-free against itself (mprotect is idempotent).
- * Units: bytes.
+ * Threads: bbf_space_reach() is lock-free against itself (mprotect is idempotent). Units: bytes.
  */
 #ifndef BBF_TRIE_SPACE_H
 #define BBF_TRIE_SPACE_H
@@ -34,6 +34,8 @@ struct bbf_space {
 
 /* Charge what lies in no space; false at the limit (counted). Uncharging never fails. */
 bool bbf_budget_charge(struct bbf_budget *budget, size_t bytes);
+/* Charge what has to be had, limit or not: it is small, and bounded by its owner. */
+void bbf_budget_take(struct bbf_budget *budget, size_t bytes);
 void bbf_budget_uncharge(struct bbf_budget *budget, size_t bytes);
 
 /* Reserve; nothing is charged. BBF_ENOMEM: the kernel refuses that much address space. */

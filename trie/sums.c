@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/sums.h"
 
 #include <stdlib.h>
@@ -66,6 +67,9 @@ static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
     sums->untracked = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNTRACKED));
     sums->exhausted = atomic_load(bbf_shared_long(t, BBF_L_SHARED_EXHAUSTED));
     sums->cut = atomic_load(bbf_shared_long(t, BBF_L_SHARED_CUT));
+    sums->unsized = atomic_load(bbf_shared_long(t, BBF_L_SHARED_UNSIZED));
+    sums->hidden = atomic_load(bbf_shared_long(t, BBF_L_SHARED_HIDDEN));
+    sums->early = atomic_load(bbf_shared_long(t, BBF_L_SHARED_EARLY));
 }
 
 static void add_nothing(void *ctx, uint32_t index, uint64_t count)
@@ -153,4 +157,7 @@ void bbf_sums_subtract(struct bbf_sums *sums, const struct bbf_sums *base)
     take(&sums->undone, base->undone);
     take(&sums->exhausted, base->exhausted);
     take(&sums->cut, base->cut);
+    take(&sums->unsized, base->unsized);
+    take(&sums->hidden, base->hidden);
+    take(&sums->early, base->early);
 }

@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/sums.h - every counter of a tracker at one moment: what applications' threads have charged,
  * in counters and in the run words and stripes that are not flushed yet. A reset keeps one and
  * subtracts it; a capture makes one.
  *
- * Readers never zero a run word or a stripe table: their owners go on using them (D12.9). A flush
- * between two reads may hide or double a run for a moment; at rest the sums are exact. A baseline
- * taken in such a moment misses up to 65,535 lives, which then show as released after it.
+ * Readers never zero a run word or a stripe table: their owners go on using them (design.md: slow
+ * natives). A flush between two reads may hide or double a run for a moment; at rest the sums are
+ * exact. A baseline taken in such a moment misses up to 65,535 lives, which then show as released
+ * after it.
  *
- * Called by: trie/reset.c, trie/capture.c. Threads: agent.
+ * Threads: agent.
  */
 #ifndef BBF_TRIE_SUMS_H
 #define BBF_TRIE_SUMS_H
@@ -23,6 +25,7 @@ struct bbf_sums {
     uint64_t reserved_unknown[BBF_L_NODE_BEFORE_RESET + 1];
     uint64_t tally[BBF_L_TALLIES];
     uint64_t undone, errors, untracked, exhausted, cut;
+    uint64_t unsized, hidden, early; /* SHARED_UNSIZED and the next two */
 };
 
 /* The counters now, with both tables, which are charged to `memory`: 12 B a node. BBF_ENOMEM,

@@ -1,21 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/tomb.h - what is kept of the lives that ended at one place by the agent's verdict (design
- * D8): how many, their bytes, how long they had been open and which threads opened them. A report
- * makes the same of open lives that it finds aged (trie/capture.c).
+ * design.md: verdicts): how many, their bytes, how long they had been open and which threads opened
+ * them. A report makes the same of open lives that it finds aged (trie/capture.c).
  *
  * Ages are whole seconds in log2 buckets: 0, 1, 2-3, 4-7, … Openers are counted by "Space Saving"
  * (Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent and Top-k Elements in Data
  * Streams, 2005): exact up to BBF_OPENERS threads; with more, a thread that opened more than
  * 1/BBF_OPENERS of the lives is among them, and lives - over is the least that it opened.
  *
- * Called by: trie/lives.c, trie/capture.c. Threads: the agent's.
+ * Threads: the agent's.
  */
 #ifndef BBF_TRIE_TOMB_H
 #define BBF_TRIE_TOMB_H
 
 #include <stdint.h>
-
-struct bbf_tracker;
 
 enum { BBF_AGES = 24, BBF_OPENERS = 6 };
 
@@ -29,11 +28,13 @@ struct bbf_opener {
 
 struct bbf_tomb {
     uint64_t count, bytes;
-    uint64_t references; /* that were left, of all of them */
+    uint64_t references;       /* that were left, of all of them */
+    uint64_t told, told_bytes; /* of these, in the live stream (agent/report/watch.c) */
+    uint64_t kept;       /* while a report is made: bytes of open lives that these never release */
     uint32_t node, next; /* the node's other tombs, 0 = none */
     uint32_t oldest;     /* longest time open, seconds */
     uint8_t end, memory; /* enum bbf_end, enum bbf_memory */
-    uint8_t lost;        /* enum bbf_lost (trie/snapshot.h) */
+    uint8_t lost;        /* enum bbf_lost (snapshot/snapshot.h) */
     uint32_t ages[BBF_AGES];
     struct bbf_opener openers[BBF_OPENERS];
 };
@@ -57,12 +58,5 @@ uint32_t bbf_tomb_p50(const struct bbf_tomb *tomb);
 
 /* The thread that opened most, 0 = not known; *lives: how many it opened, at least. */
 uint32_t bbf_tomb_opener(const struct bbf_tomb *tomb, uint64_t *lives);
-
-/* The node's tomb of such lives, NULL = none. */
-struct bbf_tomb *bbf_tomb_find(const struct bbf_tracker *t, const struct bbf_loss *loss);
-
-/* Charge a life to its tomb, made if need be. Without memory it is counted in the node alone,
- * bytes and all else unknown. */
-void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss);
 
 #endif

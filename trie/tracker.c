@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/tracker.h"
 
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, c
     }
 }
 
-/* Records 0..2 stand for no life: their generations match no handle that could step. */
+/* Records below FIRST_RECORD stand for no life: their generations match no handle that could step.
+ */
 static void init_reserved_records(struct bbf_tracker *t)
 {
     struct bbf_record *none = bbf_record_at(t, 0);
@@ -94,8 +96,10 @@ static void init_reserved_records(struct bbf_tracker *t)
     atomic_init(&none->refs, BBF_WORD(UINT32_MAX, 0));
     atomic_init(&none->size, BBF_WORD(UINT32_MAX, 0));
     for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++) {
-        /* IGN and NEVER stand nowhere, as what is closed: a step of theirs ends without a call. */
-        atomic_init(&bbf_record_at(t, r)->path, BBF_WORD(UINT32_MAX, BBF_L_NODE_NONE));
+        /* They stand nowhere, as what is closed, so that a step ends without a call; but for two
+         * where the next step opens a life. */
+        bool opens = r == BBF_L_RECORD_COUNTED || r == BBF_L_RECORD_AGAIN;
+        atomic_init(&bbf_record_at(t, r)->path, BBF_WORD(opens ? 0 : UINT32_MAX, BBF_L_NODE_NONE));
         atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
     }
 }
@@ -143,7 +147,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     atomic_init(bbf_shared_long(t, BBF_L_SHARED_RECORDS), (uint64_t)(uintptr_t)t->records.base);
     t->n_sites = 1;
     t->n_classes = 1;
-    t->max_sites = BBF_L_MAX_SITES;
+    t->max_sites = BBF_MAX_STEP_SITES;
     bbf_tracker_limit(t, limits);
     name_reserved(t, BBF_L_NODE_RACED, BBF_L_SITE_RACED, "?raced");
     name_reserved(t, BBF_L_NODE_BEFORE_RESET, BBF_L_SITE_BEFORE_RESET, "?before-reset");
@@ -179,8 +183,8 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     atomic_store(bbf_shared_int(t, BBF_L_SHARED_ELEMENTS), (uint32_t)limits->max_elements);
     atomic_store(&t->budget.limit, limits->memory);
     pthread_mutex_lock(&t->site_lock);
-    t->max_sites = limits->max_sites < BBF_L_MAX_SITES ? (uint32_t)limits->max_sites + 1
-                                                       : (uint32_t)BBF_L_MAX_SITES;
+    t->max_sites = limits->max_sites < BBF_MAX_STEP_SITES ? (uint32_t)limits->max_sites
+                                                          : (uint32_t)BBF_MAX_STEP_SITES;
     pthread_mutex_unlock(&t->site_lock);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     if (atomic_load(&t->next_node) != 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/tracker.h - the model as one object: sites, nodes, records, stripes, limits. What a buffer's
  * way through it looks like, for `f(b); g(b); b.release()`:
@@ -7,11 +8,10 @@
  *                          └────────────────────>    └─ A.g        close: CAS on life, charge here
  *                                                       └─ PooledUnsafeDirectByteBuf.release [n]
  *
- * Invariants: design D12; the numbers in each comment below are its points. Nothing here knows the
- * JVM. Fields marked "agent" are the agent thread's alone.
+ * Invariants: design.md: memory safety; the numbers in each comment below are its points. Nothing
+ * here knows the JVM. Fields marked "agent" are the agent thread's alone.
  *
- * Called by: agent (natives, scan, capture), tests. Threads: stated at each function.
- * Units: bytes, seconds since start, counts of lives.
+ * Threads: stated at each function. Units: bytes, seconds since start, counts of lives.
  */
 #ifndef BBF_TRIE_TRACKER_H
 #define BBF_TRIE_TRACKER_H
@@ -22,19 +22,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trie/layout.h"
-#include "trie/snapshot.h"
+#include "core/layout.h"
+#include "snapshot/snapshot.h"
 #include "trie/space.h"
 #include "trie/tomb.h"
 
-/* One life, 64 B, one cache line; words as in trie/layout.h. */
+/* One life, 64 B, one cache line; words as in core/layout.h. */
 struct bbf_record {
     _Atomic uint64_t path, life, run, jweak, refs, size, parent;
     /* While the life is open: seconds at its opening; who opened it (REC_BATCH). */
     _Atomic uint32_t next, batch;
 };
 
-/* 64 B, read-mostly: a written line would cost every reader 16-37 ns (D6). */
+/* 64 B, read-mostly: a written line would cost every reader 16-37 ns (design.md: trie). */
 struct bbf_node {
     _Atomic uint64_t child[BBF_L_INLINE_CHILDREN];
     /* Constant once the node is published; atomic for those who read it meanwhile by its number. */
@@ -46,7 +46,8 @@ struct bbf_node {
     uint32_t tomb;            /* agent: the first of its tombs, 0 = none */
 };
 
-/* 2 KiB, written by its owning carrier thread only; others read (D7, D12.15). */
+/* 2 KiB, written by its owning carrier thread only; others read (design.md: garbage detection).
+ */
 struct bbf_stripe {
     _Atomic uint64_t owner; /* Thread.tid, 0 = nobody */
     _Atomic uint32_t head, count;
@@ -61,7 +62,7 @@ struct bbf_stripe {
     } ended[BBF_L_ENDED_SLOTS];
 };
 
-_Static_assert(sizeof(void *) == 8, "64-bit only (D12)");
+_Static_assert(sizeof(void *) == 8, "64-bit only (design.md: memory safety)");
 _Static_assert(sizeof(struct bbf_record) == 1 << BBF_L_RECORD_SHIFT, "layout");
 _Static_assert(sizeof(struct bbf_node) == 1 << BBF_L_NODE_SHIFT, "layout");
 _Static_assert(sizeof(struct bbf_stripe) == 1 << BBF_L_STRIPE_SHIFT, "layout");
@@ -83,7 +84,7 @@ struct bbf_site {
     char *descriptor;
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
-    bool harmless;          /* roots: an unreleased buffer costs nothing (D8) */
+    bool harmless;          /* roots: an unreleased buffer costs nothing (design.md: verdicts) */
     /* roots: lives released by how long they were open, 1, 2-3, 4-7 … s; NULL without memory */
     _Atomic uint32_t *lifetimes;
     struct bbf_site *chain;
@@ -122,6 +123,10 @@ struct bbf_owned {
 struct bbf_owned_table {
     struct bbf_owned at[BBF_POOLS][2];
 };
+
+/* Of 65,535 sites the rest are kept for roots, derived buffers and releases: without those a life
+ * is missed as a whole. */
+enum { BBF_MAX_STEP_SITES = 64000 };
 
 enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 
@@ -170,7 +175,8 @@ struct bbf_tracker {
     pthread_mutex_t site_lock; /* class load and first sight of a class; never in a step */
     struct bbf_site *site_table[BBF_SITE_BUCKETS];
     _Atomic(struct bbf_site *) sites[BBF_L_MAX_SITES];
-    uint32_t n_sites, max_sites;
+    uint32_t n_sites;
+    uint32_t n_steps, max_sites; /* sites of methods that are steps, and how many there may be */
     char *classes[BBF_MAX_CLASSES];
     _Atomic uint32_t release_site[BBF_MAX_CLASSES];
     _Atomic uint8_t pool_of[BBF_MAX_CLASSES]; /* 0 = none, else enum bbf_pool + 1 */
@@ -261,12 +267,13 @@ static inline bool bbf_stripe_is_used(const struct bbf_tracker *t, uint64_t stri
 
 /* ---- life cycle ---- */
 
-/* Reserve everything. Never freed: see D12.1. BBF_ENOMEM. */
+/* Reserve everything. Never freed: see design.md: address space. BBF_ENOMEM. */
 int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits);
 /* New limits of a running tracker; a lower one only stops growth. Agent thread. */
 void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
 
-/* trackDirectOnly: lives opened from now on; open ones go on (D8). Agent thread. */
+/* trackDirectOnly: lives opened from now on; open ones go on (design.md: verdicts). Agent thread.
+ */
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 
 /*
@@ -277,6 +284,11 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n);
 /* Has bbf_tracker_sample() room for that rate? Once asked it has until another is set. */
 bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n);
+/* Was a rate but 1 ever set? Then buffers were passed over. Any thread. */
+static inline bool bbf_tracker_sampled(const struct bbf_tracker *t)
+{
+    return atomic_load_explicit(&t->rates[1], memory_order_relaxed) != 0;
+}
 /* What a life that stands at the node stands for: the N of its root's rate. */
 static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t node)
 {
@@ -286,7 +298,8 @@ static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t nod
                                 memory_order_relaxed);
 }
 
-/* Count an internal fault: shown as internal_errors; too many turn tracking off (D11). Any thread.
+/* Count an internal fault: shown as internal_errors; too many turn tracking off (design.md:
+ * errors). Any thread.
  */
 void bbf_tracker_fault(struct bbf_tracker *t);
 
@@ -305,8 +318,9 @@ void bbf_tracker_resume(struct bbf_tracker *t);
 
 /* ---- sites and classes (trie/site.c); any thread, a mutex, never in a step ---- */
 
-/* The site's number, 1..65535, or 0 at the limit (counted) or without memory. Names are copied;
- * `class_name` may be internal or dotted and is kept dotted. */
+/* The site's number, 1..65535, or 0 at the limit (counted) or without memory. `max_sites` is of
+ * steps; what begins, derives and ends lives has numbers of its own. Names are copied; `class_name`
+ * may be internal or dotted and is kept dotted. */
 uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like);
 /* NULL for a number never given. Any thread, lock-free. */
 const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
@@ -378,12 +392,13 @@ struct bbf_heap {
     void (*forget)(void *ctx, uint64_t weak);
 };
 
-/* Convert the slots of open lives, find what was collected, free what is free (D12.8). Agent. */
+/* Convert the slots of open lives, find what was collected, free what is free (design.md: convert
+ * and collect). Agent. */
 void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
 /* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
  * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
-/* Mark every open life: it ends only as `unknown` from now on (D12.11). Agent. */
+/* Mark every open life: it ends only as `unknown` from now on (design.md: stop). Agent. */
 void bbf_lives_mark_stopped(struct bbf_tracker *t);
 /* A life that was released: where it stood and the low half of the tid that released it. False: it
  * ended otherwise, or so long ago that nothing is known of it. `*tid` 0: not known. Any thread,
@@ -410,10 +425,13 @@ uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, uint64_t *we
 /* Counters start at zero again; nodes and open lives stay. BBF_ENOMEM, BBF_ELIMIT (`memory` has no
  * room for 12 B a node; what was remembered before stays). */
 int bbf_tracker_baseline(struct bbf_tracker *t);
-/* Also begin with an empty trie (D12.10). BBF_EREFUSED: no id range is left. */
+/* Also begin with an empty trie (design.md: reset). BBF_EREFUSED: no id range is left. */
 int bbf_tracker_reset_nodes(struct bbf_tracker *t);
 
 /* ---- capture (trie/capture.c), agent ---- */
+
+/* The `live` total that a capture would have now; *estimated: sampled lives are among it. */
+uint64_t bbf_tracker_live(const struct bbf_tracker *t, bool *estimated);
 
 /* Fill sites, nodes, leaks, limits and the totals the tracker knows; bbf_snapshot_finish() done.
  * What its rows need is charged to `memory` until the snapshot is freed; rows that have no room

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/sockdir.h"
 
 #include <errno.h>
@@ -43,7 +44,10 @@ static int open_checked(const char *path, uid_t uid, int *fd, char *why, size_t 
 
     *fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (*fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-        snprintf(why, why_size, "%s: not a folder (a symlink or a file stands there)", path);
+        snprintf(why, why_size,
+                 "%s: not a folder but a symlink or a file (remove it, or name another folder by "
+                 "socket=)",
+                 path);
         return BBF_EPERMISSION;
     }
     if (*fd < 0)
@@ -51,8 +55,9 @@ static int open_checked(const char *path, uid_t uid, int *fd, char *why, size_t 
     if (fstat(*fd, &st) != 0)
         return failed(path, errno, why, why_size);
     if (st.st_uid != uid) {
-        snprintf(why, why_size, "%s: belongs to uid %u, not to %u", path, (unsigned)st.st_uid,
-                 (unsigned)uid);
+        snprintf(why, why_size,
+                 "%s: belongs to uid %u, not to %u (remove it, or name another folder by socket=)",
+                 path, (unsigned)st.st_uid, (unsigned)uid);
         return BBF_EPERMISSION;
     }
     if ((st.st_mode & 0777) != 0700) {

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/sockdir.h - where the sockets live: BASE/bbflow-UID/PID.sock (design D9), and whether such
- * a folder may be trusted. The folder is the lock on the door: 0700, ours, not a symlink.
+ * wire/sockdir.h - where the sockets live: BASE/bbflow-UID/PID.sock (design.md: serving), and
+ * whether such a folder may be trusted. The folder is the lock on the door: 0700, ours, not a
+ * symlink.
  *
- * Called by: wire/server.c, wire/discover.c. Threads: any, no state. Errors: BBF_E… with `why`.
+ * Threads: any, no state. Errors: BBF_E… with `why`.
  */
 #ifndef BBF_WIRE_SOCKDIR_H
 #define BBF_WIRE_SOCKDIR_H
@@ -14,6 +16,11 @@
 
 /* PATH_MAX is no bound for a path that we print; this is one for what we accept. */
 enum { BBF_SOCKDIR_PATH = 512, BBF_SOCKET_PATH = sizeof(((struct sockaddr_un *)0)->sun_path) };
+
+/* Names of the agent's thread, by which a client that finds no socket knows whether bbflow runs, or
+ * was stopped and waits for its last buffers. The kernel takes 15 characters. */
+#define BBF_AGENT_THREAD  "bbflow"
+#define BBF_AGENT_STOPPED "bbflow-stopped"
 
 /* The three places, first to last; the i-th, or NULL when i is past the end. An unset, relative or
  * empty $XDG_RUNTIME_DIR is "". */

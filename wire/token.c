@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/token.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/err.h"
+#include "core/file.h"
 
 enum { SECRET = 32 };
 
@@ -124,11 +126,14 @@ static int write_token(struct bbf_token *token, int fd, char *why, size_t why_si
 
 static int create(struct bbf_token *token, char *why, size_t why_size)
 {
-    int fd = open(token->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    char reason[PATH_MAX + 300];
+    int fd, err = bbf_file_make(token->path, &fd, reason, sizeof reason);
 
-    if (fd < 0)
-        return failed(token->path, why, why_size);
-    int err = write_token(token, fd, why, why_size);
+    if (err != BBF_OK) {
+        snprintf(why, why_size, "token file %s", reason);
+        return err == BBF_EPERMISSION ? err : BBF_EIO;
+    }
+    err = write_token(token, fd, why, why_size);
     close(fd);
     if (err != BBF_OK) {
         bbf_token_remove(token);

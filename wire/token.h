@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire/token.h - the shared secret of BTrace 3.0's authentication: a file that only the JVM's
  * account can read.
- * Source: facts/btrace-wire.md 2.1.
+ * Source: docs/btrace-wire.md 2.1.
  *
- * Called by: agent/serve.c, wire/server.c, tests. Threads: any, no shared state. Units: bytes.
+ * Threads: any, no shared state. Units: bytes.
  */
 #ifndef BBF_WIRE_TOKEN_H
 #define BBF_WIRE_TOKEN_H

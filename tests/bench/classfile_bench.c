@@ -3,12 +3,12 @@
  * (class files, unpacked): best of ROUNDS (7), one thread, everything in memory.
  * tests/bench/classes runs it beside ASM and ByteBuddy.
  *
- *   gcc -std=c11 -D_GNU_SOURCE -O2 -I. tests/bench/classfile_bench.c agent/classfile/[a-z]*.c \
+ *   gcc -std=c11 -D_GNU_SOURCE -O2 -I. tests/bench/classfile_bench.c classfile/[a-z]*.c \
  *       -o /tmp/classfile_bench && /tmp/classfile_bench FOLDER [MODE [ROUNDS]]
  */
-#include "agent/classfile/bytes.h"
-#include "agent/classfile/classfile.h"
-#include "agent/classfile/reader.h"
+#include "classfile/bytes.h"
+#include "classfile/classfile.h"
+#include "classfile/reader.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -88,7 +88,8 @@ def classes(version):
         path += grpc()
     else:
         files = [f for f in files if os.path.basename(f) != "Grpc.java"]  # it is for 4.1
-    shell(javac() + "/javac", "--release", "11", "-nowarn", "-cp", ":".join(path), "-d", target,
+    shell(javac() + "/javac", "-encoding", "UTF-8", "--release", "11", "-nowarn", "-cp",
+          ":".join(path), "-d", target,
           *files)
     return target
 

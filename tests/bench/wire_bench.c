@@ -1,7 +1,7 @@
 /*
  * tests/bench/wire_bench.c - frames a second of the v2 codec, and what the socket adds. The frames
- * are those of facts/btrace-wire.md 9, where the Java peer's numbers of an earlier run stand; a
- * comparison counts only within one run on one machine (design 5).
+ * are those of docs/btrace-wire.md 9, where the Java peer's numbers of an earlier run stand; a
+ * comparison counts only within one run on one machine (design.md: targets).
  *
  *     cmake --build build/release --target wire_bench && build/release/wire_bench [SECONDS]
  *
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "core/err.h"
-#include "wire/conn.h"
-#include "wire/server.h"
+#include "wire/client/conn.h"
+#include "wire/server/server.h"
 
 enum { ROUNDS = 3, ROWS_MAX = 1000, COLUMNS = 6, NUMBERS = 20 };
 
@@ -220,10 +220,12 @@ static double ask(const struct bbf_server *server, const char *size)
 {
     struct bbf_buf document = BBF_BUF_INIT;
     struct bbf_conn *conn;
+    const struct bbf_conn_config config = {
+        .path = bbf_server_path(server), .protocol = BBF_PROTOCOL_2, .timeout_ms = 10000};
     char why[256];
     double start = seconds_of(CLOCK_MONOTONIC);
 
-    require(bbf_conn_open_unix(&conn, bbf_server_path(server), 10000, why, sizeof why) == BBF_OK &&
+    require(bbf_conn_open(&conn, &config, why, sizeof why) == BBF_OK &&
                 bbf_conn_event(conn, size, &document, why, sizeof why) == BBF_OK,
             "conversation");
     bbf_conn_close(conn);

@@ -1,7 +1,7 @@
 /*
  * tests/cli/fake_agent.c - the agent's end of the wire without a JVM: the real server
- * (wire/server.h) and the real option table, with a snapshot from a file. Its arguments are never
- * looked at, so that a test can give it any command line (exec -a java … com.app.Main).
+ * (wire/server/server.h) and the real option table, with a snapshot from a file. Its arguments are
+ * never looked at, so that a test can give it any command line (exec -a java … com.app.Main).
  *
  *   FAKE_JSON     the document that `json` answers
  *   FAKE_SOCKETS  folder for the socket (option socket=); unset: the usual places
@@ -14,7 +14,7 @@
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/option.h"
-#include "wire/server.h"
+#include "wire/server/server.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -33,6 +33,8 @@ class Peer:
         self.sock = sock
         self.file = sock.makefile("rb")
         self.block = b""
+        self.questions = 0  # of a client that watches, with PEER_TALKS
+        self.watched = False
 
     def take(self, n):
         """The next n bytes of the client; of v1 those inside block data."""
@@ -72,6 +74,17 @@ class Peer:
         rest = b"".join(struct.pack(size, len(p)) + p.encode() for p in PROBES)
         self.send(LIST_PROBES, integer(len(PROBES)) + rest)
 
+    def listed(self):
+        """With PEER_TALKS a watcher's question is answered after a line of the stream; the second
+        one only after its DISCONNECT."""
+        if not self.watched or "PEER_TALKS" not in os.environ:
+            self.probes()
+            return
+        self.questions += 1
+        self.message(f"LEAK e.f {self.questions}", 1)
+        if self.questions == 1:
+            self.probes()
+
     def status(self, flag, good):
         if protocol == 2:
             self.send(STATUS, integer(flag) + bytes([good]))
@@ -107,8 +120,11 @@ class Peer:
             self.send(ERROR, text("java.io.IOException") + text("no room")
                       + text("java.io.IOException: no room\n\tat a.B.c(B.java:7)\n"))
         elif name == "watch":
-            self.message("LEAK a.b 5", 1)
+            self.watched = True
+            self.message("LEAK a.b 5\ntwo lines", 1)
             self.message("LEAK c.d 6", 1)
+            if "PEER_QUITS" in os.environ:
+                raise EOFError
         elif name == "part":
             self.sock.sendall(b"\x03\x04\0")
         elif name == "die":
@@ -142,7 +158,7 @@ class Peer:
             if kind == LIST_PROBES:
                 self.take(4)
                 log("list")
-                self.probes()
+                self.listed()
                 continue
             if kind == SET_PARAMS:  # one long, as `--compress` sends it
                 self.take(4)
@@ -155,6 +171,8 @@ class Peer:
             elif kind == EVENT:
                 self.event(words)
             elif kind == DISCONNECT:
+                if self.questions > 1:
+                    self.probes()
                 self.words(DISCONNECT, PROBE)
                 return
 

@@ -17,6 +17,7 @@ one='' two='' broken='' bare='' mute='' usual='' # set by start
 mkdir "$sockets" "$work/empty" "$work/run"
 chmod 700 "$work/run"
 export XDG_RUNTIME_DIR=$work/run
+export LC_ALL=C.UTF-8 # else a tree is in ASCII; tests/cli/terminal.py looks at that
 start_hint="give it the agent by 'bbflow attach PID include=your.package', or at its start by -agentpath:/path/to/libbbflow.so=include=your.package"
 
 finish() {
@@ -95,7 +96,13 @@ wide_snapshot() {
 # ---- Without any JVM ------------------------------------------------------------------------------
 
 check version 0 'bbflow [0-9]*.[0-9]*.[0-9]*' '' --version
+version=$("$bbflow" --version)
+check version-form 0 'bbflow [0-9]*.[0-9]*.[0-9]*' '' --version
+check version 0 "$version" '' version
+check version-target 2 '' "bbflow: 'version' takes no target; leave '1' out" version 1
+check version-option 2 '' "bbflow: 'bbflow version' prints the version" attach $$ version
 check help 0 'bbflow follows*list *tree *status *Exit codes:*' '' help
+check help-groups 0 '*--output FILE*--wide *Over TCP*--protocol P*--probe UUID*' '' help
 check help-flag 0 'bbflow follows*' '' --help
 check help-verb 0 'bbflow tree \[TARGET\] \[FLAG ...\]*--gc*--all*' '' help tree
 check verb-help 0 'bbflow set \[TARGET\] name=value ...*' '' set --help
@@ -105,6 +112,17 @@ check no-verb 2 '' 'bbflow follows*'
 check unknown-verb 2 '' "bbflow: there is no command 'stauts'; did you mean 'status'?" stauts
 check alien-verb 2 '' "bbflow: there is no command 'frobnicate'; 'bbflow help' lists them" frobnicate
 check pid-first 2 '' 'bbflow: the command comes first, as: bbflow tree 4711' 4711
+check target-first 2 '' 'bbflow: the command comes first, as: bbflow tree Shop' Shop
+check class-first 2 '' 'bbflow: the command comes first, as: bbflow tree shop.main' shop.main
+check file-first 2 '' 'bbflow: the command comes first, as: bbflow tree x.json' x.json
+check port-first 2 '' 'bbflow: the command comes first, as: bbflow tree localhost:2020' localhost:2020
+check flag-first 0 'Where lives are lost:*' '' -f summary tree "$golden/basic.json"
+check flags-first 0 '*' '' --all --format=llm -o "$work/first.llm" tree "$golden/basic.json"
+same flags-first-file "$work/first.llm" "$golden/basic.llm"
+check flag-alone 2 '' "bbflow: a command is missing, as: bbflow tree --gc; 'bbflow help' lists them" --gc
+check flag-target 2 '' 'bbflow: the command comes first, as: bbflow tree 4711' --gc 4711
+check flag-unknown-first 2 '' "bbflow: there is no flag '--gx'; did you mean '--gc'?" --gx tree
+check flag-unknown-alone 2 '' "bbflow: there is no flag '--gx'; did you mean '--gc'?" --gx
 check unknown-flag 2 '' "bbflow: there is no flag '--al'; did you mean '--all'?" tree --al
 check alien-flag 2 '' "bbflow: there is no flag '-q'; 'bbflow help tree' lists them" tree -q
 check wrong-flag 2 '' "bbflow: 'status' does not take --all; 'bbflow help status' lists its flags" \
@@ -115,7 +133,7 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes tree, llm, summary, json" \
+check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes tree, llm, summary, json, folded" \
     tree "$golden/basic.json" -f xml
 check bad-extension 2 '' "bbflow: the extension '.jfr' of out.jfr names no format; say it with -f: *" \
     dump "$golden/basic.json" -o out.jfr
@@ -143,11 +161,27 @@ done < <("$bbflow" help options | tr '\n' ' ' | tr -s ' ' | grep -o '(default [^
 while read -r word; do
     grep -qw -- "$word" <<<"$manual" || missing+=("$word")
 done < <("$bbflow" help | sed -n 's/^  \([a-z]*\)  .*/\1/p; s/.*\(--[a-z]*\) .*/\1/p')
+grep -q "^BBFLOW 1 [^ ]* $version " <<<"$manual" || missing+=("$version in its title")
 same manual <(echo "missing:" "${missing[@]}") <(echo "missing:")
+
+# The glossary has every way a life can end or be, as the schema names them, and the first screen
+# leads to it.
+words=(life root step node path held harmless undone explained leaked aged live static unknown released
+    ref count open note dropped)
+glossary=$(tr -d '\140' <"$here/../../docs/glossary.md") # without backticks
+first=$(sed '/^## Options/q' "$here/../../README.md")
+missing=()
+for word in "${words[@]}"; do
+    grep -qiE "^\| ${word}(,| \|)" <<<"$glossary" || missing+=("$word")
+done
+for link in docs/glossary.md docs/only-live.md; do
+    grep -q "($link)" <<<"$first" || missing+=("README's link to $link")
+done
+same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
 # ---- Files -----------------------------------------------------------------------------------------
 
-for format in tree llm summary json; do
+for format in tree llm summary json folded; do
     "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
@@ -162,10 +196,30 @@ same extension-overruled "$work/x.llm" "$golden/basic.summary"
 check output-glued 0 '' '' dump "$golden/basic.json" "-o$work/noextension"
 same no-extension "$work/noextension" "$golden/basic.json"
 check output-stdout 0 '{"schema":*' '' dump "$golden/basic.json" -o -
-check unwritable 1 '' "bbflow: cannot write $work/none/x.json: No such file or directory" \
+check unwritable 1 '' \
+    "bbflow: cannot write $work/none/x.json: its folder $work/none: No such file or directory" \
     dump "$golden/basic.json" -o "$work/none/x.json"
-check full-disk 1 '' 'bbflow: cannot write all of /dev/full: No space left on device' \
+check full-disk 1 '' 'bbflow: cannot write /dev/full: No space left on device' \
     dump "$golden/basic.json" -o /dev/full
+# Whatever stands at the name: replaced where it is ours, left alone and named where it is not.
+umask 0
+"$bbflow" dump "$golden/basic.json" -o "$work/shared.json"
+same output-mode <(stat -c %a "$work/shared.json") <(echo 600)
+umask 022
+echo old >"$work/real.json" && ln -s real.json "$work/link.json" && mkfifo "$work/fifo.json"
+check output-link 4 '' \
+    "bbflow: cannot write $work/link.json: a symlink is there, not a regular file, and is left as it is; *" \
+    dump "$golden/basic.json" -o "$work/link.json"
+same output-link-target "$work/real.json" <(echo old)
+check output-fifo 4 '' "bbflow: cannot write $work/fifo.json: a FIFO is there, not a regular file, *" \
+    dump "$golden/basic.json" -o "$work/fifo.json"
+check output-null 0 '' '' dump "$golden/basic.json" -o /dev/null
+check output-descriptor 0 '{"schema":*' '' dump "$golden/basic.json" -o /dev/fd/1
+code=0
+(ulimit -f 1 && "$bbflow" dump "$golden/basic.json" -o "$work/real.json" 2>"$work/err") || code=$?
+[[ $code == 1 && $(<"$work/err") == "bbflow: cannot write $work/real.json: File too large" ]]
+same output-limit <(echo $?) <(echo 0)
+same output-limit-kept "$work/real.json" <(echo old)
 code=0
 "$bbflow" dump "$golden/basic.json" >/dev/full 2>"$work/err" || code=$?
 [[ $code == 1 && $(<"$work/err") == "bbflow: cannot write to stdout: No space left on device" ]]
@@ -179,6 +233,20 @@ same wide-says-so <(echo $?) <(echo 0)
 check wide-all 0 '*' '' tree "$work/wide.json" --all
 same wide-whole <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 150)
 
+# The manual's exit codes, each by what it says.
+statuses=$(sed -n '/^\.SH EXIT STATUS/,/^\.SH FILES/s/^\.B \([0-9]\)$/\1/p' "$here/../../docs/man/bbflow.1" | tr -d '\n')
+same exit-statuses <(echo "$statuses") <(echo 012345)
+says() { # CODE WORDS: the manual says so of that code
+    sed -n "/^\.SH EXIT STATUS/,/^\.SH FILES/{/^\.B $1\$/,/^\.TP/p}" "$here/../../docs/man/bbflow.1" | tr '\n' ' ' |
+        grep -qF -- "$2"
+    same "exit-$1: $2" <(echo $?) <(echo 0)
+}
+says 3 'a file that does not exist'
+says 4 'may not be read'
+says 1 'is no snapshot'
+says 1 'stopped'
+says 0 "\\fBwatch\\fR ended"
+check no-file-named 3 '' 'bbflow: cannot read nosuch.json: No such file or directory' tree nosuch.json
 check no-file 3 '' "bbflow: cannot read $work/gone.json: No such file or directory" \
     tree "$work/gone.json"
 check folder 1 '' "bbflow: cannot read $work/: Is a directory" tree "$work/"
@@ -217,26 +285,28 @@ check by-part 0 '*' '' summary shop --socket "$sockets"
 check status 0 'fake answer to status' '' status "$one" --socket "$sockets"
 check status-gc 0 'fake answer to status gc' '' status --gc --socket "$sockets"
 check reset 0 'fake answer to reset' '' reset "$one" --socket "$sockets"
-check reset-nodes 0 'fake answer to reset nodes' '' reset --nodes --socket "$sockets"
+check reset-nodes 0 'fake answer to reset nodes' "bbflow: reset in JVM $one (com.example.shop.Main)" reset --nodes --socket "$sockets"
 same events "$work/events" <(printf '%s\n' json json json json 'json gc' json json status \
     'status gc' reset 'reset nodes')
 
-check set 0 'trackDirectOnly=true' '' set "$one" trackDirectOnly=true --socket "$sockets"
-check set-again 0 'trackDirectOnly=true (no change)' '' set trackDirectOnly=true --socket "$sockets"
-check set-two 0 $'include=com.a+com.b\nmaxNodes=5' '' \
+check set 0 'trackDirectOnly=on' '' set "$one" trackDirectOnly=on --socket "$sockets"
+check set-again 0 'trackDirectOnly=on (no change)' "bbflow: changed in JVM $one (com.example.shop.Main)" set trackDirectOnly=on --socket "$sockets"
+check set-two 0 $'include=com.a+com.b\nmaxNodes=5' "bbflow: changed in JVM $one (com.example.shop.Main)" \
     set shop include=com.a+com.b maxNodes=5 --socket "$sockets"
-check set-empty 0 'include=' '' set include= --socket "$sockets"
-check set-nothing 2 '' "bbflow: set needs name=value, as: bbflow set $one trackDirectOnly=true" set "$one"
+check set-empty 0 'include=' "bbflow: changed in JVM $one (com.example.shop.Main)" set include= --socket "$sockets"
+check set-nothing 2 '' "bbflow: set needs name=value, as: bbflow set $one trackDirectOnly=on" set "$one"
 check set-no-value 2 '' "bbflow: 'trackDirectOnly' is no setting; write name=value, *" \
     set "$one" trackDirectOnly --socket "$sockets"
 check set-unknown 5 '' "bbflow: JVM $one (com.example.shop.Main) refused, nothing was changed: unknown option 'maxNode'; did you mean 'maxNodes'?" \
     set "$one" maxNode=5 --socket "$sockets"
+check set-alien 5 '' "bbflow: JVM $one *: unknown option 'foo'; 'bbflow help options' lists all of them" \
+    set "$one" foo=1 --socket "$sockets"
 check set-bad-value 5 '' "bbflow: JVM $one *: option 'maxNodes': 0 is out of range; it takes 1 to 1048576" \
     set "$one" maxNodes=0 --socket "$sockets"
 check set-at-start 5 '' "bbflow: JVM $one *: option 'socket' can only be given when the JVM starts" \
     set "$one" socket=/tmp --socket "$sockets"
 check set-all-or-nothing 5 '' '*nothing was changed*' set maxNodes=7 memory=1K --socket "$sockets"
-check set-nothing-changed 0 'maxNodes=5 (no change)' '' set maxNodes=5 --socket "$sockets"
+check set-nothing-changed 0 'maxNodes=5 (no change)' "bbflow: changed in JVM $one (com.example.shop.Main)" set maxNodes=5 --socket "$sockets"
 
 # ---- Several, and those without an answer ----------------------------------------------------------
 
@@ -267,7 +337,7 @@ FAKE_MAP=$work/libjvm.so start bare java -cp x com.example.Bare
 FAKE_MAP=$work/libjvm.so:$work/libbbflow.so start mute java com.example.Mute
 unset FAKE_MUTE
 check no-agent 3 '' "bbflow: JVM $bare (com.example.Bare) runs without the bbflow agent; $start_hint" tree "$bare"
-check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but no socket of it was found; if jcmd has just attached it, ask again in a moment; if it has socket=DIR give --socket DIR; if it was stopped, 'bbflow attach' it again; *" \
+check agent-without-socket 3 '' "bbflow: JVM $mute (com.example.Mute) has libbbflow.so loaded, but bbflow does not run there: it was stopped, or is off, which the JVM's stderr explains; 'bbflow attach $mute' follows again" \
     tree "$mute"
 check name-without-agent 3 '' "*no JVM with the agent has 'com.example.Bare'*Without the agent*$bare  com.example.Bare*" \
     tree com.example.Bare --socket "$sockets"
@@ -278,6 +348,21 @@ export FAKE_JSON=$golden/basic.json
 start usual java com.example.Usual
 check usual-place 0 '*' '' llm "$usual"
 same usual-place-text "$work/out" "$golden/basic.llm"
+check name-first 2 '' 'bbflow: the command comes first, as: bbflow tree sual' sual
+# Stopped by SIGSTOP: said at once, by every command that asks.
+kill -STOP "$usual"
+for i in {1..50}; do
+    grep -q '^State:.T' "/proc/$usual/status" && break
+    sleep 0.1
+done
+for verb in tree status reset watch "set age=9s" "event x"; do
+    read -ra words <<<"$verb"
+    SECONDS=0
+    check "stopped-${words[0]}" 1 '' "bbflow: JVM $usual (com.example.Usual) is stopped, by SIGSTOP or a debugger, and answers nothing; 'kill -CONT $usual'*" \
+        "${words[0]}" "$usual" "${words[@]:1}"
+    same "stopped-${words[0]}-at-once" <(echo $((SECONDS < 5))) <(echo 1)
+done
+kill -CONT "$usual"
 check usual-list 0 "*$usual  com.example.Usual  $work/run/bbflow-*/$usual.sock*" '' list
 
 # A killed JVM: its socket stays behind, nobody answers.
@@ -328,10 +413,12 @@ heard() {
 }
 uuid=123e4567-e89b-12d3-a456-426614174000
 other=00000000-0000-0000-0000-000000000001
-v2='' v1='' locked='' # set by peer
+v2='' v1='' locked='' quits='' talks='' # set by peer
 peer v2 2
 peer v1 1
 peer locked 2 s3cr3t
+PEER_QUITS=1 peer quits 2
+PEER_TALKS=1 peer talks 2
 
 check tcp-list 0 "$other \[demo.Trace\]"$'\n'"$uuid \[bbflow\]" '' list "$v2"
 heard tcp-list-bytes 'hello 42545232' list
@@ -385,6 +472,10 @@ check bad-compress 2 '' "bbflow: --compress takes bytes, 1 to 2147483647, not '1
 : >"$PEER_LOG"
 check compress 0 'answer to status' '' status "$v2" --compress 4096
 heard compress-bytes 'hello 42545232' 'set connection.compress=4096' list "16 $uuid" '1 status' 15
+check bad-color 2 '' "bbflow: --color takes auto, always or never, not 'blue'" list --color blue
+check bad-size 2 '' "bbflow: --max-document takes a size, as 512M or 4G (K, M, G, T), not '1Q'" \
+    status "$v2" --max-document=1Q
+check look-everywhere 0 'bbflow follows*' '' help --ascii --wide --color=never
 check bad-timeout 2 '' "bbflow: --timeout takes seconds, 0.001 to 86400, not '5s'" \
     status "$v1" --timeout 5s
 
@@ -415,25 +506,38 @@ check token-leaves 4 '' 'bbflow: 192.0.2.1:2020: 192.0.2.1 is another machine, *
     status 192.0.2.1:2020 --token-file "$work/token" --timeout 0.05
 
 # watch: until a signal; then DISCONNECT and exit 0.
-watch() { # NAME EXIT SIGNAL ARG…: starts, waits for "c.d 6", sends the signal
-    local name=$1 code=0 want=$2 signal=$3
+watch() { # NAME EXIT SIGNAL ARG…: starts, waits for $last ("c.d 6"), sends the signal
+    local name=$1 code=0 want=$2 signal=$3 last=${last:-c.d 6}
     shift 3
     : >"$work/watched"
     TZ=UTC "$bbflow" watch "$@" >"$work/watched" 2>"$work/err" </dev/null &
     local pid=$!
     for ((i = 0; i < 200; i++)); do
-        grep -q 'c\.d 6' "$work/watched" && break
+        grep -qF "$last" "$work/watched" && break
         sleep 0.05
     done
     kill -"$signal" "$pid"
     wait "$pid" || code=$?
     same "$name" <(echo "$code" && cat "$work/watched") <(echo "$want" &&
-        printf '%s\n' '00:00:00:001 : LEAK a.b 5' '00:00:00:001 : LEAK c.d 6')
+        printf '1970-01-01T00:00:00.001+00:00 %s\n' 'LEAK a.b 5' 'two lines' 'LEAK c.d 6' "${more[@]}")
 }
+more=() # lines behind these
 : >"$PEER_LOG"
 watch watch-term 0 TERM "$v2"
 heard watch-bytes 'hello 42545232' list "16 $uuid" '1 watch' 15
 watch watch-hup 0 HUP "$v1" --protocol 1
+# The answer to "are you there?" is not shown, also behind a line of the stream or a DISCONNECT.
+more=('LEAK e.f 1' 'LEAK e.f 2')
+last='e.f 2' watch watch-asks 0 TERM "$talks" --timeout 0.5
+more=()
+# Nobody reads any more: the end, without a signal, also when nothing more comes.
+timeout 10 "$bbflow" watch "$v2" 2>"$work/err" | head -1 >"$work/watched"
+same watch-pipe <(echo "${PIPESTATUS[0]}" && wc -l <"$work/watched") <(printf '0\n1\n')
+same watch-pipe-quiet <(grep -vc '^following' "$work/err") <(echo 0)
+check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed the connection: its JVM has ended, *' \
+    watch "$quits" --protocol 2
+: >"$work/err"
+watch watch-hup-2 0 HUP "$v1" --protocol 1
 same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the tracker goes on")
 
 echo "$passed passed, $failed failed"

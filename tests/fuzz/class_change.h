@@ -1,6 +1,6 @@
 /*
  * tests/fuzz/class_change.h - one change of a class file: what it is given, what it draws from, and
- * the two tables of changes (class_keep.c, class_break.c). Called by: class_mutator.c.
+ * the two tables of changes (class_keep.c, class_break.c).
  */
 #ifndef BBF_TEST_CLASS_CHANGE_H
 #define BBF_TEST_CLASS_CHANGE_H

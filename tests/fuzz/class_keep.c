@@ -1,7 +1,7 @@
 #include "tests/fuzz/class_change.h"
 
-#include "agent/classfile/code.h"
-#include "agent/classfile/reader.h"
+#include "classfile/code.h"
+#include "classfile/reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef BBF_TEST_CLASS_MODEL_H
 #define BBF_TEST_CLASS_MODEL_H
 
-#include "agent/classfile/bytes.h"
+#include "classfile/bytes.h"
 
 #include <setjmp.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * changes, u4 length, class (big-endian). BREAKING: percent of the changes that mean to break.
  * What cannot be mutated comes as it is.
  */
-#include "agent/classfile/bytes.h"
+#include "classfile/bytes.h"
 #include "tests/fuzz/class_mutator.h"
 
 #include <stdio.h>

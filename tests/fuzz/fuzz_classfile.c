@@ -12,11 +12,11 @@
  *   - the output can be rewritten once more;
  *   - a class that the cheap question leaves alone costs no allocation.
  */
-#include "agent/classfile/classfile.h"
-#include "agent/classfile/code.h"
-#include "agent/classfile/frames.h"
-#include "agent/classfile/reader.h"
-#include "agent/classfile/stack.h"
+#include "classfile/classfile.h"
+#include "classfile/code.h"
+#include "classfile/frames.h"
+#include "classfile/reader.h"
+#include "classfile/stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/err.h"
-#include "wire/session.h"
+#include "wire/server/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

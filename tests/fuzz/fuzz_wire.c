@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/command.h"
+#include "wire/btrace/command.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -113,6 +113,13 @@ class Program:
         self.process.stdin.close()
         return self.process.wait(90)
 
+    def tell(self, line):
+        """A line for W losing, which answers it."""
+        self.told = getattr(self, "told", 0) + 1
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        self.wait_for(f"DONE {self.told}\n")
+
     def ask(self, *args, code=0):
         done = self.bench.run([harness.CLIENT, *args], timeout=120)
         assert done.returncode == code, (f"bbflow {' '.join(args)}: exit {done.returncode}, not "
@@ -343,10 +350,53 @@ def thread_goes(bench):
         same("exit", program.end(), 0)
 
 
+def stop_says_what_a_tree_says(bench):
+    """The number that `stop` gives is the live one of a tree at that moment, sampled or not; each JVM has
+    1,000 buffers that are lost but that no collection has found yet."""
+    for options, jvm in (("include=com.app", ["-Xmn256m"]), ("include=com.app,sample=4", ["-Xmn256m"])):
+        with Program(bench, "losing", ready="READY",
+                     jvm=[NO_LEAK_DETECTOR, *jvm, f"-agentpath:{harness.AGENT}={options}"]) as program:
+            program.tell("lose 1000")
+            live = harness.Snapshot(program.ask("dump", str(program.pid))).totals["live"]
+            assert live >= 900 if "sample" not in options else 0 < live < 2000, live
+            text = program.stop()
+            words = "about " if "sample" in options else ""
+            assert re.search(rf"^{words}{live} buffers were neither released nor garbage-collected "
+                             r"when bbflow stopped \(a tree's `live`\); they are not followed any "
+                             "more", text, re.M), f"live {live}: {text}"
+            assert "tree --gc" in text, text
+            same("exit", program.end(), 0)
+    with Program(bench, "losing", ready="READY",
+                 jvm=[NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.app"]) as program:
+        text = program.stop()
+        assert "neither" not in text and text.count("\n") == 1, text
+
+
+def asked_after_a_stop(bench):
+    """A JVM in which bbflow was stopped says so, while its thread waits for open buffers and after it."""
+    with Program(bench, "losing", ready="READY",
+                 jvm=[NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.app"]) as program:
+        program.tell("hold 5")
+        program.stop()
+        for verb in ("tree", "stop", "watch"):
+            text = program.ask(verb, str(program.pid), code=3)
+            assert f"bbflow was stopped in JVM {program.pid} (com.app.W); 'bbflow attach " in text, text
+        program.attach("include=com.app")
+        assert "bbflow" in program.ours(), program.ours()
+        program.ask("status", str(program.pid))
+        program.stop()
+        program.tell("drop")
+        program.tell("gc")
+        program.wait_without_threads()
+        text = program.ask("tree", str(program.pid), code=3)
+        assert "bbflow does not run there: it was stopped, or is off" in text, text
+        same("exit", program.end(), 0)
+
+
 def jcmd(bench):
     """By jcmd: 0; options that are wrong: 2; a second time: 5, and nothing is disturbed."""
     with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
-        for options, code in (('"includ=com.app"', 2), ("include=com.app", 2), ('"file=/no/x.json"', 1),
+        for options, code in (('"includ=com.app"', 2), ("include=com.app", 2), ('"file=/no/x.json"', 2),
                               ('"include=com.app"', 0), ('"include=com.app"', 5)):
             text = program.jcmd(harness.AGENT, options)
             assert f"return code: {code}" in text, f"{options}: {text}"
@@ -393,7 +443,10 @@ def refused(bench):
     with Program(bench, "rounds", "1", jvm=[NO_LEAK_DETECTOR]) as program:
         os.kill(program.pid, signal.SIGSTOP)
         try:
-            assert "listener" in program.attach("include=com.app", code=1)
+            while b"\nState:\tT" not in open(f"/proc/{program.pid}/status", "rb").read():
+                time.sleep(0.01)
+            text = program.attach("include=com.app", code=1)
+            assert "is stopped, by SIGSTOP or a debugger" in text, text
         finally:
             os.kill(program.pid, signal.SIGCONT)
         program.attach("include=com.app")
@@ -467,6 +520,8 @@ def cases(check_cycles):
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
     yield Special("attach/unborn", unborn, jdk=(17, 25), quick=True)
     yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
+    yield Special("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
+    yield Special("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
     yield Special("attach/jcmd", jcmd, jdk=(17, 25))
     yield Special("attach/refused", refused, jdk=(17, 25))
     yield Special("attach/other user", other_user, jdk=(17,))

@@ -1,5 +1,6 @@
 """What bbflow says that it costs, and budget=: sampling goes up under load and down after it."""
 
+import re
 import time
 
 from harness import Case
@@ -60,7 +61,7 @@ def under_load(run):
     now = wait_until(run, "sampling", lambda c: c["sample"] >= 4)
     same("budget", now["budget_ppm"], 200)
     assert now["raised"] >= 2 and now["sample_ppm"] > 200 and "sample_since" in now, now
-    for verb, text in (("tree", "Cost of bbflow: about "), ("summary", "Budget: 0.02%; 1 buffer in "),
+    for verb, text in (("tree", "Cost of bbflow: at least "), ("summary", "Budget: 0.02%; 1 buffer in "),
                        ("status", "Budget: 0.02%; 1 buffer in "), ("llm", "COST:\nsince_start|")):
         out, _ = run.client(verb, pid)
         assert text in out, f"{verb}: {out}"
@@ -69,12 +70,24 @@ def under_load(run):
     run.process.stdin.flush()
     run.wait_for("RESTS")
     now = wait_until(run, "all again", lambda c: c["sample"] == 1)
+    # The last interval was idle: told is the last one that was not, and how long ago it was.
+    share = r"at least \d+\.\d\d%"
+    assert re.search(rf"^Cost of bbflow: {share} of \S+ m?s of processor time in the last busy "
+                     rf"\d+\.\d s, \d+\.\d s ago; at least .* since the settings changed",
+                     run.client("tree", pid)[0], re.M), run.client("tree", pid)[0]
+    assert now["interval"]["process_ns"] < now["busy"]["process_ns"], now
+    assert now["since_change"]["lives"] < now["since_start"]["lives"], now
     assert now["lowered"] == now["raised"] and "sample_since" not in now, now
     adds_up(now)
     run.client("set", pid, "sample=5")  # the user's own rate is the floor, the budget's above it
     same("sample", cost(run)["sample"], 5)
     run.client("set", pid, "budget=off", "sample=1")
     same("budget, sample", (cost(run)["budget_ppm"], cost(run)["sample"]), (0, 1))
+    time.sleep(2.5)  # two intervals without work since that set
+    out = run.client("summary", pid)[0]
+    assert re.search(r"^Overhead: at least \S+ m?s of \S+ m?s of processor time since the settings "
+                     r"changed, too idle for a share$", out, re.M), out
+    assert "busy" not in cost(run), cost(run)
 
 
 def near(run):
@@ -90,6 +103,15 @@ def near(run):
     assert "sampling 1 in 2 (1 in 1 before)" in log[0] and "above the budget" in log[0], log
 
 
+def last_work(run):
+    """The report at exit, after a rest, has what it cost while the process worked last."""
+    now = run.json.doc["cost"]
+    assert now["busy"]["process_ns"] >= now["busy"]["elapsed_ns"] / 20, now
+    idle = now["interval"]["process_ns"] < now["interval"]["elapsed_ns"] / 20
+    assert idle == (now["busy"] != now["interval"]), now
+    assert "since_change" not in now, now
+
+
 def attached(run):
     """The options of the start hold from the first interval on."""
     now = wait_until(run, "above sample=", lambda c: c["raised"] > 0)
@@ -102,5 +124,5 @@ def attached(run):
 def cases():
     yield Case("budget/set", "com.app.W", "spend", agent="include=com.app,loglevel=info,log=log",
                live=under_load, check=near, short=(17,))
-    yield Case("budget/at the start", "com.app.W", "spend", live=attached, check=lambda run: None,
+    yield Case("budget/at the start", "com.app.W", "spend", live=attached, check=last_work,
                agent="include=com.app,sample=6,budget=0.01%,budgetSeconds=1", short=(25,))

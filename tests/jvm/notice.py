@@ -211,6 +211,8 @@ def offsets(lines):
     return {m[0]: int(m[1]) for m in re.findall(r"offset: (\S+) (\d+)", "\n".join(lines))}
 
 
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+           "eleven", "twelve", "thirteen", "fourteen")
 LISTED = {  # section: what a line that only we bring looks like
     "argument": r"-agentpath:\S+", "command line": r"jvm_args: -agentpath:.*",
     "class": r"(public )?final class java\.lang\.BBFlow\w+ true", "collections": r"lost 2",
@@ -244,6 +246,9 @@ def world(bench):
         text = file.read()
     for section in LISTED:
         assert f"`{section}`" in text, f"docs/what-differs.md does not list {section}"
+    classes = {found for line in come for found in re.findall(r"java\.lang\.BBFlow\w+", line)}
+    says = f"`java.lang.BBFlowShim` and {NUMBERS[len(classes) - 1]} more `java.lang.BBFlow…`"
+    assert says in text, f"docs/what-differs.md does not say: {says}; {sorted(classes)}"
 
 
 def cases():

@@ -57,6 +57,8 @@ def reconciled(caches, lives):
             row = rows["pooled", memory]
             same(f"our {memory}", row["lives"], expected)
             same(f"bytes {memory}", row.get("netty_bytes", row["rounded"]), row["rounded"])
+            same(f"in thread caches {memory}", row.get("cached"),
+                 None if caches and "netty_bytes" not in row else row["netty_lives"] - row["lives"])
             if caches:
                 more = row["netty_lives"] - row["lives"]
                 assert more > 0, f"nothing in thread caches: {row}"
@@ -72,6 +74,32 @@ def reconciled(caches, lives):
         again, _ = netty_says(run, run.snapshot())
         same("after a reset", again, rows)
     return live
+
+
+def healthy(run):
+    """Everything was released: no number of the report says anything else."""
+    for verb in ("tree", "summary"):
+        text = run.client(verb, run.json_path)[0]
+        assert "Netty has nothing in use\n" in text, text
+        assert "explained" not in text, text
+    row = run.json.doc["reconciled"]["pools"][0]
+    assert row["lives"] == 0 < row["netty_lives"] == row["cached"], row
+    cause, = [c for c in run.json.doc["reconciled"]["causes"] if "thread cache" in c]
+    assert cause.startswith(f"pooled direct: {row['cached']} released buffers wait in "), cause
+
+
+def not_told(run):
+    """4.1.48 counts released buffers in thread caches as allocations, and has no pinned bytes."""
+    text = run.client("tree", run.json_path)[0]
+    assert "Reconciled: Netty does not tell what of its memory is in use\n" in text, text
+    assert "this Netty does not say how many, so buffers are not compared\n" in text, text
+
+
+def sampled(run):
+    text = run.client("tree", run.json_path)[0]
+    assert "Reconciled: not compared with Netty's own numbers\n  sample= or budget= passed" in text, text
+    same("compared", run.json.doc["reconciled"]["compared"], False)
+    assert "explained" not in run.client("summary", run.json_path)[0]
 
 
 def attached_late(bench):
@@ -109,3 +137,15 @@ def cases():
                        check=no_jni_warning, quick=version == "4.1.140.Final" and not caches,
                        live=reconciled(caches, (124, 110)))
     yield Special("reconciled/attached late", attached_late, quick=True)
+    # At exit, as with file=: nothing is live, and thread caches have what was released.
+    for name, version, agent, check in (("healthy", "4.1.140.Final", "", healthy),
+                                        ("healthy 4.2", "4.2.20.Final", "", healthy),
+                                        ("healthy 4.1.48", "4.1.48.Final", "", not_told),
+                                        ("sampled", "4.1.140.Final", ",sample=2", sampled),
+                                        ("sampled before", "4.1.140.Final", ",sample=2", sampled)):
+        live = (lambda run: run.client("set", str(run.pid), "sample=1")) if "before" in name else None
+        yield Case(f"reconciled/{name}", "com.app.Healthy", *(["wait"] if live else []),
+                   netty=version, short=(17,),
+                   jvm=["-Dio.netty.allocator.type=pooled",
+                        "-Dio.netty.allocator.useCacheForAllThreads=true"],
+                   agent="include=com.app" + agent, check=check, live=live)

@@ -1,5 +1,5 @@
-"""The Java tracker's tests, restated as ours with exact numbers (seed/*; docs/adr, "The Java
-tracker's expectations"). Each row of APPS is one run of com.seed.Apps; its comment names the tests
+"""The Java tracker's tests, restated as ours with exact numbers (seed/*; docs/adr, decision
+19). Each row of APPS is one run of com.seed.Apps; its comment names the tests
 of theirs that it stands for. Option strings are theirs: ';' between keys, ',' in lists, '.*'.
 """
 
@@ -132,7 +132,7 @@ APPS = [
     # ConstructorTrackingIT 1, WrapperObjectTrackingIT 1-3: checkId sees the envelope only
     ("wrapper", "wrapper", SEED, exactly([
         ("released", 1, f"{FLOW}Wrapping.run > Wrapping.wrap > {UNWRAPPED}")])),
-    # ConstructorTrackingIT 2, WrapperObjectTrackingIT 4-6 (getPayload is a getter: no step, D2)
+    # ConstructorTrackingIT 2, WrapperObjectTrackingIT 4-6 (getPayload is a getter: no step, design.md: insertion)
     ("wrapper, its class", "wrapper", SEED + ";trackConstructors=com.seed.Wrapping$Envelope",
      exactly([("released", 1, f"{FLOW}Wrapping.run > Wrapping.wrap > {ENVELOPE}{UNWRAPPED}")])),
     # ConstructorTrackingIT 3-4: the package

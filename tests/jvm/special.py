@@ -79,6 +79,18 @@ def help_text(bench):
         assert name in text, f"no {name} in help: {text[:400]!r}"
 
 
+def version(bench):
+    """=version prints one line and does not run the program; `strings` finds the same line."""
+    own = bench.run([CLIENT, "--version"]).stdout
+    assert re.fullmatch(r"bbflow \d+\.\d+\.\d+\n", own), own
+    done = bench.java("com.app.Hello", agent="version")
+    same("exit", done.returncode, 0)
+    same("stdout", done.stdout, "")
+    same("stderr", done.stderr, own)
+    with open(AGENT, "rb") as library:
+        assert own.encode() in library.read(), f"no {own!r} in {AGENT}"
+
+
 def unwritable_file(bench):
     """file= into a folder that is not there: said, named, and the program's exit is its own."""
     done = bench.java("com.app.W", "exit", "7", netty=NETTY,
@@ -335,7 +347,8 @@ public class Fork {
 """
     with open(bench.path("Fork.java"), "w", encoding="utf-8") as file:
         file.write(source)
-    done = bench.run([javac(), "--release", "11", "-d", bench.folder, bench.path("Fork.java")])
+    done = bench.run([javac(), "-encoding", "UTF-8", "--release", "11", "-d", bench.folder,
+                      bench.path("Fork.java")])
     same("javac", done.returncode, 0)
     done = bench.run([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp", bench.folder,
                       "Fork"])
@@ -344,7 +357,7 @@ public class Fork {
 
 
 def readme_table(bench):
-    """README's option table is the one of core/option.c."""
+    """The option tables of README, the expert page and the manual are those of core/option.c."""
     done = bench.run([os.path.join(ROOT, "scripts/readme-options"), "--check", CLIENT])
     same("scripts/readme-options --check", done.stdout + done.stderr, "")
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
@@ -389,6 +402,7 @@ def cases():
                   jdk=(17,))
     yield Special("special/onerror", onerror)
     yield Special("special/help", help_text, quick=True)
+    yield Special("special/version", version, quick=True)
     yield Special("special/unwritable file", unwritable_file)
     yield Special("special/second agent", second_agent)
     yield Special("special/quiet", quiet, quick=True)

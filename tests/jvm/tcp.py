@@ -7,6 +7,7 @@ import re
 import socket
 import struct
 import subprocess
+import sys
 import time
 
 import harness
@@ -187,7 +188,7 @@ def without_token(bench):
         peer.sock.sendall(b"\x79\x77\x27\x10\0\x24" + probe)
         same("bound", peer.take(8), b"\x79\x77\x05\x06\0\0\0\x08")
         for event, words in ((b"top", (b"leaky", b"oldest_s", b"java.lang.Long")),
-                             (b"leaks", (b"LEAK heap", b"com.app.Steps.leaky")),
+                             (b"leaks", (b"LEAK heap: ", b" buffers, ", b"com.app.Steps.leaky")),
                              (b"flows", (b"LEAK", b"Steps.leaky")), (b"help", (b"watch",))):
             peer.sock.sendall(b"\x79\x77" + bytes([3 + len(event)]) + b"\x01\0" +
                               bytes([len(event)]) + event + b"\x79\x77\x05\x0E\0\0\0\0")
@@ -236,8 +237,97 @@ def events(bench):
                     return
 
 
+FLOOD = """
+import os, socket, sys, time
+os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)
+how, port, held = sys.argv[1], int(sys.argv[2]), []
+while True:
+    if how == "drip" and len(held) == 300:
+        time.sleep(1)
+        for peer in held:
+            try:
+                peer.send(b"B")
+            except OSError:
+                held = [p for p in held if p is not peer]
+        continue
+    try:
+        held.append(socket.create_connection(("127.0.0.1", port)))
+    except OSError:
+        pass
+    if how == "half open":
+        held[-1].send(b"BTA1\\0")
+    if len(held) > 400:
+        held.pop(0).close()
+    time.sleep(0.002)
+"""
+
+
+def flood(bench):
+    """Another user opens a connection every 2 ms, holds hundreds half open, or sends a byte a second:
+    20 of 20 commands with the token are served, and `status` counts those that were not."""
+    with program(bench, "port=0") as process:
+        found = properties(bench, process)
+        address = f"127.0.0.1:{found['btrace.port']}"
+        for how in ("silent", "half open", "drip"):
+            hostile = subprocess.Popen([sys.executable, "-c", FLOOD, how, found["btrace.port"]],
+                                       stderr=subprocess.DEVNULL)
+            try:
+                time.sleep(1)
+                done = [bench.run([CLIENT, "status", address, "--token-file",
+                                   found["btrace.auth.tokenFile"]]) for _ in range(20)]
+                same(f"{how}: {[d.stderr for d in done if d.returncode][:1]}",
+                     sum(d.returncode == 0 for d in done), 20)
+                same("the flood still runs", hostile.poll(), None)
+                wrong = bench.run([CLIENT, "status", address])
+                assert "asks for a token: --token-file" in wrong.stderr, wrong.stderr
+            finally:
+                hostile.kill()
+                hostile.wait()
+        dropped = re.search(r"(\d+) dropped while waiting for others", done[-1].stdout)
+        assert dropped and int(dropped[1]) > 300, done[-1].stdout
+
+
+def resident(process):
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        return int(re.search(r"^RssAnon:\s+(\d+) kB", file.read(), re.M)[1]) << 10
+
+
+def set_often(bench):
+    """100,000 times `set` keep no memory: settings that nobody reads any more are freed. What is kept
+    counts in memory=, and `status` shows it. Among them the classes that are followed change, while
+    classes load."""
+    def change(peer, name, values):
+        frame = [b"\x03\x0D\0\0\0\x01" + struct.pack(">i", len(name)) + name + b"\x01" +
+                 struct.pack(">i", len(v)) + v for v in values]
+        peer.sock.sendall(b"".join(frame))
+        got, wanted = b"", len(values)
+        while got.count(name + b"=") < wanted:
+            piece = peer.sock.recv(1 << 16)
+            assert piece, got[-200:]
+            got += piece
+        assert b"error" not in got.lower(), got[-300:]
+
+    with program(bench, "port=0,auth=off", "-Xmx64m", "-Xint") as process:
+        peer = bound(int(properties(bench, process)["btrace.port"]))
+        for i in range(1000):
+            change(peer, b"age", [b"5m", b"10m"] * 50)
+            if i == 200:
+                before = resident(process)
+            if i % 100 == 0:
+                change(peer, b"include", [b"com.app+org.nowhere", b"com.app"])
+        grown = resident(process) - before
+        status = bench.run([CLIENT, "status", str(process.pid)]).stdout
+        assert grown < 6 << 20, f"{grown >> 10} KiB more after 80,000 times set"
+        kept = re.search(r"^old settings +(\d+) still read, (\d+) bytes in memory=$", status, re.M)
+        assert kept and int(kept[1]) < 4, status
+
+
 def port_in_use(bench):
-    """A port that is taken costs TCP and nothing else."""
+    """A port that is taken costs TCP and nothing else; `status` says which port is served."""
+    with program(bench, "port=0") as process:
+        port = properties(bench, process)["btrace.port"]
+        status = bench.run([CLIENT, "status", str(process.pid)]).stdout
+        assert f"  port=0 (127.0.0.1:{port} is served)\n" in status, status
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -246,7 +336,10 @@ def port_in_use(bench):
             same("tokens", [f for f in os.listdir(bench.folder) if f.endswith(".token")], [])
             with open(bench.path("stderr"), encoding="utf-8") as log:
                 assert "Address already in use" in log.read()
-            same("status", bench.run([CLIENT, "status", str(process.pid)]).returncode, 0)
+            status = bench.run([CLIENT, "status", str(process.pid)]).stdout
+            port = taken.getsockname()[1]
+            assert f"  port={port} (not served: 127.0.0.1:{port}: Address already in use)\n" in status, \
+                status
 
 
 def cases():
@@ -257,4 +350,7 @@ def cases():
     yield Special("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
                   short=(17,))
     yield Special("events", events, jdk=(17,))
+    yield Special("tcp/set often", set_often, jdk=(17, 25))
+    if os.geteuid() == 0:
+        yield Special("tcp/flood", flood, jdk=(17, 25))
     yield Special("tcp/port in use", port_in_use, jdk=(17,))

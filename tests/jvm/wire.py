@@ -36,7 +36,8 @@ def jars():
 
 
 def compile_here(bench, *names):
-    subprocess.run([javac(), "--release", "11", "-nowarn", "-cp", jars(), "-d", bench.folder,
+    subprocess.run([javac(), "-encoding", "UTF-8", "--release", "11", "-nowarn", "-cp", jars(),
+                    "-d", bench.folder,
                     *(os.path.join(SOURCES, n + ".java") for n in names)], check=True)
 
 
@@ -237,7 +238,7 @@ def our_client(bench):
             assert "tree" in ours(bench, "event", target, "help", *flags)
             assert re.fullmatch(f"{UUID} \\[bbflow\\]\n", ours(bench, "list", target, *flags))
         text = watch_until(bench, target, ("LEAK ", "Steps.leaky"), *token)
-        assert re.search(r"^\d\d:\d\d:\d\d:\d{3} : LEAK ", text, re.M), text
+        assert re.search(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d LEAK ", text, re.M), text
         assert "LEAK" in ours(bench, "tree", target, *token)  # the tracker goes on
 
 

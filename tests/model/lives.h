@@ -1,7 +1,8 @@
 /*
- * tests/model/lives.h - design D12.3 to D12.8 as a model: what an application thread does in the
- * shim (lives_thread.c), what the agent does (lives_agent.c, trie/lives.c), and a collector that
- * runs whenever something is unreachable. lives_model.c says what may be chosen and what must hold.
+ * tests/model/lives.h - design.md, from record to convert and collect, as a model: what an
+ * application thread does in the shim (lives_thread.c), what the agent does (lives_agent.c,
+ * trie/lives.c), and a collector that runs whenever something is unreachable. lives_model.c says
+ * what may be chosen and what must hold.
  */
 #ifndef BBF_TESTS_MODEL_LIVES_H
 #define BBF_TESTS_MODEL_LIVES_H
@@ -12,16 +13,19 @@
 /* One rule broken each. */
 #define MUTANTS(XX)                                                                                \
     XX(NOTHING, none)                                                                              \
-    XX(LIFE_BEFORE_SLOT, life_before_slot)   /* D12.4 */                                           \
-    XX(PLAIN_CLOSE, plain_close)             /* D12.6: no CAS, not sticky either */                \
-    XX(PATH_AFTER_CAS, path_after_cas)       /* D12.6 */                                           \
-    XX(IGNORE_CONV, ignore_conv)             /* D12.6 */                                           \
-    XX(NO_GENERATION, no_generation)         /* D12.5, D12.6 */                                    \
-    XX(NODE_NONE_CHARGED, node_none_charged) /* D12.6: a winner that read node 0 charges it */     \
-    XX(PLAIN_CONV, plain_conv)               /* D12.8: convert by a store */                       \
-    XX(LIFE_BEFORE_WEAK, life_before_weak)   /* D12.8: and frees a sticky record by a store */     \
-    XX(UNREACHABLE, unreachable_close)       /* D12.6: no reachabilityFence */                     \
-    XX(ROOT_STORE, root_store)     /* D12.4: a first root writes the handle by a store */          \
+    XX(LIFE_BEFORE_SLOT, life_before_slot) /* design.md: open protocol */                          \
+    XX(PLAIN_CLOSE, plain_close)       /* design.md: close protocol: no CAS, not sticky either */  \
+    XX(PATH_AFTER_CAS, path_after_cas) /* design.md: close protocol */                             \
+    XX(IGNORE_CONV, ignore_conv)       /* design.md: close protocol */                             \
+    XX(NO_GENERATION, no_generation)   /* design.md: step, design.md: close protocol */            \
+    XX(NODE_NONE_CHARGED,                                                                          \
+       node_none_charged) /* design.md: close protocol: a winner that read node 0 charges it */    \
+    XX(PLAIN_CONV, plain_conv) /* design.md: convert and collect: convert by a store */            \
+    XX(LIFE_BEFORE_WEAK, life_before_weak) /* design.md: convert and collect: and frees a sticky   \
+                                              record by a store */                                 \
+    XX(UNREACHABLE, unreachable_close)     /* design.md: close protocol: no reachabilityFence */   \
+    XX(ROOT_STORE,                                                                                 \
+       root_store) /* design.md: open protocol: a first root writes the handle by a store */       \
     XX(PLAIN_REFS, plain_refs)     /* refs() by load and store */                                  \
     XX(PLAIN_BUCKET, plain_bucket) /* changeBucket() by load and store */                          \
     XX(RUN_AFTER_KEY, run_lost)    /* free_record() does not charge the run word */                \
@@ -70,7 +74,7 @@ enum { MAX_R = 3, MAX_O = 3, MAX_T = 3, MAX_G = 8 };
 enum { GONE = 9, NO_WEAK = 10 }; /* a cleared weak reference; none could be had */
 enum { OPEN = 1, CLOSED = 2, DEAD = 3, STATE = 3, CONV = 4, STICKY = 8 };
 enum { NONE, ROOT, CHILD, RACED, FIRST, NODE = 7, BUCKET = 8 };
-enum { IGN = 15 };
+enum { MARK = 14, IGN = 15 }; /* handles without a life: AGAIN of an own pool */
 
 /* Shared words, records and objects counted from 1. */
 #define PATH(r)   ((r)-1)
@@ -118,7 +122,7 @@ struct state {
 
 struct options {
     unsigned records, objects, derived, threads, ops, passes;
-    bool weak, twice, strict, escape, spill, plain, early, refs, no_weak, publish;
+    bool weak, twice, strict, escape, spill, plain, early, refs, no_weak, publish, own;
     unsigned share;
     enum mutant mutant;
 };
@@ -145,6 +149,11 @@ static inline bool same(unsigned a, unsigned b)
     return high(a) == high(b);
 }
 
+static inline bool fresh(unsigned handle)
+{
+    return handle == 0 || handle == MARK;
+}
+
 static inline uint8_t bit(unsigned n)
 {
     return (uint8_t)(1u << n);
@@ -169,6 +178,7 @@ bool thread_idle(const struct thread *x);
 bool thread_uses(const struct thread *x, unsigned object);
 
 /* lives_open.c: the parts of thread_move() that open a life; thread_finish: back to idle. */
+void open_again(struct state *s, unsigned t);
 void open_root(struct state *s, unsigned t);
 void open_derive(struct state *s, unsigned t);
 void open_take(struct state *s, unsigned t);
@@ -192,6 +202,9 @@ bool account_is_held(const struct state *s, unsigned object);
 /* Where an application thread stands; the order is used. */
 #define PCS(XX)                                                                                    \
     XX(IDLE, "idle")                                                                               \
+    XX(AGAIN_HANDLE, "count set: handle")                                                          \
+    XX(AGAIN_LIFE, "count set: life")                                                              \
+    XX(AGAIN_CAS, "count set: CAS handle, 0")                                                      \
     XX(ROOT_HANDLE, "root: handle")                                                                \
     XX(ROOT_LIFE, "root: life")                                                                    \
     XX(ROOT_REFS, "root of an open life: refs")                                                    \

@@ -1,7 +1,8 @@
 /*
- * tests/model/lives_model.c - design D12.3 to D12.8 and D8's derived lives, explored: application
- * threads, the agent and the collector take their steps in any order. Change the shim, trie/lives.c
- * and the model together; docs/memory-model.md says what is shown and what is not.
+ * tests/model/lives_model.c - design.md, from record to convert and collect, and design.md:
+ * verdicts derived lives, explored: application threads, the agent and the collector take their
+ * steps in any order. Change the shim, trie/lives.c and the model together; docs/memory-model.md
+ * says what is shown and what is not.
  *
  * Options (KEY=VALUE):
  *   records=1..3 objects=1..3 threads=1..3 ops=N (a thread) passes=N (scans)
@@ -14,6 +15,7 @@
  *   refs=1       retain and intermediate release
  *   early=1      the object may die while a step is under way
  *   escape=1     `this` is seen before its root hook
+ *   own=1        the pool is the application's: each allocation sets the count
  *   spill=1      records move through the shared stack
  *   no_weak=1    a weak reference may not be had
  *   mutant=NAME (lives.h) states=N expect=green|red
@@ -225,6 +227,7 @@ static void read_options(int argc, char **argv)
         .twice = model_option("double", 0) != 0,
         .strict = model_option("strict", 0) != 0,
         .escape = model_option("escape", 0) != 0,
+        .own = model_option("own", 0) != 0,
         .spill = model_option("spill", 0) != 0,
         .plain = model_option("plain", 0) != 0,
         .early = model_option("early", 0) != 0,

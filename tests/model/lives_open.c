@@ -96,6 +96,27 @@ static void reopen(struct state *s, unsigned t)
     }
 }
 
+/* setRefCnt() of what the application's own pool gives, behind its deallocate(): the mark AGAIN
+ * takes the place of the handle of the life before. */
+void open_again(struct state *s, unsigned t)
+{
+    struct thread *x = &s->t[t];
+    switch (x->pc) {
+    case AGAIN_HANDLE:
+        x->f = load_handle(s, t, x->object);
+        x->pc = fresh(x->f) ? ROOT_HANDLE : low(x->f) == IGN ? AGAIN_CAS : AGAIN_LIFE;
+        break;
+    case AGAIN_LIFE:
+        x->life = load(s, t, LIFE(low(x->f)));
+        x->pc = same(x->life, x->f) && (x->life & STATE) == OPEN ? ROOT_HANDLE : AGAIN_CAS;
+        break;
+    default: /* AGAIN_CAS */
+        (void)memory_cas(&s->m, t, BBF(x->object), x->f, MARK, ACQ_REL);
+        x->pc = ROOT_HANDLE;
+        break;
+    }
+}
+
 void open_root(struct state *s, unsigned t)
 {
     struct thread *x = &s->t[t];
@@ -103,8 +124,8 @@ void open_root(struct state *s, unsigned t)
     case ROOT_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->sticky = x->f != 0 ? STICKY : 0;
-        x->pc = x->f == 0 || x->record == IGN ? TAKE : ROOT_LIFE;
+        x->sticky = fresh(x->f) ? 0 : STICKY;
+        x->pc = fresh(x->f) || x->record == IGN ? TAKE : ROOT_LIFE;
         if (x->after && x->pc == TAKE) /* the other's life could not be followed */
             fence(s, t);
         break;
@@ -202,7 +223,7 @@ void open_take(struct state *s, unsigned t)
         break;
     default: /* NOT_FOLLOWED */
         if (by_cas(x)) {
-            (void)memory_cas(&s->m, t, BBF(x->object), 0, IGN, ACQ_REL);
+            (void)memory_cas(&s->m, t, BBF(x->object), fresh(x->f) ? x->f : 0, IGN, ACQ_REL);
         } else {
             store(s, t, BBF(x->object), IGN);
             s->current[x->object] = 0;
@@ -219,7 +240,8 @@ static void write_handle(struct state *s, unsigned t)
     x->life = (uint16_t)(high(x->life) | x->record);
     if (!by_cas(x)) {
         store(s, t, BBF(o), x->life);
-    } else if (!memory_cas(&s->m, t, BBF(o), 0, x->life, unless(RELAXED_HANDLE_CAS, ACQ_REL))) {
+    } else if (!memory_cas(&s->m, t, BBF(o), fresh(x->f) ? x->f : 0, x->life,
+                           unless(RELAXED_HANDLE_CAS, ACQ_REL))) {
         x->f = x->life; /* another thread saw it first: this is no life */
         x->after = 1;
         x->pc = END_PATH;

@@ -46,7 +46,8 @@ bool thread_uses(const struct thread *x, unsigned object)
         return x->pc >= DERIVE_OWNER && x->pc <= OPEN_HANDLE && x->kind >= DERIVE &&
                object == x->kind - DERIVE + 1u;
     if (x->last && x->pc >= STEP_PATH)
-        return false; /* D12.6: steps and counts need no fence of reachability */
+        return false; /* design.md: close protocol: steps and counts need no fence of reachability
+                       */
     return !(x->last && x->pc >= CLOSE_PATH && x->pc <= PUSH_CAS);
 }
 
@@ -170,7 +171,7 @@ static bool may(struct state *s, unsigned t, unsigned kind, unsigned o)
     case ALLOCATE:
         if (o > model.objects - model.derived || !get_object(s, t, o))
             return false;
-        x->pc = ROOT_HANDLE;
+        x->pc = model.own ? AGAIN_HANDLE : ROOT_HANDLE;
         return true;
     case STEP:
     case RETAIN:
@@ -293,7 +294,7 @@ static void move_fast_close(struct state *s, unsigned t)
     case CLOSE_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->pc = x->f == 0 || x->record == IGN ? AFTER : model.plain ? FAST_LIFE : CLOSE_PATH;
+        x->pc = fresh(x->f) || x->record == IGN ? AFTER : model.plain ? FAST_LIFE : CLOSE_PATH;
         break;
     case FAST_LIFE:
         x->life = load(s, t, LIFE(r));
@@ -458,7 +459,7 @@ static void move_step(struct state *s, unsigned t)
         if (x->record == IGN)
             thread_finish(x);
         else
-            x->pc = x->f == 0 ? TAKE : STEP_PATH;
+            x->pc = fresh(x->f) ? TAKE : STEP_PATH;
         break;
     case STEP_PATH:
         x->path = load(s, t, PATH(r));
@@ -507,7 +508,7 @@ static void move_refs(struct state *s, unsigned t)
     case REFS_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        if (x->f == 0 || x->record == IGN)
+        if (fresh(x->f) || x->record == IGN)
             thread_finish(x);
         else
             x->pc = REFS_LOAD;
@@ -573,7 +574,9 @@ static int move_after(struct state *s, unsigned t)
 static int hook(struct state *s, unsigned t)
 {
     unsigned pc = s->t[t].pc;
-    if (pc <= REOPEN_HANDLE)
+    if (pc <= AGAIN_CAS)
+        open_again(s, t);
+    else if (pc <= REOPEN_HANDLE)
         open_root(s, t);
     else if (pc <= DERIVE_CLOSED)
         open_derive(s, t);

@@ -1,9 +1,9 @@
 /*
- * tests/model/reset_model.c - design D12.10 as a model: two threads open, step and close the lives
- * of one sticky record while the agent empties the trie under them (trie/reset.c, trie/node.c).
- * Every access of a shared word is one step, a thread may stall between any two for ever; an epoch
- * section is taken as correct. Sequentially consistent. Change trie/reset.c, trie/node.c and this
- * together.
+ * tests/model/reset_model.c - design.md: reset as a model: two threads open, step and close the
+ * lives of one sticky record while the agent empties the trie under them (trie/reset.c,
+ * trie/node.c). Every access of a shared word is one step, a thread may stall between any two for
+ * ever; an epoch section is taken as correct. Sequentially consistent. Change trie/reset.c,
+ * trie/node.c and this together.
  *
  * Properties: a life that ended is counted once, in the arena in force, at ?before-reset, or in a
  * run that is charged later; nobody follows or charges a number into memory that means another node

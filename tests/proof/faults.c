@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@
 #define CLASSES(XX) \
     XX(memory) XX(mmap) XX(mprotect) XX(madvise) XX(pthread_create) XX(pthread_key) XX(socket)     \
     XX(bind) XX(listen) XX(accept) XX(send) XX(recv) XX(poll) XX(eventfd) XX(open) XX(write)       \
-    XX(rename) XX(close) XX(mkdir) XX(unlink) XX(access) XX(stat) XX(fchmod) XX(dup3) XX(fread)    \
+    XX(rename) XX(close) XX(mkdir) XX(unlink) XX(getrandom) XX(stat) XX(fchmod) XX(dup3) XX(fread) \
     XX(connect) XX(getsockopt) XX(pthread_attr) XX(pthread_misc) XX(dl)                   \
     XX(exhausted) XX(send_short) XX(write_short) XX(recv_short) XX(interrupted) XX(aborted)        \
     XX(death) XX(death_scan) XX(death_apply)                                                       \
@@ -230,12 +231,14 @@ FAILING(socket, EMFILE, socket, (int domain, int type, int protocol), (domain, t
 FAILING(bind, EADDRINUSE, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len))
 FAILING(listen, EADDRINUSE, listen, (int fd, int backlog), (fd, backlog))
 FAILING(eventfd, EMFILE, eventfd, (unsigned count, int flags), (count, flags))
-FAILING(rename, EIO, rename, (const char *from, const char *to), (from, to))
+FAILING(rename, EIO, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to))
 FAILING(mkdir, ENOSPC, mkdir, (const char *path, mode_t mode), (path, mode))
 FAILING(unlink, EIO, unlink, (const char *path), (path))
-FAILING(access, EACCES, access, (const char *path, int mode), (path, mode))
+FAILING(unlink, EIO, unlinkat, (int folder, const char *path, int flags), (folder, path, flags))
 FAILING(stat, EIO, fstat, (int fd, struct stat *out), (fd, out))
 FAILING(stat, EIO, lstat, (const char *path, struct stat *out), (path, out))
+FAILING(stat, EIO, fstatat, (int folder, const char *path, struct stat *out, int flags),
+        (folder, path, out, flags))
 FAILING(fchmod, EPERM, fchmod, (int fd, mode_t mode), (fd, mode))
 FAILING(dup3, EMFILE, dup3, (int from, int to, int flags), (from, to, flags))
 FAILING(connect, ECONNREFUSED, connect, (int fd, const struct sockaddr *a, socklen_t len),
@@ -393,6 +396,28 @@ int open(const char *path, int flags, ...)
     va_end(args);
     if (!FAILS(open))
         return real(path, flags, mode);
+    errno = EMFILE;
+    return -1;
+}
+
+ssize_t getrandom(void *out, size_t len, unsigned flags)
+{
+    REAL(getrandom);
+    if (!FAILS(getrandom))
+        return real(out, len, flags);
+    errno = ENOSYS;
+    return -1;
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    REAL(openat);
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (!FAILS(open))
+        return real(folder, path, flags, mode);
     errno = EMFILE;
     return -1;
 }

@@ -39,7 +39,8 @@ def build(name):
     os.makedirs(work)
     sources = [os.path.join(HERE, "java/com/proof", f)
                for f in os.listdir(os.path.join(HERE, "java/com/proof"))]
-    subprocess.run([os.path.join(home, "bin/javac"), "--release", "11", "-nowarn", "-cp",
+    subprocess.run([os.path.join(home, "bin/javac"), "-encoding", "UTF-8", "--release", "11",
+                    "-nowarn", "-cp",
                     harness.netty_jars(NETTY), "-d", CLASSES, *sources], check=True)
     return (shutil.copy(harness.AGENT, work), shutil.copy(harness.CLIENT, work), work)
 

@@ -32,6 +32,7 @@ enum {
     F_TRACKED = 8,  /* closed by anyone, even twice, never recycled (track=Class:close) */
     F_DERIVED = 16,
     F_PARENT = 32,     /* something was derived from it, whose release steps here */
+    F_SEEN = 64,       /* its life began by a step: a root names it, and it goes on */
     F_PLACE_SHIFT = 16 /* the site where it was last seen */
 };
 
@@ -203,6 +204,22 @@ static inline void open_buffer(struct worker *w)
     keep_entry(w, o, 1);
 }
 
+/* As a pool of the application: its count comes back, and the next step meets it as a new one. */
+static inline void reuse_buffer(struct worker *w)
+{
+    struct twin_object *o = w->pool[w->pooled - 1];
+    uint64_t f = atomic_load(&o->bbf);
+    if ((atomic_load(&o->flags) & F_DERIVED) != 0 ||
+        (f != BBF_HANDLE_MARK(IDLE) && !twin_is_given(f)))
+        return; /* its root brings it back */
+    w->pooled--;
+    twin_again(&w->me, o);
+    begin_life(o, F_SEEN, w->app->twin.first_site);
+    step(w, o, o);
+    look_if_drawn(w, o);
+    keep_entry(w, o, 1);
+}
+
 /* The last count of o is gone. Its memory goes back to what it was derived from. */
 static inline void released(struct worker *w, struct twin_object *o)
 {
@@ -243,6 +260,7 @@ static inline void after_release(struct worker *w, unsigned i)
     if (random % 16 == 2)
         return;
     if ((flags & F_TRACKED) == 0 && w->pooled < POOL && random % 3 != 0) {
+        twin_given_back(&w->me, o);
         w->pool[w->pooled++] = o;
         w->entry[i] = w->entry[--w->n];
     } else {
@@ -306,7 +324,7 @@ static inline void view_buffer(struct worker *w, unsigned i)
         twin_drop(w->app->heap, view);
 }
 
-/* A second root of an open life: what became of the first is unknown (D12.4). */
+/* A second root of an open life: what became of the first is unknown (design.md: open protocol). */
 static inline void root_again(struct worker *w, struct entry *e)
 {
     struct twin_object *o = e->o;
@@ -314,7 +332,7 @@ static inline void root_again(struct worker *w, struct entry *e)
     if (e->counts != 1 || atomic_load(&o->count) != 1 ||
         (flags & (F_DERIVED | F_PARENT | F_TRACKED | F_HOLDS | F_HARMLESS)) != 0)
         return;
-    if ((flags & F_LIFE) != 0)
+    if ((flags & F_LIFE) != 0 && (flags & F_SEEN) == 0)
         atomic_fetch_add(&w->app->ends.unknown, 1);
     atomic_store(&o->flags, F_LIFE | w->app->root << F_PLACE_SHIFT);
     twin_root(&w->me, o, 100, w->app->root);
@@ -348,6 +366,10 @@ static inline bool is_view(const struct twin_object *o)
 static inline void act(struct worker *w)
 {
     uint32_t random = twin_random(&w->me) % 100;
+    if (w->pooled > 0 && random < 4) {
+        reuse_buffer(w);
+        return;
+    }
     if (w->n == 0 || random < 16) {
         open_buffer(w);
         return;
@@ -360,6 +382,9 @@ static inline void act(struct worker *w)
         else
             forget_entry(w, i);
     } else if (random < 50) {
+        if (random == 49 && e->counts > 0 &&
+            (atomic_load(&e->o->flags) & (F_LIFE | F_TRACKED)) == F_LIFE)
+            twin_again(&w->me, e->o); /* a count that is set while the life is open */
         step(w, e->o, e->o);
     } else if (random < 74) {
         release_buffer(w, i);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each rule of design D12 broken once, in the shim's twin (-DMUTANT=n) or in a copy of trie/lives.c:
+# Each rule of design.md: memory safety broken once, in the shim's twin (-DMUTANT=n) or in a copy of trie/lives.c:
 # stress_lives (map mode and stop: stress_map) must go red every time, and stay green unbroken. A mutant that lives means that the
 # stress proves nothing about its rule.
 #
@@ -94,6 +94,7 @@ mutant shared-stripe 6
 mutant close-generation 7
 mutant plain-refs 8
 mutant wrap-copies 17
+mutant again-open 18
 # A store where lives.c has a CAS.
 store='s/#include <stdlib.h>/#include <stdlib.h>\
 #include <sched.h>\
@@ -104,10 +105,10 @@ static bool store_for(_Atomic uint64_t *word, const uint64_t *old, uint64_t valu
     atomic_store(word, value);\
     return true;\
 }/'
-# D12.8: convert without the CAS.
+# design.md: convert and collect: convert without the CAS.
 mutant convert-without-cas 0 "$store"'
 /^static void convert/,/^}/ s/atomic_compare_exchange_strong_explicit(/store_for(/'
-# D12.8: `life` is read before the weak reference is asked, and the record won by a store. Asked often
+# design.md: convert and collect: `life` is read before the weak reference is asked, and the record won by a store. Asked often
 # meanwhile, as the twin's collector runs when it is asked.
 mutant life-before-weak 0 "$store"'
 /^static bool bury(/,/^}/ s/atomic_compare_exchange_strong_explicit(/store_for(/
@@ -119,7 +120,7 @@ mutant life-before-weak 0 "$store"'
     bool gone = weak/
     s/atomic_compare_exchange_strong_explicit(/store_for(/
 }'
-# D8: derived lives are looked for once only.
+# design.md: verdicts: derived lives are looked for once only.
 mutant one-more-pass-only 0 's/while (found) {/for (int once = 0; found \&\& once == 0; once++) {/'
 program=map
 unbroken

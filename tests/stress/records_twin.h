@@ -7,8 +7,8 @@
  * compareAndSet and getAndAdd are sequentially consistent. What is left out: `mixed`, catch blocks
  * and holders, which read and write no shared word.
  *
- * MUTANT=n breaks one rule of D12 (tests/stress/mutants.sh); TWIN_POINT() widens every window a
- * bit.
+ * MUTANT=n breaks one rule of design.md: memory safety (tests/stress/mutants.sh); TWIN_POINT()
+ * widens every window a bit.
  */
 #ifndef BBF_TESTS_STRESS_RECORDS_TWIN_H
 #define BBF_TESTS_STRESS_RECORDS_TWIN_H
@@ -23,26 +23,28 @@
 #define MUTANT 0
 #endif
 enum twin_mutant {
-    MUTANT_STEP_GENERATION = 1, /* D12.5: a step does not ask whose path it moves */
-    MUTANT_LIFE_BEFORE_SLOT,    /* D12.4 */
-    MUTANT_PLAIN_CLOSE,         /* D12.6: no CAS where the life is not sticky */
-    MUTANT_IGNORE_CONV,         /* D12.6: a converted record is freed by its closer */
-    MUTANT_PATH_AFTER_CAS,      /* D12.6 */
-    MUTANT_SHARED_STRIPE,       /* D7: two threads own one stripe */
-    MUTANT_CLOSE_GENERATION,    /* D12.6: a close does not ask whose life it ends */
-    MUTANT_PLAIN_REFS,          /* docs/adr/0006: the count is stored, not exchanged */
+    MUTANT_STEP_GENERATION = 1, /* design.md: step: a step does not ask whose path it moves */
+    MUTANT_LIFE_BEFORE_SLOT,    /* design.md: open protocol */
+    MUTANT_PLAIN_CLOSE,         /* design.md: close protocol: no CAS where the life is not sticky */
+    MUTANT_IGNORE_CONV, /* design.md: close protocol: a converted record is freed by its closer */
+    MUTANT_PATH_AFTER_CAS,   /* design.md: close protocol */
+    MUTANT_SHARED_STRIPE,    /* design.md: garbage detection: two threads own one stripe */
+    MUTANT_CLOSE_GENERATION, /* design.md: close protocol: a close does not ask whose life it ends
+                              */
+    MUTANT_PLAIN_REFS,       /* docs/adr/0006: the count is stored, not exchanged */
     /* Map mode (tests/stress/map_twin.h). */
     MUTANT_OWN_BY_STORE,    /* a first sight is made a root's by a store */
     MUTANT_PASSED_OVER,     /* an entry that commits while it is looked at is passed over */
     MUTANT_NOT_PENDING,     /* an entry is put without being pending first */
     MUTANT_NOT_ALIVE_AGAIN, /* a first sight does not ask again whether the buffer is alive */
     MUTANT_ENTRY_STAYS,     /* a release leaves the entry of its life */
-    /* The agent's at a stop (D12.11), in stress_map.c. */
+    /* The agent's at a stop (design.md: stop), in stress_map.c. */
     MUTANT_NOT_MARKED, /* what is open is not marked */
     MUTANT_NOT_TOLD,   /* a first sight does not know that the hooks were away */
     MUTANT_NOT_PAUSED, /* what was opened before its release is hooked is a life */
-    /* D5 */
-    MUTANT_WRAP_COPIES /* a leak-aware wrapper takes the handle of its buffer's last life */
+    /* design.md: lives */
+    MUTANT_WRAP_COPIES, /* a leak-aware wrapper takes the handle of its buffer's last life */
+    MUTANT_AGAIN_OPEN   /* a count that is set makes a new life of an open one, too */
 };
 
 /* The static half of the shim. */
@@ -140,6 +142,12 @@ static inline bool twin_paused(struct twin_thread *me)
 
 /* ---- stripes ---- */
 
+/* No life yet, or none that was seen: 0, or a mark of an application's pool (docs/adr/0034). */
+static inline bool twin_is_fresh(uint64_t f)
+{
+    return f == 0 || (f >= BBF_HANDLE_MARK(ENDING) && f <= BBF_HANDLE_MARK(AGAIN));
+}
+
 static inline bool twin_own(struct twin_thread *me, uint64_t stripe)
 {
     atomic_store_explicit(bbf_stripe_mark(me->w->t, stripe), 1, memory_order_relaxed);
@@ -232,7 +240,7 @@ static inline void twin_give_back(struct twin_thread *me, uint32_t record,
         twin_spill(me, stripe);
 }
 
-/* ---- open (D12.4) ---- */
+/* ---- open (design.md: open protocol) ---- */
 
 static inline void twin_begin(struct twin_thread *me, struct bbf_record *at, uint64_t g,
                               uint32_t node, uint32_t refs, uint32_t size, uint64_t parent,

@@ -66,13 +66,13 @@ static inline void twin_give_way(struct twin_thread *me, uint64_t f)
 
 static inline void twin_skip(struct twin_thread *me, struct twin_object *o, uint64_t f)
 {
-    if (f == 0 && !twin_cas(&o->bbf, 0, BBF_HANDLE_IGN)) {
+    if (twin_is_fresh(f) && !twin_cas(&o->bbf, f, BBF_HANDLE_IGN)) {
         f = twin_get_volatile(&o->bbf);
         if (twin_is_open(me, f) && twin_is_first_seen(me, f))
             twin_undo(me, f);
     }
     TWIN_POINT(me);
-    if (f != 0 && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER && twin_is_open(me, f))
+    if (!twin_is_fresh(f) && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER && twin_is_open(me, f))
         twin_give_way(me, f);
     if (!twin_pass_over(me, f))
         twin_put(&o->bbf, BBF_HANDLE_IGN);
@@ -133,7 +133,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
     if ((kind & BBF_L_KIND_FOREIGN) != 0)
         mem |= BBF_L_MEM_FOREIGN;
     uint32_t node = twin_root_node(me, meta & BBF_L_META_SITE, mem);
-    bool sticky = f != 0;
+    bool sticky = !twin_is_fresh(f);
     if (f != 0 && f != BBF_HANDLE_IGN && twin_is_open(me, f)) {
         if (node > BBF_L_NODE_BEFORE_RESET && twin_rename(me, f, node, mem, size))
             return;
@@ -156,7 +156,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
         twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
     if (sticky) {
         twin_put(&o->bbf, h);
-    } else if (!twin_cas(&o->bbf, 0, h)) {
+    } else if (!twin_cas(&o->bbf, f, h)) {
         twin_undo(me, h);
         twin_rename(me, twin_get_volatile(&o->bbf), node, mem, size);
     }
@@ -197,6 +197,9 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
 {
     uint32_t mem = (uint32_t)(o->kind >> BBF_L_KIND_MEM_SHIFT) & BBF_L_MEM_KIND;
     uint32_t flags = twin_flags(me), site = 0;
+    uint64_t from = twin_get_volatile(&o->bbf);
+    if (from != 0 && from != BBF_HANDLE_MARK(AGAIN) && from != BBF_HANDLE_MARK(COUNTED))
+        return from; /* in deallocate() or in a pool; or it has a life */
     if ((flags & BBF_L_SHARED_PAUSED) != 0)
         return 0;
     if ((o->kind & (BBF_L_KIND_OWNER | BBF_L_KIND_FOREIGN)) != 0 &&
@@ -206,15 +209,16 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
     if (node <= BBF_L_NODE_BEFORE_RESET) {
         if (site != 0 && node != BBF_L_NODE_IGNORE)
             twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
-        twin_cas(&o->bbf, 0, BBF_HANDLE_IGN);
+        twin_cas(&o->bbf, from, BBF_HANDLE_IGN);
         return twin_get_volatile(&o->bbf);
     }
-    bool foreign = (o->kind & BBF_L_KIND_FOREIGN) != 0 || (flags & BBF_L_SHARED_UNSEEN) != 0;
+    bool foreign = (o->kind & BBF_L_KIND_FOREIGN) != 0 || from == BBF_HANDLE_MARK(COUNTED) ||
+                   ((flags & BBF_L_SHARED_UNSEEN) != 0 && from != BBF_HANDLE_MARK(AGAIN));
     mem |= BBF_L_MEM_FIRST_SEEN | (foreign ? BBF_L_MEM_FOREIGN : 0);
     uint64_t h = twin_open(me, o, node, twin_refs_of(o->kind, mem), 0, 0, 0);
     if (h == BBF_HANDLE_IGN)
         twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
-    if (twin_cas(&o->bbf, 0, h))
+    if (twin_cas(&o->bbf, from, h))
         return h;
     if (h != BBF_HANDLE_IGN)
         twin_undo(me, h);

@@ -1,7 +1,7 @@
 /*
- * tests/stress/shim_twin.h - java.lang.BBFlowShim in C: the application's half of design D12, line
- * by line as the Java has it, so that TSan, ASan and mutations can work on the whole protocol. The
- * agent's half is the real one, trie/lives.c. Change the shim and this together.
+ * tests/stress/shim_twin.h - java.lang.BBFlowShim in C: the application's half of design.md: memory
+ * safety, line by line as the Java has it, so that TSan, ASan and mutations can work on the whole
+ * protocol. The agent's half is the real one, trie/lives.c. Change the shim and this together.
  */
 #ifndef BBF_TESTS_STRESS_SHIM_TWIN_H
 #define BBF_TESTS_STRESS_SHIM_TWIN_H
@@ -39,7 +39,7 @@ static inline void twin_root_keep(struct twin_thread *me, struct twin_object *o,
     twin_root_slow(me, o, size, meta, true);
 }
 
-/* ---- close (D12.6) ---- */
+/* ---- close (design.md: close protocol) ---- */
 
 static inline uint64_t twin_run_key(uint32_t node, uint64_t refs)
 {
@@ -119,9 +119,58 @@ static inline void twin_remember(struct twin_thread *me, struct bbf_stripe *stri
     twin_put_release(&stripe->ended[at].handle, f);
 }
 
+/* ---- pools of the application (docs/adr/0034) ---- */
+
+static inline bool twin_is_closed(struct twin_thread *me, uint64_t f)
+{
+    return !twin_is_fresh(f) && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER &&
+           (MUTANT == MUTANT_AGAIN_OPEN || !twin_is_open(me, f));
+}
+
+static inline bool twin_is_given(uint64_t f)
+{
+    return !twin_is_fresh(f) && f != BBF_HANDLE_IGN && f != BBF_HANDLE_NEVER &&
+           (f & BBF_L_HANDLE_GIVEN) != 0;
+}
+
+/* setRefCnt(), resetRefCnt(): behind deallocate() the next step opens a life. */
+static inline void twin_again(struct twin_thread *me, struct twin_object *o)
+{
+    uint64_t f = twin_get(&o->bbf);
+    TWIN_POINT(me);
+    if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) || twin_is_given(f) ||
+        (MUTANT == MUTANT_AGAIN_OPEN && twin_is_closed(me, f)))
+        twin_cas(&o->bbf, f, BBF_HANDLE_MARK(AGAIN));
+    else if (f == BBF_HANDLE_MARK(ENDING) || twin_is_closed(me, f))
+        twin_cas(&o->bbf, f, BBF_HANDLE_MARK(RETURNED));
+}
+
+/* deallocate() is done. */
+static inline void twin_given_back(struct twin_thread *me, struct twin_object *o)
+{
+    uint64_t f = twin_get(&o->bbf);
+    TWIN_POINT(me);
+    if (f == BBF_HANDLE_MARK(ENDING))
+        twin_cas(&o->bbf, f, BBF_HANDLE_MARK(IDLE));
+    else if (f == BBF_HANDLE_MARK(RETURNED))
+        twin_cas(&o->bbf, f, BBF_HANDLE_MARK(COUNTED));
+    else if (MUTANT != MUTANT_AGAIN_OPEN && twin_is_closed(me, f) && !twin_is_given(f) &&
+             (twin_get(&twin_record(me, f)->life) & ~(uint64_t)BBF_L_SKIPPED) !=
+                 ((f & TWIN_HIGH) | BBF_L_CLOSED | BBF_L_STICKY))
+        twin_cas(&o->bbf, f, f | BBF_L_HANDLE_GIVEN);
+}
+
+/* The last count is gone, and no life was open: it is in deallocate() all the same. */
+static inline void twin_ended(struct twin_thread *me, struct twin_object *o, uint64_t f)
+{
+    if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) ||
+        f == BBF_HANDLE_MARK(AGAIN) || (twin_is_given(f) && !twin_is_open(me, f)))
+        twin_cas(&o->bbf, f, BBF_HANDLE_MARK(ENDING));
+}
+
 static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
 {
-    if (f == 0 || f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER)
+    if (twin_is_fresh(f) || f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER)
         return;
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path), refs = twin_get(&at->refs);
@@ -243,7 +292,7 @@ static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int 
         twin_change_bucket(me, f, is);
 }
 
-/* ---- steps (D12.5) ---- */
+/* ---- steps (design.md: step) ---- */
 
 static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint32_t site);
 
@@ -304,7 +353,7 @@ static inline void twin_first_sight(struct twin_thread *me, struct twin_object *
         return;
     }
     uint64_t f = twin_get_volatile(&owner->bbf);
-    if (f == 0)
+    if (twin_is_fresh(f))
         f = twin_open_first(me, owner);
     if (owner != o && twin_in_force(me, f))
         twin_put(&o->bbf, f);
@@ -320,17 +369,17 @@ static inline uint64_t twin_current(struct twin_thread *me, struct twin_object *
         return f;
     struct twin_object *owner = twin_owner_of(o);
     if (owner == NULL || owner == o)
-        return f;
+        return twin_is_fresh(f) ? 0 : f;
     uint64_t h = twin_get(&owner->bbf);
     if (h != f && twin_in_force(me, h)) /* see twin_wrap() */
         twin_put(&o->bbf, h);
-    return h;
+    return twin_is_fresh(h) ? 0 : h;
 }
 
 static inline void twin_miss(struct twin_thread *me, struct twin_object *o, uint64_t f,
                              uint32_t site)
 {
-    if (f == 0) {
+    if (twin_is_fresh(f)) {
         twin_first_sight(me, o, site);
         return;
     }
@@ -340,7 +389,8 @@ static inline void twin_miss(struct twin_thread *me, struct twin_object *o, uint
     uint64_t life = twin_get_volatile(&at->life);
     if ((path ^ f) >> 32 != 0) {
         if ((life ^ f) >> 32 == 0) {
-            if ((life & BBF_L_STATE) == BBF_L_OPEN) { /* a late store of the life before (D12.7) */
+            if ((life & BBF_L_STATE) ==
+                BBF_L_OPEN) { /* a late store of the life before (design.md: late step) */
                 twin_put(&at->path, (f & TWIN_HIGH) | BBF_L_NODE_RACED);
                 twin_tally(me, BBF_L_TALLY_RACED_STEPS);
             }
@@ -398,7 +448,7 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
         twin_lean(me, o, f, site);
 }
 
-/* ---- views, wrappers, derived buffers (D5) ---- */
+/* ---- views, wrappers, derived buffers (design.md: lives) ---- */
 
 static inline void twin_alias(struct twin_object *view, struct twin_object *owner)
 {

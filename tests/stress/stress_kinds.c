@@ -5,7 +5,7 @@
  * them there at the same time. What must hold: a kind that is found is that of the class that was
  * asked for, and a class stands there once.
  */
-#include "trie/layout.h"
+#include "core/layout.h"
 
 #include <pthread.h>
 #include <setjmp.h>

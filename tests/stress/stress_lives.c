@@ -1,7 +1,7 @@
 /* link: bbf_trie bbf_core */
 /*
- * The proof of design D12.12 without a JVM: threads open, step, step at once, share, release, use
- * and release after release, recycle, derive, drop and end, while an agent thread converts,
+ * The proof of design.md: proof without a JVM: threads open, step, step at once, share, release,
+ * use and release after release, recycle, derive, drop and end, while an agent thread converts,
  * collects, captures and resets and a collector may run between any two steps. At rest every life
  * has exactly one outcome, the one that the application knows of, and every record is where it
  * belongs.
@@ -216,7 +216,7 @@ static uint64_t dropped_lives(const struct bbf_tracker *t)
     return n;
 }
 
-/* The partition of D8, and each part is what the application counted. */
+/* The partition of design.md: verdicts, and each part is what the application counted. */
 static void assert_ends(struct app *app)
 {
     struct bbf_snapshot *s = bbf_snapshot_new();

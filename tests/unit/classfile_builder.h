@@ -8,9 +8,9 @@
 #ifndef BBF_TESTS_UNIT_CLASSFILE_BUILDER_H
 #define BBF_TESTS_UNIT_CLASSFILE_BUILDER_H
 
-#include "agent/classfile/bytes.h"
-#include "agent/classfile/classfile.h"
-#include "agent/classfile/reader.h"
+#include "classfile/bytes.h"
+#include "classfile/classfile.h"
+#include "classfile/reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,13 @@
 /*
- * tests/unit/plan_text.h - agent/plan.c and agent/netty.c, which know no JVM, for their tests: the
- * plan of a method, as text. Each test program has its own copy of both.
+ * tests/unit/plan_text.h - instrument/plan.c, netty_hooks.c and netty.c, which know no JVM, for
+ * their tests: the plan of a method, as text. Each test program has its own copy of both.
  */
 #ifndef BBF_TESTS_UNIT_PLAN_TEXT_H
 #define BBF_TESTS_UNIT_PLAN_TEXT_H
 
-#include "agent/netty.c"
-#include "agent/plan.c"
+#include "instrument/netty.c"
+#include "instrument/netty_hooks.c"
+#include "instrument/plan.c"
 #include "tests/unit/trie_sample.h"
 
 #define LIST   "Ljava/util/List;"
@@ -40,8 +41,21 @@ enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
 
 /* ---- a class to plan, and what came out as text ---- */
 
+/* Sites are numbered by a tracker, as in the agent. */
+static uint32_t number(void *tracker, const struct bbf_plan_site *site)
+{
+    const struct bbf_site like = {.class_name = (char *)site->class_name,
+                                  .method = (char *)site->method,
+                                  .descriptor = (char *)site->descriptor,
+                                  .kind = site->kind,
+                                  .memory = site->memory,
+                                  .harmless = site->harmless};
+    return bbf_site_intern(tracker, &like);
+}
+
 struct planned {
     struct bbf_tracker *t;
+    struct bbf_plan_sites sites;
     struct bbf_rules rules;
     struct bbf_plan_class c;
     struct bbf_cf_config config;
@@ -123,6 +137,7 @@ static inline struct planned *planned_new(const char *options)
     struct bbf_option_error error;
     assert_non_null(p);
     p->t = sample_default();
+    p->sites = (struct bbf_plan_sites){.number = number, .ctx = p->t};
     bbf_options_init(&p->rules.options);
     assert_int_equal(bbf_options_parse(&p->rules.options, options, &error), BBF_OK);
     return p;
@@ -146,7 +161,7 @@ static inline void plan_of(struct planned *p, const char *class_name, uint16_t a
                               .signature = {signature, strlen(signature)},
                               .access = access};
     p->plan = (struct bbf_cf_plan){.entry = p->entry};
-    p->wanted = bbf_plan_class(&p->c, class_name, strlen(class_name), &p->rules, p->t);
+    p->wanted = bbf_plan_class(&p->c, class_name, strlen(class_name), &p->rules, &p->sites);
     bbf_plan_config(&p->config, &p->c);
     if (p->wanted)
         p->config.plan(p->config.ctx, &m, &p->plan);

@@ -2,13 +2,12 @@
  * tests/unit/snapshot_samples.h - snapshots made by hand, for the tests of trie/snapshot and
  * render/. Each sample shows one thing; tests/golden/render/ has what each format makes of it.
  *
- * Called by: test_snapshot.c, test_render_*.c, fuzz_snapshot.c. A sample is owned by the caller
- * (bbf_snapshot_free). Without memory the program ends.
+ * A sample is owned by the caller (bbf_snapshot_free). Without memory the program ends.
  */
 #ifndef BBF_TESTS_UNIT_SNAPSHOT_SAMPLES_H
 #define BBF_TESTS_UNIT_SNAPSHOT_SAMPLES_H
 
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,12 +404,13 @@ static inline struct bbf_snapshot *sample_wide(void)
 static inline struct bbf_snapshot *sample_reconciled(void)
 {
     static const struct bbf_snap_pool pools[] = {
-        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 46, 46 * 250, 46 * 256, 49, 46 * 256, 20480, 4 << 20, 3},
-        {BBF_POOL_POOLED, BBF_MEM_HEAP, 7, 700, 784, 8, BBF_NOT_TOLD, 16384, 16 << 20, 0},
+        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 46, 46 * 250, 46 * 256, 49, 46 * 256, 20480, 4 << 20, 3,
+         3},
+        {BBF_POOL_POOLED, BBF_MEM_HEAP, 7, 700, 784, 8, BBF_NOT_TOLD, 16384, 16 << 20, 0, 0},
         {BBF_POOL_UNPOOLED, BBF_MEM_DIRECT, 5, 5000, 5000, BBF_NOT_TOLD, 5001, BBF_NOT_TOLD,
-         BBF_NOT_TOLD, BBF_NOT_TOLD},
+         BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD},
         {BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 2, 512, 512, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD,
-         131072, BBF_NOT_TOLD}};
+         131072, BBF_NOT_TOLD, BBF_NOT_TOLD}};
     struct bbf_snapshot *s = sample_interior();
     struct bbf_snap_reconciled *r = &s->reconciled;
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
@@ -436,12 +436,21 @@ static inline struct bbf_snapshot *sample_cost(void)
     s->totals.sampled_ = 8;
 #define XX(name)                                                                                   \
     s->cost.since_start.name##_ = 7654321 * ++n;                                                   \
-    s->cost.interval.name##_ = 7654321 * n + 1;
+    s->cost.interval.name##_ = 7654321 * n + 1;                                                    \
+    s->cost.busy.name##_ = 7654321 * n + 2;                                                        \
+    s->cost.since_change.name##_ = 7654321 * n + 3;
     BBF_COST_COLUMNS(XX)
 #undef XX
     s->cost.since_start.process_ns_ = UINT64_C(12345678901);
-    s->cost.interval.process_ns_ = 987654321;
-    s->cost.interval.estimated_overhead_ns_ = 9876543;
+    s->cost.interval.process_ns_ = 1300000; /* idle, and so no share of it is told */
+    s->cost.interval.estimated_overhead_ns_ = 420000;
+    s->cost.busy.elapsed_ns_ = 1000000000;
+    s->cost.busy.process_ns_ = 987654321;
+    s->cost.busy.estimated_overhead_ns_ = 9876543;
+    s->cost.busy_ago_ns = UINT64_C(12000000000);
+    s->cost.since_change.elapsed_ns_ = UINT64_C(600000000000);
+    s->cost.since_change.process_ns_ = UINT64_C(30000000001);
+    s->cost.since_change.estimated_overhead_ns_ = 600000000;
 #define XX(name) s->cost.name##_ = 1011 * ++n;
     BBF_COST_VALUES(XX)
 #undef XX

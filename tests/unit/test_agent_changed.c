@@ -1,6 +1,7 @@
 /* link: bbf_core */
-/* agent/changed.c: names and times of the classes that were changed; more of them than it keeps. */
-#include "agent/changed.c"
+/* agent/classes/changed.c: names and times of the classes that were changed; more of them than it
+ * keeps. */
+#include "agent/classes/changed.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

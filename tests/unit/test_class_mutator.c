@@ -3,8 +3,8 @@
  * The fuzzer's mutator of class files (tests/fuzz/class_mutator.h): without it the fuzzer and
  * tests/proof/mutants would go on, and find nothing.
  */
-#include "agent/classfile/classfile.h"
-#include "agent/classfile/reader.h"
+#include "classfile/classfile.h"
+#include "classfile/reader.h"
 #include "tests/fuzz/class_mutator.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* link: bbf_classfile bbf_core */
 /*
  * The instruction stream: what is inserted where, and that every jump still lands where it should
- * (facts/classfile.md 1.1, rows on branches, switches, pc 0, exception table, max_stack).
+ * (JVMS 4, rows on branches, switches, pc 0, exception table, max_stack).
  */
 #include "tests/unit/classfile_builder.h"
 

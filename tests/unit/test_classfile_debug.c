@@ -1,6 +1,6 @@
 /* link: bbf_classfile bbf_core */
 /*
- * Line numbers, local variables, type annotations (facts/classfile.md 1.1). The code, with a
+ * Line numbers, local variables, type annotations (JVMS 4). The code, with a
  * prologue of 7 bytes and an exit call of 7 before each areturn:
  *
  *     old pc   0 aload_0   1 areturn   2 sipush 0   5 new a   8 areturn   9 end

@@ -1,7 +1,7 @@
 /* link: bbf_classfile bbf_core */
 /*
  * StackMapTable and the CLDC StackMap: frames keep what they say and move to where it is said
- * (facts/classfile.md 1.1). The code is 300 nops with an areturn at pc 5 and at the end; the exit
+ * (JVMS 4). The code is 300 nops with an areturn at pc 5 and at the end; the exit
  * call before the one at 5 moves all behind it by 7.
  */
 #include "tests/unit/classfile_builder.h"

@@ -1,7 +1,7 @@
 /* link: bbf_classfile bbf_core */
 /*
  * The class as a whole: constant pool, ids, the ladder full - entry only - untouched, constructors,
- * fluent methods, the appended field, refusals (facts/classfile.md 1.1, 1.2; design D2).
+ * fluent methods, the appended field, refusals (JVMS 4; design.md: insertion).
  */
 #include "tests/unit/classfile_builder.h"
 

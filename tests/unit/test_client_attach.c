@@ -4,15 +4,21 @@
  * performance data, flags, the answer to `load`. The conversation: tests/jvm/attach.py.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "client/attach.h"
+#include "client/client.h"
 
 #define TAIL "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nSigCgt:\t%s\n"
 
@@ -120,6 +126,103 @@ static void reads_answers(void **state)
     assert_int_equal(bbf_attach_read_answer("garbage", &code, &text), BBF_ATTACH_NOT_LOADED);
 }
 
+/* ---- What is left behind: a process that takes SIGQUIT as a JVM does, and never listens ---- */
+
+static void ignore(int signal)
+{
+    (void)signal;
+}
+
+static pid_t start_deaf(void)
+{
+    int ready[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)signal(SIGQUIT, ignore);
+        (void)!write(ready[1], "", 1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+static void end_deaf(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static bool has_trigger(pid_t pid)
+{
+    char path[64], here[64];
+    snprintf(path, sizeof path, "/tmp/.attach_pid%ld", (long)pid);
+    snprintf(here, sizeof here, ".attach_pid%ld", (long)pid);
+    return access(path, F_OK) == 0 || access(here, F_OK) == 0;
+}
+
+static void nothing_is_left_after_a_time_out(void **state)
+{
+    (void)state;
+    pid_t pid = start_deaf();
+    assert_int_equal(bbf_attach_load(pid, "deaf", "/bin/sh", ""), BBF_EXIT_FAILED);
+    assert_false(has_trigger(pid));
+    end_deaf(pid);
+}
+
+/* In a process of its own, which is ended by `signal`: nothing is left, and it ends by it. */
+static void nothing_is_left_after(int signal)
+{
+    pid_t pid = start_deaf();
+    pid_t client = fork();
+    int status;
+    assert_true(client >= 0);
+    if (client == 0)
+        _exit(bbf_attach_load(pid, "deaf", "/bin/sh", ""));
+    for (int i = 0; i < 5000 && !has_trigger(pid); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_true(has_trigger(pid));
+    kill(client, signal);
+    assert_int_equal(waitpid(client, &status, 0), client);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == signal);
+    assert_false(has_trigger(pid));
+    end_deaf(pid);
+}
+
+static void nothing_is_left_after_a_signal(void **state)
+{
+    (void)state;
+    nothing_is_left_after(SIGINT);
+    nothing_is_left_after(SIGTERM);
+    nothing_is_left_after(SIGHUP);
+}
+
+/* It is asked for nothing, so that it prints no thread dump when it goes on. */
+static void a_stopped_process_is_sent_no_signal(void **state)
+{
+    char path[64], text[4096];
+    (void)state;
+    pid_t pid = start_deaf();
+    int status;
+    kill(pid, SIGSTOP);
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_int_equal(bbf_attach_load(pid, "stopped", "/bin/sh", ""), BBF_EXIT_FAILED);
+    assert_false(has_trigger(pid));
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_non_null(strstr(text, "ShdPnd:\t0000000000000000"));
+    end_deaf(pid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +230,9 @@ int main(void)
         cmocka_unit_test(reads_perf_data),
         cmocka_unit_test(reads_flags),
         cmocka_unit_test(reads_answers),
+        cmocka_unit_test(nothing_is_left_after_a_time_out),
+        cmocka_unit_test(nothing_is_left_after_a_signal),
+        cmocka_unit_test(a_stopped_process_is_sent_no_signal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

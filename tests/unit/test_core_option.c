@@ -1,5 +1,6 @@
 /* link: bbf_core */
-/* The option table: what is accepted, and the whole text of every refusal (design 4, D11). */
+/* The option table: what is accepted, and the whole text of every refusal (design.md: names and
+ * formats, design.md: errors). */
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/option.h"
@@ -28,6 +29,8 @@ static const char *differences(const struct bbf_options *options, struct bbf_buf
     }
     if (options->help)
         bbf_buf_str(out, "(help)");
+    if (options->version)
+        bbf_buf_str(out, "(version)");
     return bbf_buf_cstr(out);
 }
 
@@ -50,6 +53,7 @@ static const struct {
     {"include=com.a,com.b,maxNodes=5", "include=com.a+com.b,maxNodes=5"},
     {"include=com.a+com.b,com.c", "include=com.a+com.b+com.c"},
     {"include=com.a,help", "include=com.a(help)"},
+    {"include=com.a,version", "include=com.a(version)"},
     /* separators left over */
     {"include=com.a,", "include=com.a"},
     {"include=com.a;;", "include=com.a"},
@@ -71,7 +75,9 @@ static const struct {
     {"trackDirectOnly=true,trackDirectOnly=0", ""},
     {"objects=on", "objects=on"},
     {"objects=true,objects=off", ""},
+    {"objects=YES", "objects=on"},
     {"refs=on", "refs=on"},
+    {"refs=true", "refs=on"},
     {"refs=on,refs=off", ""},
     /* ranges, both ends */
     {"maxNodes=1,maxDepth=1,maxChildren=1,maxLives=64,maxSites=64,memory=4M,maxClients=1",
@@ -87,6 +93,9 @@ static const struct {
     {"age=3600s", "age=1h"},
     {"age=3661s", "age=3661s"},
     {"age=off", "age=0"},
+    {"exitTimeout=10s", ""}, /* the default */
+    {"exitTimeout=120s", "exitTimeout=2m"},
+    {"exitTimeout=0", "exitTimeout=0"},
     {"budget=1%", "budget=1%"},
     {"budget=0.5%,budgetSeconds=10", "budget=0.5%,budgetSeconds=10"},
     {"budget=00.0100%", "budget=0.01%"},
@@ -105,6 +114,11 @@ static const struct {
      "socket=/run/x,file=/tmp/leaks-%p.json,gc=exit,log=/tmp/l,dump=/tmp/d"},
     {"file=a=b.json", "file=a=b.json"},
     {"gc=exit,gc=off", ""},
+    {"gc=on", "gc=exit"},
+    {"gc=True", "gc=exit"},
+    {"gc=yes", "gc=exit"},
+    {"gc=exit,gc=no", ""},
+    {"gc=exit,gc=false", ""},
     {"loglevel=none", "loglevel=none"},
     {"loglevel=debug", "loglevel=debug"},
     {"onerror=stop", "onerror=stop"},
@@ -128,6 +142,9 @@ static void each_good_string_gives_its_values(void **state)
     bbf_buf_free(&text);
 }
 
+#define NO_BOOLEAN(word)                                                                           \
+    "'" word "' is not a boolean; write on or off (true, false, yes, no, 1 and 0 are accepted)"
+
 #define JCMD(name, argument)                                                                       \
     "option '" name "' needs a value: " name "=" argument                                          \
     " (jcmd cuts an option string at its first '='; with jcmd write \"'" name "=" argument         \
@@ -145,8 +162,11 @@ static const struct {
      "unknown option 'MAXNODES'; did you mean 'maxNodes'?"},
     {"exclud=com.a", "exclud", 1, "unknown option 'exclud'; did you mean 'exclude'?"},
     {"inculde=com.a", "inculde", 1, "unknown option 'inculde'; did you mean 'include'?"},
-    {"maxDepth=5;zzz=1", "zzz", 12, "unknown option 'zzz'; option 'help' lists all of them"},
-    {"jfr=on", "jfr", 1, "unknown option 'jfr'; option 'help' lists all of them"},
+    {"maxDepth=5;zzz=1", "zzz", 12,
+     "unknown option 'zzz'; 'bbflow help options' lists all of them"},
+    {"jfr=on", "jfr", 1, "unknown option 'jfr'; 'bbflow help options' lists all of them"},
+    {"exitTimeout=10", "exitTimeout", 13,
+     "option 'exitTimeout': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
     {"age=10", "age", 5, "option 'age': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
     {"age=500ms", "age", 5,
      "option 'age': 500ms is out of range; it takes 1s to 365d, or 0 for off"},
@@ -157,6 +177,7 @@ static const struct {
      "unknown option 'com.bcd'; if it is a pattern, join it to its list with '+'"},
     {"=5", "", 1, "'=' without an option's name before it"},
     {"help=yes", "help", 1, "option 'help' takes no value"},
+    {"version=1", "version", 1, "option 'version' takes no value"},
 /* budget= */
 #define NO_SHARE " is no share; it takes 0.01% to 100%, as 1% or 0.5%, or off"
 #define NO_RANGE " is out of range; it takes 0.01% to 100%, or off"
@@ -200,18 +221,18 @@ static const struct {
     {"include= ,maxDepth=5", "include", 1, JCMD("include", "PATTERNS")},
     {"maxDepth=5,file", "file", 12, JCMD("file", "FILE")},
     {"include=com.a,maxDepth", "maxDepth", 15, JCMD("maxDepth", "N")},
-    {"trackDirectOnly", "trackDirectOnly", 1, JCMD("trackDirectOnly", "true|false")},
+    {"trackDirectOnly", "trackDirectOnly", 1, JCMD("trackDirectOnly", "on|off")},
     {"gc=", "gc", 1, JCMD("gc", "off|exit")},
     /* booleans */
     {"trackDirectOnly=maybe", "trackDirectOnly", 17,
-     "option 'trackDirectOnly': 'maybe' is none of true, false, on, off, yes, no, 1, 0"},
-    {"objects= TRU", "objects", 10,
-     "option 'objects': 'TRU' is none of true, false, on, off, yes, no, 1, 0"},
+     "option 'trackDirectOnly': " NO_BOOLEAN("maybe")},
+    {"objects= TRU", "objects", 10, "option 'objects': " NO_BOOLEAN("TRU")},
+    {"refs=2", "refs", 6, "option 'refs': " NO_BOOLEAN("2")},
     /* words */
     {"loglevel=verbose", "loglevel", 10,
-     "option 'loglevel': 'verbose' is none of none, error, warn, info, debug"},
-    {"gc=always", "gc", 4, "option 'gc': 'always' is none of off, exit"},
-    {"onerror=die", "onerror", 9, "option 'onerror': 'die' is none of stop, warn"},
+     "option 'loglevel': 'verbose' is not one of none, error, warn, info, debug"},
+    {"gc=always", "gc", 4, "option 'gc': 'always' is not one of off, exit"},
+    {"onerror=die", "onerror", 9, "option 'onerror': 'die' is not one of stop, warn"},
     /* numbers */
     {"maxNodes=many", "maxNodes", 10,
      "option 'maxNodes': 'many' is no number; it takes 1 to 1048576"},
@@ -228,7 +249,7 @@ static const struct {
     {"maxLives=63", "maxLives", 10,
      "option 'maxLives': 63 is out of range; it takes 64 to 16777216"},
     {"maxSites=65536", "maxSites", 10,
-     "option 'maxSites': 65536 is out of range; it takes 64 to 65535"},
+     "option 'maxSites': 65536 is out of range; it takes 64 to 64000"},
     {"port=65536", "port", 6, "option 'port': 65536 is out of range; it takes 0 to 65535"},
     {"port=any", "port", 6, "option 'port': 'any' is no number; it takes 0 to 65535"},
     {"queue=0", "queue", 7, "option 'queue': 0 is out of range; it takes 1 to 1000000"},
@@ -326,8 +347,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"refs", "on", BBF_OK, BBF_EFFECT_CLASSES, true, "on"},
         {"trackDirectOnly", "on", BBF_OK, BBF_EFFECT_ROOTS, true, "true"},
         {"trackDirectOnly", "true", BBF_OK, BBF_EFFECT_ROOTS, false, "true"},
-        {"trackDirectOnly", "", BBF_EINVAL, 0, false,
-         "option 'trackDirectOnly': '' is none of true, false, on, off, yes, no, 1, 0"},
+        {"trackDirectOnly", "", BBF_EINVAL, 0, false, "option 'trackDirectOnly': " NO_BOOLEAN("")},
         {"maxNodes", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxDepth", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
         {"maxChildren", "17", BBF_OK, BBF_EFFECT_LIMITS, true, "17"},
@@ -340,6 +360,7 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"budget", "off", BBF_OK, BBF_EFFECT_BUDGET, true, "off"},
         {"budgetSeconds", "5", BBF_OK, BBF_EFFECT_BUDGET, true, "5"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
+        {"exitTimeout", "30s", BBF_OK, BBF_EFFECT_NONE, true, "30s"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
          "option 'memory': 1T is out of range; it takes 4M to 64G"},
@@ -350,7 +371,8 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"help", "", BBF_EREFUSED, 0, false, "option 'help' can only be given when the JVM starts"},
         {"maxnode", "5", BBF_ENOTFOUND, 0, false,
          "unknown option 'maxnode'; did you mean 'maxNodes'?"},
-        {"", "5", BBF_ENOTFOUND, 0, false, "unknown option ''; option 'help' lists all of them"},
+        {"", "5", BBF_ENOTFOUND, 0, false,
+         "unknown option ''; 'bbflow help options' lists all of them"},
     };
     struct bbf_options options;
     (void)state;
@@ -416,7 +438,7 @@ static void defaults_are_those_of_the_header(void **state)
     assert_int_equal(o.max_depth, 100);
     assert_int_equal(o.max_children, 1000);
     assert_int_equal(o.max_lives, 1000000);
-    assert_int_equal(o.max_sites, 65535);
+    assert_int_equal(o.max_sites, 64000);
     assert_int_equal(o.memory, UINT64_C(256) << 20);
     assert_int_equal(o.max_clients, 16);
     assert_int_equal(o.budget, 0);
@@ -480,6 +502,73 @@ static void the_help_names_every_option_in_eighty_columns(void **state)
     for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
         assert_true(strcspn(line, "\n") <= 80);
         assert_true(line[strcspn(line, "\n")] == '\n');
+    }
+    bbf_buf_free(&help);
+}
+
+/* A stop of the JVM is not to be had by what another user leaves in a folder. */
+static void the_help_says_what_other_users_can_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < bbf_options_count(); i++)
+        if (strcmp(bbf_option_name(i), "onerror") == 0) {
+            assert_non_null(strstr(bbf_option_help(i), "user put at file=, log= or dump="));
+            assert_non_null(strstr(bbf_option_help(i), "only warned of, except with stop"));
+            return;
+        }
+    fail();
+}
+
+/* Six options first, then each group under its title, expert options last; every option once. */
+static void the_help_shows_six_options_first_then_groups_then_experts(void **state)
+{
+    static const char *const parts[] = {"\nStart with these:\n",
+                                        "include=",
+                                        "exclude=",
+                                        "sample=",
+                                        "memory=",
+                                        "age=",
+                                        "file=",
+                                        "\nWhat to follow:\n",
+                                        "refs=",
+                                        "\nHow much:\n",
+                                        "budget=",
+                                        "\nLimits:\n",
+                                        "maxNodes=",
+                                        "\nOutput:\n",
+                                        "log=",
+                                        "\nServing:\n",
+                                        "port=",
+                                        "\nInformation:\n",
+                                        "version",
+                                        "\nExpert options:\n",
+                                        "budgetSeconds=",
+                                        "maxChildren=",
+                                        "maxElements=",
+                                        "maxSites=",
+                                        "maxWaiting=",
+                                        "authSeconds=",
+                                        "queue=",
+                                        "exitTimeout="};
+    struct bbf_buf help = BBF_BUF_INIT;
+    (void)state;
+
+    bbf_options_help(&help);
+    const char *at = strstr(bbf_buf_cstr(&help), "\n\n");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const char *next = at == NULL ? NULL : strstr(at, parts[i]);
+        if (next == NULL)
+            fail_msg("no '%s' after '%s' in\n%s", parts[i], i > 0 ? parts[i - 1] : "",
+                     bbf_buf_cstr(&help));
+        at = next;
+    }
+    for (size_t i = 0; i < bbf_options_count(); i++) {
+        char start[64];
+        snprintf(start, sizeof start, "\n%c %s%s", bbf_option_is_live(i) ? '*' : ' ',
+                 bbf_option_name(i), bbf_option_argument(i)[0] != '\0' ? "=" : "");
+        const char *first = strstr(bbf_buf_cstr(&help), start);
+        assert_non_null(first);
+        assert_null(strstr(first + 1, start));
     }
     bbf_buf_free(&help);
 }
@@ -574,6 +663,8 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_header),
         cmocka_unit_test(what_is_shown_can_be_read_again),
         cmocka_unit_test(the_help_names_every_option_in_eighty_columns),
+        cmocka_unit_test(the_help_shows_six_options_first_then_groups_then_experts),
+        cmocka_unit_test(the_help_says_what_other_users_can_do),
         cmocka_unit_test(sizes_and_durations),
         cmocka_unit_test(the_edit_distance_counts_edits),
     };

@@ -1,5 +1,6 @@
 /* link: bbf_core */
-/* The pattern language of include=, exclude=, trackConstructors= as one table (design 4). */
+/* The pattern language of include=, exclude=, trackConstructors= as one table (design.md: names and
+ * formats). */
 #include "core/err.h"
 #include "core/pattern.h"
 

@@ -5,6 +5,7 @@
  */
 #include "core/buf.h"
 #include "render/diverge.h"
+#include "render/leaks.h"
 #include "tests/unit/snapshot_samples.h"
 
 #include <setjmp.h>
@@ -229,12 +230,138 @@ static void no_more_than_asked_for(void **state)
                 "Where lives are lost:\n"
                 "1. 1 of 4 (25.00%) that reach PooledByteBufAllocator.directBuffer end in A.drop: "
                 "10 B direct\n"
-                "   1 of 4 (25.00%) are released there, by PooledUnsafeDirectByteBuf.release\n"
+                "   1 of 4 (25.00%) are released there\n"
                 "(2 more)\n\n");
     found_free(&f);
 
     f = find(sample_new());
     assert_text(&f, 1, "");
+    found_free(&f);
+}
+
+static void a_buffer_that_no_method_had(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "heapBuffer");
+    sample_leak(s, root, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 41, 5248, 1);
+    struct found f = find(s);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 41 of 41 (100.00%) of PooledByteBufAllocator.heapBuffer reach no followed "
+                "method: 5.1 KiB heap\n"
+                "   none of these is released anywhere\n\n");
+    found_free(&f);
+
+    s = sample_new();
+    root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t frame = sample_step(s, root, "com.app.Frames", "extract");
+    uint32_t site = sample_site(s, "io.netty.buffer.ByteBuf", "retained", "", BBF_SITE_DERIVE);
+    int64_t derived = sample_node(s, frame, site, BBF_REF_1_2);
+    sample_leak(s, derived, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 2, 20, 1);
+    f = find(s);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 2 of 2 (100.00%) of ByteBuf.retained in Frames.extract reach no further step: "
+                "20 B direct\n"
+                "   none of these is released anywhere\n\n");
+    found_free(&f);
+}
+
+/* One method on several paths is one place, not as many other steps. */
+static void one_method_is_one_end(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t keep = sample_step(s, root, "com.app.A", "keep");
+    int64_t wrap = sample_step(s, keep, "com.app.A", "wrap");
+    sample_leak(s, wrap, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 5, 500, 1);
+    int64_t other = sample_node(s, keep, s->nodes[wrap].site, BBF_REF_3_5);
+    sample_leak(s, other, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 3, 300, 1);
+    int64_t direct_way = sample_node(s, root, s->nodes[wrap].site, BBF_REF_6);
+    sample_leak(s, direct_way, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 4, 400, 1);
+    int64_t drop = sample_step(s, keep, "com.app.A", "drop");
+    sample_leak(s, drop, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 6, 60, 1);
+    struct found f = find(s);
+    assert_int_equal(f.divergences.rows[0].ends, 2);
+    assert_int_equal(f.divergences.rows[0].ways, 3);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 18 of 18 (100.00%) of PooledByteBufAllocator.directBuffer end in A.wrap or 1 "
+                "other step: 1.2 KiB direct and heap\n"
+                "   by way of A.keep, or 2 other ways\n"
+                "   none of these is released anywhere\n\n");
+    found_free(&f);
+}
+
+/* Branches that leave one step and end in one method are one bug; another method is another. */
+static void one_bug_is_one_entry(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    int64_t read = sample_step(s, root, "com.app.A", "read");
+    sample_release(s, read, direct, 5);
+    sample_release(s, read, "io.netty.buffer.CompositeByteBuf", 85);
+    int64_t done = sample_step(s, read, "com.app.A", "done");
+    sample_release(s, done, direct, 10);
+    int64_t fast = sample_step(s, read, "com.app.A", "fast");
+    int64_t drop = sample_step(s, fast, "com.app.A", "drop");
+    sample_leak(s, drop, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 6, 600, 1);
+    int64_t slow = sample_step(s, read, "com.app.A", "slow");
+    drop = sample_node(s, slow, s->nodes[drop].site, BBF_REF_1_2);
+    sample_leak(s, drop, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 3, 300, 1);
+    int64_t lost = sample_step(s, read, "com.app.A", "lost");
+    sample_leak(s, lost, BBF_VERDICT_AGED, BBF_MEM_DIRECT, 1, 1000000, 1);
+    struct found f = find(s);
+    assert_int_equal(f.divergences.count, 2);
+    assert_int_equal(f.divergences.rows[0].branches, 2);
+    assert_int_equal(f.divergences.rows[0].kept, BBF_NO_NODE);
+    assert_int_equal(f.divergences.rows[0].kept_released, 90);
+    assert_text(&f, 10,
+                "Where lives are lost:\n"
+                "1. 9 of 110 (8.18%) that reach A.read end in A.drop: 900 B direct\n"
+                "   by way of A.fast, or 1 other way\n"
+                "   100 of 110 (90.91%) are released, 90.00% of them there\n"
+                "2. 1 of 110 (0.91%) that reach A.read end in A.lost: 976.6 KiB direct, all still "
+                "open\n"
+                "   100 of 110 (90.91%) are released, 90.00% of them there\n\n");
+    found_free(&f);
+}
+
+/* Proven before aged; what nothing gives back before what the collector frees; then bytes. */
+static void the_worst_is_first(void **state)
+{
+    static const struct {
+        const char *method;
+        enum bbf_verdict verdict;
+        enum bbf_memory memory;
+        enum bbf_lost lost;
+        uint64_t bytes;
+    } leaks[] = {{"aged", BBF_VERDICT_AGED, BBF_MEM_DIRECT, BBF_LOST_FOR_GOOD, 1 << 30},
+                 {"freed", BBF_VERDICT_LEAKED, BBF_MEM_HEAP, BBF_LOST_NOTHING, 1 << 20},
+                 {"counted", BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, BBF_LOST_COUNTER, 1 << 19},
+                 {"small", BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, BBF_LOST_FOR_GOOD, 10},
+                 {"pool", BBF_VERDICT_LEAKED, BBF_MEM_HEAP, BBF_LOST_FOR_GOOD, 1 << 18},
+                 {"large", BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, BBF_LOST_FOR_GOOD, 20}};
+    static const char *const order[] = {"large", "small", "pool", "counted", "freed", "aged"};
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    sample_release(s, root, direct, 100);
+    for (size_t i = 0; i < sizeof leaks / sizeof leaks[0]; i++) {
+        int64_t node = sample_step(s, root, "com.app.A", leaks[i].method);
+        sample_leak(s, node, leaks[i].verdict, leaks[i].memory, 1, leaks[i].bytes, 1);
+        sample_opened(s, 0, 0, 0, leaks[i].lost);
+    }
+    struct found f = find(s);
+    uint32_t *ranking = sample_memory(bbf_leak_ranking(s));
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        assert_string_equal(s->sites[s->nodes[f.divergences.rows[i].last].site].method, order[i]);
+        assert_string_equal(s->sites[s->nodes[s->leaks[ranking[i]].node].site].method, order[i]);
+    }
+    free(ranking);
     found_free(&f);
 }
 
@@ -248,6 +375,10 @@ int main(void)
         cmocka_unit_test(one_retain_too_many_is_told_by_the_count),
         cmocka_unit_test(a_long_way_is_shown_by_its_ends),
         cmocka_unit_test(no_more_than_asked_for),
+        cmocka_unit_test(a_buffer_that_no_method_had),
+        cmocka_unit_test(one_method_is_one_end),
+        cmocka_unit_test(one_bug_is_one_entry),
+        cmocka_unit_test(the_worst_is_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

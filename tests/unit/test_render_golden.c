@@ -13,7 +13,11 @@
 
 #define FOLDER BBF_SOURCE_DIR "/tests/golden/render/"
 
-static const char *const format_names[] = {"tree", "llm", "summary", "json"};
+static const char *const format_names[] = {
+#define XX(id, name, extension, flags) #name,
+    BBF_FORMATS(XX)
+#undef XX
+};
 
 static void write_golden(const char *path, const struct bbf_buf *text)
 {
@@ -64,7 +68,7 @@ static void samples_render_as_their_golden_files(void **state)
             continue;
         struct bbf_snapshot *snapshot = samples[i].make();
         assert_int_equal(bbf_snapshot_finish(snapshot), 0);
-        for (size_t f = 0; f < 4; f++) {
+        for (size_t f = 0; f < sizeof format_names / sizeof *format_names; f++) {
             struct bbf_buf text = BBF_BUF_INIT;
             enum bbf_format format;
             char path[512];

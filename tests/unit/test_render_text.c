@@ -3,6 +3,7 @@
  * The small pieces of the text renders: bytes and percentages for a person, UTF-8, names.
  */
 #include "core/buf.h"
+#include "render/cost.h"
 #include "render/names.h"
 #include "render/text.h"
 #include "tests/unit/snapshot_samples.h"
@@ -160,6 +161,66 @@ static void full_names_are_qualified(void **state)
     }
 }
 
+static struct bbf_snap_cost_row cost_row(uint64_t elapsed_ms, uint64_t process_us,
+                                         uint64_t overhead_us)
+{
+    return (struct bbf_snap_cost_row){.elapsed_ns_ = elapsed_ms * 1000000,
+                                      .process_ns_ = process_us * 1000,
+                                      .estimated_overhead_ns_ = overhead_us * 1000};
+}
+
+/* A share is told where the process worked, of the settings in force, the last such interval
+ * first. */
+static void a_share_is_told_where_there_was_work(void **state)
+{
+    const struct bbf_snap_cost_row none = {0}, idle = cost_row(1000, 1300, 420),
+                                   work = cost_row(1000, 800000, 8000),
+                                   start = cost_row(300, 400000, 100000),
+                                   rest = cost_row(3600000, 900000, 90000),
+                                   day = cost_row(100000, 50000000, 4000000);
+    const struct {
+        struct bbf_snap_cost_row interval, busy, start, change;
+        uint64_t ago_s;
+        const char *line;
+    } table[] = {
+        {idle, none, rest, none, 0,
+         "at least 90.0 ms of 900.0 ms of processor time since bbflow came, too idle for a share"},
+        {none, none, start, none, 0,
+         "at least 100.0 ms of 400.0 ms of processor time since bbflow came, too short for a "
+         "share"},
+        {work, work, day, none, 0,
+         "at least 1.00% of 800.0 ms of processor time in the last busy 1.0 s; at least 8.00% of "
+         "50.0 s since bbflow came"},
+        {idle, work, day, none, 17,
+         "at least 1.00% of 800.0 ms of processor time in the last busy 1.0 s, 17.0 s ago; at "
+         "least 8.00% of 50.0 s since bbflow came"},
+        {idle, work, day, rest, 17,
+         "at least 1.00% of 800.0 ms of processor time in the last busy 1.0 s, 17.0 s ago; at "
+         "least 90.0 ms of 900.0 ms since the settings changed, too idle for a share"},
+        {work, none, day, rest, 0, /* that interval was before the change */
+         "at least 90.0 ms of 900.0 ms of processor time since the settings changed, too idle for "
+         "a share"},
+        /* A document of an older bbflow. */
+        {work, none, day, none, 0,
+         "at least 1.00% of 800.0 ms of processor time in the last busy 1.0 s; at least 8.00% of "
+         "50.0 s since bbflow came"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct bbf_snap_cost cost = {.measured = true,
+                                           .interval = table[i].interval,
+                                           .busy = table[i].busy,
+                                           .since_start = table[i].start,
+                                           .since_change = table[i].change,
+                                           .busy_ago_ns = table[i].ago_s * 1000000000};
+        struct bbf_buf text = BBF_BUF_INIT;
+        char expected[400];
+        snprintf(expected, sizeof expected, "Cost of bbflow: %s\n", table[i].line);
+        bbf_cost_line(&text, &cost);
+        assert_string_equal(bbf_buf_cstr(&text), expected);
+        bbf_buf_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +230,7 @@ int main(void)
         cmocka_unit_test(nothing_reaches_a_terminal_that_could_move_it),
         cmocka_unit_test(classes_of_one_simple_name_stay_apart),
         cmocka_unit_test(full_names_are_qualified),
+        cmocka_unit_test(a_share_is_told_where_there_was_work),
     };
     return cmocka_run_group_tests_name("render_text", tests, NULL, NULL);
 }

@@ -162,6 +162,29 @@ static void what_is_no_leak_is_never_aged(void **state)
     walk_free(w);
 }
 
+/* One bug is one entry: the composite that was lost, not its components too. */
+static void what_a_leak_retains_is_not_aged_besides(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
+    struct twin_object *part = walk_buffer(w, BBF_MEM_DIRECT, 100);
+    (void)state;
+    twin_step(w->me, k, w->a);
+    twin_adopt(w->me, k, part);
+    clock_at(w, 10000);
+    assert_int_equal(aged(w), 2);
+    twin_drop(w->heap, k);
+    walk_scan(w);
+    assert_int_equal(aged(w), 0);
+    struct bbf_snapshot *s = sample_capture(w->t);
+    assert_int_equal(s->n_leaks, 1);
+    assert_int_equal(s->leaks[0].bytes, 100);
+    assert_int_equal(s->totals.live_, 1);
+    bbf_snapshot_free(s);
+    twin_drop(w->heap, part);
+    walk_free(w);
+}
+
 /* What a class initialiser had is static, wherever it goes later, and aged never; lost, it leaks.
  */
 static void a_class_initialisers_buffer_is_static(void **state)
@@ -227,6 +250,7 @@ int main(void)
         cmocka_unit_test(each_root_has_its_own_habit),
         cmocka_unit_test(only_releases_make_a_habit),
         cmocka_unit_test(what_is_no_leak_is_never_aged),
+        cmocka_unit_test(what_a_leak_retains_is_not_aged_besides),
         cmocka_unit_test(a_class_initialisers_buffer_is_static),
         cmocka_unit_test(aged_rows_without_memory_have_no_details),
     };

@@ -1,6 +1,6 @@
 /* link: bbf_trie bbf_core */
-/* trie/lives.c and the shim's twin, one thread at a time: each verdict of design D8, records that
- * are recycled, given back, and stripes whose thread ended. Lives that hold others:
+/* trie/lives.c and the shim's twin, one thread at a time: each verdict of design.md: verdicts,
+ * records that are recycled, given back, and stripes whose thread ended. Lives that hold others:
  * test_trie_held.c.
  */
 #include "tests/unit/trie_twin.h"
@@ -79,6 +79,31 @@ static void what_costs_nothing_is_harmless_and_foreign_counts_are_unknown(void *
     walk_scan(w);
     walk_assert_totals(w, "0 0 0 0 1 1");
     walk_free(w);
+}
+
+/* What an unreleasable wrapper had is harmless where the collector gives its memory back. */
+static void what_nobody_may_release_leaks_if_its_memory_is_lost_for_good(void **state)
+{
+    static const struct {
+        enum bbf_lost lost;
+        const char *totals;
+    } table[] = {{BBF_LOST_FOR_GOOD, "0 0 1 0 0 0"},
+                 {BBF_LOST_COUNTER, "0 0 0 0 1 0"},
+                 {BBF_LOST_NOTHING, "0 0 0 0 1 0"},
+                 {BBF_LOST_UNKNOWN, "0 0 0 0 1 0"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct walk *w = walk_new(sample_limits());
+        bbf_class_lost(w->t, w->direct_class, table[i].lost);
+        struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 10);
+        struct twin_object *wrapper = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
+        twin_unreleasable(w->me, wrapper, o);
+        twin_drop(w->heap, wrapper);
+        twin_drop(w->heap, o);
+        walk_scan(w);
+        walk_assert_totals(w, table[i].totals);
+        walk_free(w);
+    }
 }
 
 static void a_static_buffer_is_live_and_never_leaks(void **state)
@@ -418,7 +443,7 @@ static void a_late_store_of_the_life_before_is_repaired_and_counted(void **state
     uint64_t old = atomic_load(&walk_record(w, o)->path);
     twin_release(w->me, o, true);
     twin_root(w->me, o, 1, w->root);
-    atomic_store(&walk_record(w, o)->path, old); /* D12.7 */
+    atomic_store(&walk_record(w, o)->path, old); /* design.md: late step */
     twin_step(w->me, o, w->a);
     assert_int_equal(walk_node(w, o), BBF_L_NODE_RACED);
     twin_release(w->me, o, true);
@@ -648,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_dropped_life_is_leaked_where_it_stood),
         cmocka_unit_test(ends_without_room_are_still_counted),
         cmocka_unit_test(what_costs_nothing_is_harmless_and_foreign_counts_are_unknown),
+        cmocka_unit_test(what_nobody_may_release_leaks_if_its_memory_is_lost_for_good),
         cmocka_unit_test(a_static_buffer_is_live_and_never_leaks),
         cmocka_unit_test(a_buffer_first_seen_in_a_constructor_is_one_life),
         cmocka_unit_test(a_root_that_meets_a_wrapper_opens_its_buffers_life),

@@ -183,7 +183,7 @@ static void the_reserved_nodes_lead_nowhere(void **state)
         assert_int_equal(bbf_node_bucket(t, id, BBF_REF_6), id);
     }
     bbf_node_released(t, BBF_L_NODE_RACED, 1, 5);
-    bbf_node_released(t, 0, 1, 2); /* position unknown: ?raced (facts/model.md V3) */
+    bbf_node_released(t, 0, 1, 2); /* position unknown: ?raced (docs/memory-model.md) */
     bbf_node_unknown(t, BBF_L_NODE_BEFORE_RESET);
     assert_int_equal(*bbf_ended_at(t, BBF_L_NODE_RACED), 7);
     assert_int_equal(bbf_node_at(t, BBF_L_NODE_BEFORE_RESET)->unknown, 1);

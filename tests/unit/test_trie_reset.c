@@ -1,6 +1,6 @@
 /* link: bbf_trie bbf_core */
 /* trie/reset.c: a baseline counts from zero and forgets nothing else; a reset of the nodes gives
- * the memory back, keeps every open life, and never uses a number twice (design D12.10).
+ * the memory back, keeps every open life, and never uses a number twice (design.md: reset).
  */
 #include <pthread.h>
 #include <sched.h>
@@ -182,7 +182,7 @@ static void a_leak_across_a_reset_is_a_leak(void **state)
     walk_free(w);
 }
 
-/* D12.12: what no reset clears adds up to the records' generations. */
+/* design.md: proof: what no reset clears adds up to the records' generations. */
 static void assert_since_start(struct walk *w, uint64_t released, uint64_t live, uint64_t leaked,
                                uint64_t unknown)
 {
@@ -370,6 +370,26 @@ static void a_baseline_is_charged_to_memory(void **state)
     walk_free(w);
 }
 
+static void what_the_shim_could_not_know_counts_from_zero(void **state)
+{
+    (void)state;
+    static const int counters[] = {BBF_L_SHARED_UNSIZED, BBF_L_SHARED_HIDDEN, BBF_L_SHARED_EARLY};
+    struct bbf_tracker *t = sample_tracker(sample_limits());
+    struct bbf_sums *base, now;
+    for (uint64_t i = 0; i < 3; i++)
+        atomic_store(bbf_shared_long(t, counters[i]), i + 5);
+    assert_int_equal(bbf_sums_new(t, &base), BBF_OK);
+    for (uint64_t i = 0; i < 3; i++)
+        atomic_fetch_add(bbf_shared_long(t, counters[i]), i + 1);
+    bbf_sums_total(t, &now);
+    bbf_sums_subtract(&now, base);
+    assert_int_equal(now.unsized, 1);
+    assert_int_equal(now.hidden, 2);
+    assert_int_equal(now.early, 3);
+    bbf_sums_free(t, base);
+    sample_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +404,7 @@ int main(void)
         cmocka_unit_test(the_overflow_table_of_each_arena_is_its_own),
         cmocka_unit_test(the_overflow_table_is_given_back_while_steps_are_made),
         cmocka_unit_test(without_an_id_range_a_reset_is_refused),
+        cmocka_unit_test(what_the_shim_could_not_know_counts_from_zero),
         cmocka_unit_test(limits_can_be_changed_after_a_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

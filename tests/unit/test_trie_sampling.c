@@ -206,7 +206,10 @@ static void a_life_counts_by_the_rate_it_was_drawn_at(void **state)
     struct twin_object *o[3 * EACH];
     const uint32_t rates[] = {1, 4, 7};
     uint64_t really[3] = {0}, all = 0;
+    bool estimated = true;
     (void)state;
+    assert_int_equal(bbf_tracker_live(w->t, &estimated), 0);
+    assert_false(estimated);
     for (int k = 0; k < 3; k++) {
         assert_int_equal(bbf_tracker_sample(w->t, rates[k]), BBF_OK);
         uint64_t before = bbf_lives_open(w->t);
@@ -217,6 +220,8 @@ static void a_life_counts_by_the_rate_it_was_drawn_at(void **state)
     }
     assert_int_equal(really[0], EACH);
     assert_int_equal(totals(w).live_, all);
+    assert_int_equal(bbf_tracker_live(w->t, &estimated), all);
+    assert_true(estimated);
     assert_int_equal(bbf_tracker_sample(w->t, 1), BBF_OK);
     assert_int_equal(totals(w).sampled_, 7);
     for (int i = 0; i < 3 * EACH; i++) {

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "core/err.h"
-#include "wire/command.h"
-#include "wire/utf8.h"
+#include "wire/btrace/command.h"
+#include "wire/btrace/utf8.h"
 
 static const struct bbf_wire_limits tight = {
     .frame = 100, .string = 10, .entries = 4, .objects = 1 << 16};

@@ -8,14 +8,23 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "wire/conn.h"
+#include "wire/client/conn.h"
 
 static char why[512];
+
+/* To the Unix socket `path`, v2. */
+static int open_unix(struct bbf_conn **out, const char *path, unsigned timeout_ms)
+{
+    const struct bbf_conn_config config = {
+        .path = path, .protocol = BBF_PROTOCOL_2, .timeout_ms = timeout_ms};
+
+    return bbf_conn_open(out, &config, why, sizeof why);
+}
 
 static struct bbf_conn *open_conn(const struct bbf_server *server)
 {
     struct bbf_conn *conn;
-    int err = bbf_conn_open_unix(&conn, bbf_server_path(server), 5000, why, sizeof why);
+    int err = open_unix(&conn, bbf_server_path(server), 5000);
 
     if (err != BBF_OK)
         fail_msg("open: %d %s", err, why);
@@ -174,8 +183,7 @@ static void a_slow_agent_times_out(void **state)
     struct bbf_conn *conn;
 
     (void)state;
-    assert_int_equal(bbf_conn_open_unix(&conn, bbf_server_path(server), 200, why, sizeof why),
-                     BBF_OK);
+    assert_int_equal(open_unix(&conn, bbf_server_path(server), 200), BBF_OK);
     int64_t before = peer_now_ms();
     assert_int_equal(bbf_conn_event(conn, "slow 600", &document, why, sizeof why), BBF_ETIMEOUT);
     assert_in_range(peer_now_ms() - before, 190, 590);
@@ -193,8 +201,7 @@ static void many_clients_at_once(void **state)
     for (int i = 0; i < 32; i++)
         conns[i] = open_conn(server);
     struct bbf_conn *extra;
-    assert_int_equal(bbf_conn_open_unix(&extra, bbf_server_path(server), 2000, why, sizeof why),
-                     BBF_EREFUSED);
+    assert_int_equal(open_unix(&extra, bbf_server_path(server), 2000), BBF_EREFUSED);
     assert_non_null(strstr(why, "too many clients"));
     assert_null(extra);
     for (int i = 0; i < 32; i++) {
@@ -264,7 +271,7 @@ static void against(const char *bytes, size_t len, bool closes, int expected, co
     struct bbf_conn *conn;
 
     stub_start(&stub);
-    int err = bbf_conn_open_unix(&conn, stub.path, 300, why, sizeof why);
+    int err = open_unix(&conn, stub.path, 300);
     if (err == BBF_OK) {
         err = bbf_conn_event(conn, "hello", &document, why, sizeof why);
         bbf_conn_close(conn);
@@ -332,7 +339,7 @@ static void strange_but_legal_answers_are_understood(void **state)
     stub.bytes = s2c.data;
     stub.len = s2c.len;
     stub_start(&stub);
-    assert_int_equal(bbf_conn_open_unix(&conn, stub.path, 2000, why, sizeof why), BBF_OK);
+    assert_int_equal(open_unix(&conn, stub.path, 2000), BBF_OK);
     assert_int_equal(bbf_conn_event(conn, "hello", &document, why, sizeof why), BBF_OK);
     assert_int_equal(document.len, sizeof text);
     assert_memory_equal(document.data, text, sizeof text);
@@ -360,7 +367,7 @@ static void a_wait_can_be_ended(void **state)
     assert_int_equal(listen(feed[0], 1), 0);
     struct stub stub = {.bytes = "BTR2\x03\x06\0\0", .len = 8, .listen_fd = feed[0]};
     assert_int_equal(pthread_create(&stub.thread, NULL, stub_main, &stub), 0);
-    assert_int_equal(bbf_conn_open_unix(&conn, path, 2000, why, sizeof why), BBF_OK);
+    assert_int_equal(open_unix(&conn, path, 2000), BBF_OK);
     assert_int_equal(write(stop[1], "x", 1), 1);
     assert_int_equal(bbf_conn_receive_until(conn, stop[0], &command, why, sizeof why), BBF_EMORE);
     bbf_conn_set_timeout(conn, 50);
@@ -381,19 +388,19 @@ static void where_nobody_answers(void **state)
 
     (void)state;
     snprintf(path, sizeof path, "%s/none.sock", peer_base);
-    assert_int_equal(bbf_conn_open_unix(&conn, path, 100, why, sizeof why), BBF_ENOTFOUND);
+    assert_int_equal(open_unix(&conn, path, 100), BBF_ENOTFOUND);
     assert_non_null(strstr(why, "no such socket"));
     assert_null(conn);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, path);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
-    assert_int_equal(bbf_conn_open_unix(&conn, path, 100, why, sizeof why), BBF_ENOTFOUND);
+    assert_int_equal(open_unix(&conn, path, 100), BBF_ENOTFOUND);
     assert_non_null(strstr(why, "nobody answers"));
     unlink(path);
     memset(longer, 'x', sizeof longer);
     longer[sizeof longer - 1] = '\0';
-    assert_int_equal(bbf_conn_open_unix(&conn, longer, 100, why, sizeof why), BBF_EIO);
+    assert_int_equal(open_unix(&conn, longer, 100), BBF_EIO);
 }
 
 /* A full backlog: connect would block, and we wait no longer than we were told to. */
@@ -412,7 +419,7 @@ static void a_peer_that_accepts_nobody_times_out(void **state)
     assert_int_equal(listen(fd, 1), 0);
     for (int i = 0; i < 2; i++)
         waiting[i] = raw_connect(path);
-    err = bbf_conn_open_unix(&conn, path, 150, why, sizeof why);
+    err = open_unix(&conn, path, 150);
     assert_int_equal(err, BBF_ETIMEOUT);
     assert_non_null(strstr(why, "not accepted within 150 ms"));
     for (int i = 0; i < 2; i++)

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "tests/unit/wire_peer.h"
-#include "wire/conn.h"
+#include "wire/client/conn.h"
 
 static char why[512];
 
@@ -219,6 +219,41 @@ static void a_token_goes_first(void **state)
     assert_int_equal(ask_tcp(none_wanted, BBF_PROTOCOL_AUTO, "x", &document), BBF_EREFUSED);
     assert_non_null(strstr(why, "no token; leave it out"));
     assert_int_equal(ask_tcp(closed, BBF_PROTOCOL_AUTO, "x", &document), BBF_EREFUSED);
+    assert_non_null(strstr(why, "without an answer to the token"));
+}
+
+/* Each reason has its own words; who is busy is asked again, and nobody else is. */
+static void what_turned_us_away_is_said(void **state)
+{
+    static const struct turn busy[] = {
+        TURN("BTA1\0\0\0\x01x", "BTAFBUSY", true), TURN("BTA1\0\0\0\x01x", "BTAFBUSY", true),
+        TURN("BTA1\0\0\0\x01x", "BTAK" V2_ANSWERS, false), NO_MORE_TURNS};
+    static const struct turn full[] = {TURN("BTA1\0\0\0\x01x", "BTAFFULL", true), NO_MORE_TURNS};
+    static const struct turn full_v2[] = {TURN("BTR2", "BTAFFULL", true), NO_MORE_TURNS};
+    static const struct turn late[] = {TURN("BTA1\0\0\0\x01x", "BTAFLATE", true), NO_MORE_TURNS};
+    static const struct turn none[] = {TURN("BTA1\0\0\0\x01x", "BTAFNONE", true), NO_MORE_TURNS};
+    static const struct turn silent[] = {TURN("BTA1\0\0\0\x01x", "", false), NO_MORE_TURNS};
+    static const struct {
+        const struct turn *turns;
+        const char *token;
+        int err;
+        const char *words;
+    } cases[] = {{full, "x", BBF_EREFUSED, "too many clients (its option maxClients=)"},
+                 {full_v2, NULL, BBF_EREFUSED, "too many clients (its option maxClients=)"},
+                 {late, "x", BBF_EREFUSED, "did not come in time"},
+                 {none, "x", BBF_EREFUSED, "asks for no token"},
+                 {silent, "x", BBF_ETIMEOUT, "did not answer within 300 ms"}};
+    struct bbf_buf document = BBF_BUF_INIT;
+
+    (void)state;
+    assert_int_equal(ask_tcp(busy, BBF_PROTOCOL_AUTO, "x", &document), BBF_OK);
+    assert_string_equal(bbf_buf_cstr(&document), "hello\n");
+    bbf_buf_free(&document);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int err = ask_tcp(cases[i].turns, BBF_PROTOCOL_AUTO, cases[i].token, &document);
+        assert_int_equal(err, cases[i].err);
+        assert_non_null(strstr(why, cases[i].words));
+    }
 }
 
 /* 192.0.2.0/24 is nobody's: a connect to it would not come back within the time-out. */
@@ -266,6 +301,7 @@ int main(void)
         cmocka_unit_test(an_agent_of_v1_is_asked_anew),
         cmocka_unit_test(v1_says_what_a_stock_client_says),
         cmocka_unit_test(a_token_goes_first),
+        cmocka_unit_test(what_turned_us_away_is_said),
         cmocka_unit_test(a_token_stays_on_this_machine),
         cmocka_unit_test(where_nobody_listens),
     };

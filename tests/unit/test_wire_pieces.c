@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/wire_streams.h"
-#include "wire/conn_io.h"
+#include "wire/client/conn_io.h"
 
 /* ---- what is written ---- */
 

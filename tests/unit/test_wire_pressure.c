@@ -3,10 +3,15 @@
  * The server under pressure (issue 8, point 5): what hostile, broken and slow clients cost is
  * bounded by counts (bytes, connections), and after each a good client is served.
  */
+#include <grp.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "tests/unit/wire_peer.h"
-#include "wire/v1.h"
+#include "wire/btrace/v1.h"
 
 enum { MIB = 1 << 20 };
 
@@ -400,6 +405,207 @@ static void a_stop_during_documents(void **state)
     }
 }
 
+/* ---- A flood of another user's, without the token ---- */
+
+#define TOKEN    "secret-of-the-test"
+#define TOKEN_IS "BTA1\0\0\0\x12" TOKEN
+
+enum flood {
+    EVERY_2_MS, /* a connection every 2 ms, which stays open */
+    HALF_OPEN,  /* 400 at once, each with a part of the token's preamble; opened anew when closed */
+    DRIP,       /* 400 at once that send a byte a second */
+    FLOODS
+};
+
+/* What another process does until it is killed. Only system calls: it was forked from threads. */
+static _Noreturn void flood(enum flood how, uint16_t port)
+{
+    enum { MOST = 400 };
+    static const char preamble[] = "BTA1\0\0\0\x12";
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static int fds[MOST];
+    for (size_t i = 0;; i++) {
+        size_t at = i % MOST;
+        char waste[64];
+        if (how == DRIP && fds[at] > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000000 / MOST}, NULL);
+            if (send(fds[at], preamble + i / MOST % 8, 1, MSG_NOSIGNAL) == 1)
+                continue;
+        }
+        /* While the server keeps it open it stays. */
+        if (how == HALF_OPEN && fds[at] > 0 && recv(fds[at], waste, sizeof waste, MSG_DONTWAIT) < 0)
+            continue;
+        if (fds[at] > 0)
+            close(fds[at]);
+        fds[at] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        (void)connect(fds[at], (struct sockaddr *)&to, sizeof to);
+        if (how == HALF_OPEN)
+            (void)send(fds[at], preamble, i % sizeof preamble, MSG_NOSIGNAL);
+        if (how == EVERY_2_MS)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+}
+
+static pid_t start_flood(enum flood how, uint16_t port)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
+                               setresuid(65534, 65534, 65534) != 0))
+            _exit(1);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        flood(how, port);
+    }
+    return pid;
+}
+
+/* Connect, wait, show the token, ask: is the whole answer there? */
+static bool is_served(const struct bbf_server *server, long wait_ns)
+{
+    static const char c2s[] = TOKEN_IS MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST;
+    static const char s2c[] = "BTAK" MAGIC BOUND HELLO DISCONNECT_ANSWER;
+    char got[sizeof s2c];
+    int fd = tcp_open(server);
+    size_t len = 0;
+    ssize_t n = 1;
+
+    nanosleep(&(struct timespec){.tv_nsec = wait_ns}, NULL);
+    send_what_goes(fd, c2s, sizeof c2s - 1);
+    while (n > 0 && len < sizeof got) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        n = poll(&p, 1, 10000) == 1 ? recv(fd, got + len, sizeof got - len, 0) : 0;
+        len += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    return len == sizeof s2c - 1 && memcmp(got, s2c, len) == 0;
+}
+
+static void serve_beside(enum flood how, bool peers_unknown)
+{
+    static struct bbf_token token = {.bytes = TOKEN, .len = sizeof TOKEN - 1};
+    struct bbf_server *server = start((struct bbf_server_config){
+        .tcp = true, .token = &token, .max_clients = 16, .peers_unknown = peers_unknown});
+    pid_t pid = start_flood(how, bbf_server_port(server));
+    int served = 0;
+
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+    for (int i = 0; i < 20; i++)
+        served += is_served(server, peers_unknown ? 0 : 20000000);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    print_message("flood %d, users %s: %d of 20 good clients were served; %llu crowded out, "
+                  "%llu late; %llu ms of processor time\n",
+                  (int)how, peers_unknown ? "unknown" : "known", served,
+                  (unsigned long long)stats_of(server).crowded,
+                  (unsigned long long)stats_of(server).late,
+                  (unsigned long long)stats_of(server).cpu_ns / 1000000);
+    assert_int_equal(served, 20);
+    assert_true(stats_of(server).crowded > 0);
+    a_good_client_is_served(server);
+    bbf_server_stop(server, 1000);
+}
+
+static void a_flood_without_the_token_starves_nobody(void **state)
+{
+    (void)state;
+    for (int how = 0; how < FLOODS; how++)
+        serve_beside((enum flood)how, false);
+}
+
+/* Where the kernel does not say whose a connection is the oldest goes, but none whose bytes have
+ * come. */
+static void a_flood_of_unknown_users_starves_nobody(void **state)
+{
+    (void)state;
+    serve_beside(EVERY_2_MS, true);
+    serve_beside(DRIP, true);
+}
+
+/* ---- Descriptors ---- */
+
+static rlim_t limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t old = limit.rlim_cur;
+    limit.rlim_cur = most;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return old;
+}
+
+/* No descriptor for those who connect: they wait, the server does not spin, and serves them once
+ * there is one. */
+static void without_descriptors_the_server_waits(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true});
+    int fds[2] = {open_raw(server), tcp_open(server)}, waiting[2];
+
+    (void)state;
+    CONVERSE(fds[0], MAGIC, MAGIC);
+    CONVERSE(fds[1], MAGIC, MAGIC);
+    waiting[0] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    waiting[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    rlim_t old = limit_descriptors((rlim_t)waiting[1] + 1);
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    struct sockaddr_in port = {.sin_family = AF_INET,
+                               .sin_port = htons(bbf_server_port(server)),
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    strcpy(path.sun_path, bbf_server_path(server));
+    assert_int_equal(connect(waiting[0], (struct sockaddr *)&path, sizeof path), 0);
+    assert_int_equal(connect(waiting[1], (struct sockaddr *)&port, sizeof port), 0);
+    uint64_t before = stats_of(server).cpu_ns;
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    uint64_t took = stats_of(server).cpu_ns - before;
+    assert_true(took < 50000000); /* of a second */
+    limit_descriptors(old);
+    for (int i = 0; i < 2; i++) {
+        CONVERSE(waiting[i], MAGIC, MAGIC);
+        close(waiting[i]);
+        close(fds[i]);
+    }
+    bbf_server_stop(server, 1000);
+}
+
+/* Where the server's own descriptors would be among the last ones it takes none. */
+static void the_last_descriptors_are_left_alone(void **state)
+{
+    struct bbf_server_config config = {.socket_dir = peer_base,
+                                       .pid = 4242,
+                                       .max_clients = 2,
+                                       .probe_id = PROBE,
+                                       .event = app_event};
+    struct bbf_server *server;
+    char why[512], path[128];
+    int first = dup(0);
+
+    (void)state;
+    close(first);
+    rlim_t limit = (rlim_t)first + 4, old = limit_descriptors(limit);
+    int err = bbf_server_start(&server, &config, why, sizeof why), last = err;
+    while (last != BBF_OK && limit < (rlim_t)first + 64) {
+        limit_descriptors(++limit);
+        last = bbf_server_start(&server, &config, path, sizeof path);
+    }
+    int spare[64], n = 0;
+    while (n < 64 && (spare[n] = dup(0)) >= 0)
+        n++;
+    for (int i = 0; i < n; i++)
+        close(spare[i]);
+    limit_descriptors(old);
+    assert_int_equal(err, BBF_ELIMIT);
+    assert_non_null(strstr(why, "ulimit -n"));
+    assert_int_equal(last, BBF_OK);
+    assert_int_equal(n, 8);
+    bbf_server_stop(server, 1000);
+    snprintf(path, sizeof path, "%s/bbflow-%u/4242.sock", peer_base, (unsigned)geteuid());
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(dup(0), first); /* none is left open */
+    close(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +619,10 @@ int main(void)
         cmocka_unit_test(clients_that_go_in_mid_frame),
         cmocka_unit_test(who_does_not_read_a_document_delays_nobody),
         cmocka_unit_test(a_stop_during_documents),
+        cmocka_unit_test(a_flood_without_the_token_starves_nobody),
+        cmocka_unit_test(a_flood_of_unknown_users_starves_nobody),
+        cmocka_unit_test(without_descriptors_the_server_waits),
+        cmocka_unit_test(the_last_descriptors_are_left_alone),
     };
     return cmocka_run_group_tests(tests, make_base, remove_base);
 }

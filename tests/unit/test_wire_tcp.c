@@ -6,9 +6,12 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "tests/unit/wire_peer.h"
-#include "wire/v1.h"
+#include "wire/btrace/v1.h"
 
 /* ---- TCP ---- */
 
@@ -108,9 +111,12 @@ static void strangers_leave_a_place(void **state)
     int fds[4];
 
     (void)state;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++) {
         fds[i] = tcp_open(server);
-    assert_true(raw_closes(fds[3], 5000));
+        CONVERSE(fds[i], MAGIC, MAGIC);
+    }
+    fds[3] = tcp_open(server);
+    CONVERSE_END(fds[3], MAGIC, "BTAFFULL");
     ASK(server, MAGIC RECONNECT EXIT_7, MAGIC BOUND EXIT_7);
     assert_int_equal(stats_of(server).refused, 1);
     for (int i = 0; i < 4; i++)
@@ -208,6 +214,121 @@ static void who_is_silent_before_the_token_is_left(void **state)
     bbf_server_stop(server, 1000);
 }
 
+/* A byte at a time, each well before the time is over: what counts is when the token is there. */
+static void who_sends_the_token_slowly_is_left(void **state)
+{
+    struct bbf_server *server = start_with_token((struct bbf_server_config){.auth_ms = 400});
+    static const char c2s[] = TOKEN_IS MAGIC;
+    char got[16];
+    size_t sent = 0;
+
+    (void)state;
+    int fd = tcp_open(server);
+    int64_t before = peer_now_ms();
+    while (sent < sizeof c2s - 1 && send(fd, c2s + sent, 1, MSG_NOSIGNAL) == 1 &&
+           stats_of(server).late == 0) {
+        sent++;
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    assert_true(sent < sizeof c2s - 1);
+    assert_in_range(peer_now_ms() - before, 390, 2000);
+    assert_int_equal(raw_receive(fd, got, sizeof got), 8);
+    assert_memory_equal(got, "BTAFLATE", 8);
+    close(fd);
+    assert_int_equal(stats_of(server).late, 1);
+    /* Once the token is there it has the time that every client has. */
+    fd = tcp_open(server);
+    CONVERSE(fd, TOKEN_IS, "BTAK");
+    nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
+    CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
+    close(fd);
+    bbf_server_stop(server, 1000);
+}
+
+/* Where there is no token one who shows it is told so. */
+static void a_token_that_is_not_asked_for(void **state)
+{
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true});
+
+    (void)state;
+    ASK_TCP(server, TOKEN_IS MAGIC, "BTAFNONE");
+    assert_int_equal(stats_of(server).malformed, 0);
+    bbf_server_stop(server, 1000);
+}
+
+/* All places taken: a client with the token is told so, and one who is stuck makes room. */
+static void who_is_stuck_makes_room(void **state)
+{
+    struct bbf_server *server =
+        start_with_token((struct bbf_server_config){.max_clients = 2, .handshake_ms = 60000});
+    static const char c2s[] = MAGIC RECONNECT "\x03\x01\0\0\0\x05watch";
+    char line[1024];
+    int stuck[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        stuck[i] = open_raw(server);
+        int small = 4096;
+        assert_int_equal(setsockopt(stuck[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+        CONVERSE(stuck[i], c2s, MAGIC BOUND);
+    }
+    ASK(server, "", "BTAFFULL"); /* nobody is stuck yet: they only have nothing to say */
+    int fd = tcp_open(server);
+    CONVERSE_END(fd, TOKEN_IS MAGIC, "BTAFFULL");
+    close(fd);
+    assert_int_equal(stats_of(server).refused, 2);
+    /* Much is sent to both, and they do not read it. */
+    memset(line, 'x', sizeof line);
+    for (int i = 0; i < 2000; i++)
+        bbf_server_publish(server, line, sizeof line);
+    nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
+    ASK(server, MAGIC RECONNECT EXIT_7, MAGIC BOUND EXIT_7);
+    assert_int_equal(stats_of(server).dropped, 1);
+    close(stuck[0]);
+    close(stuck[1]);
+    bbf_server_stop(server, 1000);
+}
+
+/* auth=off: every user may connect, and none takes all places. */
+static void without_a_token_no_user_takes_all_places(void **state)
+{
+    enum { MAX = 8, EACH = 3 }; /* of 6 over TCP */
+    struct bbf_server *server = start((struct bbf_server_config){.tcp = true, .max_clients = MAX});
+    int fds[MAX], pipes[2];
+    char word = 0;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(pipe(pipes), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setresuid(65534, 65534, 65534) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+            _exit(2);
+        for (int i = 0; i < MAX; i++) {
+            fds[i] = tcp_open(server);
+            word = (char)(word + (send(fds[i], MAGIC, 4, MSG_NOSIGNAL) == 4 &&
+                                  recv(fds[i], &fds[i], 4, MSG_WAITALL) == 4 &&
+                                  memcmp(&fds[i], MAGIC, 4) == 0));
+        }
+        (void)!write(pipes[1], &word, 1);
+        pause();
+    }
+    assert_int_equal(read(pipes[0], &word, 1), 1);
+    assert_int_equal(word, EACH);
+    for (int i = 0; i < 6 - EACH; i++) {
+        fds[i] = tcp_open(server);
+        CONVERSE(fds[i], MAGIC, MAGIC);
+    }
+    for (int i = 0; i < 6 - EACH; i++)
+        close(fds[i]);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(pipes[0]);
+    close(pipes[1]);
+    bbf_server_stop(server, 1000);
+}
+
 static void token_compares_whole(void **state)
 {
     const uint8_t *t = (const uint8_t *)"abcabc";
@@ -218,6 +339,48 @@ static void token_compares_whole(void **state)
     assert_false(bbf_token_is(t, 6, (const uint8_t *)"abc", 3));
     assert_false(bbf_token_is(t, 0, (const uint8_t *)"", 0));
     assert_false(bbf_token_is(t, 6, (const uint8_t *)"abcabC", 6));
+}
+
+static uint64_t compare_ns(const uint8_t *token, const uint8_t *given, size_t len, bool *equal)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 400; i++) {
+        struct timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        for (int k = 0; k < 10; k++)
+            *equal = bbf_token_is(token, BBF_TOKEN_MAX, given, len);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        uint64_t ns = (uint64_t)(end.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)end.tv_nsec -
+                      (uint64_t)begin.tv_nsec;
+        best = ns < best ? ns : best;
+    }
+    return best;
+}
+
+/* How long a comparison takes does not say how much of the token was right. */
+static void token_compares_in_constant_time(void **state)
+{
+    static uint8_t token[BBF_TOKEN_MAX], given[BBF_TOKEN_MAX];
+    bool equal;
+
+    (void)state;
+    memset(token, 'x', sizeof token);
+    memset(given, 'x', sizeof given);
+    uint64_t right = compare_ns(token, given, sizeof given, &equal);
+    assert_true(equal);
+    given[sizeof given - 1] = 'y';
+    uint64_t last = compare_ns(token, given, sizeof given, &equal);
+    assert_false(equal);
+    memset(given, 'y', sizeof given);
+    uint64_t first = compare_ns(token, given, sizeof given, &equal);
+    assert_false(equal);
+    print_message(
+        "a token of 4,096 bytes, 10 times: right %llu ns, last byte wrong %llu, all wrong "
+        "%llu\n",
+        (unsigned long long)right, (unsigned long long)last, (unsigned long long)first);
+    assert_in_range(last, right / 2, right * 2);
+    assert_in_range(first, right / 2, right * 2);
 }
 
 static void put_file(const char *path, const char *text, size_t len, mode_t mode)
@@ -519,6 +682,77 @@ static void what_is_published_flows_to_who_watches(void **state)
     bbf_server_stop(server, 1000);
 }
 
+/* What was so far; ctx: the server, once it is known. */
+static uint64_t begin(void *ctx, struct bbf_reply *reply)
+{
+    struct bbf_server **server = ctx;
+    struct bbf_command line = {.type = BBF_CMD_MESSAGE,
+                               .text = {{(char *)(uintptr_t) "so far", 6}},
+                               .timestamp_ms = 1700000000000};
+
+    bbf_reply_command(reply, &line);
+    return bbf_server_published(*server);
+}
+
+static void a_new_watcher_is_told_what_was_and_then_what_is_new(void **state)
+{
+    struct bbf_server *server = NULL;
+    char text[1100];
+
+    (void)state;
+    server = start((struct bbf_server_config){.begin = begin, .ctx = &server});
+    bbf_server_publish(server, "old", 3);
+    assert_int_equal(bbf_server_watchers(server), 0);
+    int asks = open_raw(server), waits = open_raw(server);
+    CONVERSE(asks, MAGIC RECONNECT, MAGIC BOUND);
+    CONVERSE(waits, MAGIC RECONNECT, MAGIC BOUND);
+    raw_send(asks, EVENT_WATCH, sizeof EVENT_WATCH - 1);
+    for (int i = 0; i < 2; i++) { /* without a question: after a second */
+        assert_int_equal(live_message(i == 0 ? asks : waits, text), 6);
+        assert_string_equal(text, "so far");
+    }
+    for (int i = 0; i < 100 && bbf_server_watchers(server) < 2; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_int_equal(bbf_server_watchers(server), 2);
+    bbf_server_publish(server, "new", 3);
+    assert_int_equal(live_message(asks, text), 3);
+    assert_string_equal(text, "new");
+    assert_int_equal(live_message(waits, text), 3);
+    CONVERSE_END(asks, DISCONNECT_REQUEST, DISCONNECT_ANSWER);
+    close(asks);
+    close(waits);
+    for (int i = 0; i < 100 && bbf_server_watchers(server) > 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    assert_int_equal(bbf_server_watchers(server), 0);
+    bbf_server_stop(server, 1000);
+}
+
+/* Connections that say nothing may have the first slots: a watcher behind them counts as well. */
+static void a_watcher_behind_silent_connections_counts(void **state)
+{
+    enum { SILENT = 2 };
+    struct bbf_server *server =
+        start((struct bbf_server_config){.tcp = true, .max_clients = SILENT});
+    char text[1100];
+    int silent[SILENT];
+
+    (void)state;
+    for (int i = 0; i < SILENT; i++)
+        silent[i] = tcp_open(server);
+    while (bbf_server_clients(server) < SILENT)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    int fd = open_raw(server);
+    CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
+    raw_send(fd, EVENT_WATCH, sizeof EVENT_WATCH - 1);
+    bbf_server_publish(server, "news", 4);
+    assert_int_equal(live_message(fd, text), 4);
+    assert_int_equal(bbf_server_watchers(server), 1);
+    close(fd);
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
+    bbf_server_stop(server, 1000);
+}
+
 /* A stock client reconnects and listens: the stream comes when it has been quiet for a second. One
  * that asks at once gets its answer and nothing else. */
 static void the_stream_keeps_out_of_documents(void **state)
@@ -587,13 +821,20 @@ int main(void)
         cmocka_unit_test(a_token_opens_both_protocols),
         cmocka_unit_test(without_the_token_nothing_is_said_but_no),
         cmocka_unit_test(who_is_silent_before_the_token_is_left),
+        cmocka_unit_test(who_sends_the_token_slowly_is_left),
+        cmocka_unit_test(a_token_that_is_not_asked_for),
+        cmocka_unit_test(who_is_stuck_makes_room),
+        cmocka_unit_test(without_a_token_no_user_takes_all_places),
         cmocka_unit_test(token_compares_whole),
+        cmocka_unit_test(token_compares_in_constant_time),
         cmocka_unit_test(token_files_that_are_taken_and_refused),
         cmocka_unit_test(a_token_that_is_made),
         cmocka_unit_test(v1_clients_are_known_by_their_header),
         cmocka_unit_test(recorded_stock_clients_are_answered),
         cmocka_unit_test(a_slow_v1_sender_is_understood),
         cmocka_unit_test(what_is_published_flows_to_who_watches),
+        cmocka_unit_test(a_new_watcher_is_told_what_was_and_then_what_is_new),
+        cmocka_unit_test(a_watcher_behind_silent_connections_counts),
         cmocka_unit_test(the_stream_keeps_out_of_documents),
         cmocka_unit_test(a_slow_watcher_loses_the_oldest),
     };

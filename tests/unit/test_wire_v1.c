@@ -8,9 +8,9 @@
 #include <inttypes.h>
 
 #include "core/err.h"
-#include "wire/utf8.h"
-#include "wire/v1.h"
-#include "wire/v1_plain.h"
+#include "wire/btrace/utf8.h"
+#include "wire/btrace/v1.h"
+#include "wire/btrace/v1_plain.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v1/"
 #include "tests/unit/wire_streams.h"

@@ -5,7 +5,7 @@
  * ones end as the real decoder ends them, or earlier.
  */
 #include "core/err.h"
-#include "wire/command.h"
+#include "wire/btrace/command.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v2/"
 

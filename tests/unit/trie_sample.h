@@ -1,14 +1,14 @@
 /*
  * tests/unit/trie_sample.h - a tracker of a test's own, and short words for what tests do with it.
  *
- * The product never unmaps a tracker (design D12.1); a test may, once no thread is left that could
- * step in it: address space is not endless under the sanitizers.
+ * The product never unmaps a tracker (design.md: address space); a test may, once no thread is left
+ * that could step in it: address space is not endless under the sanitizers.
  */
 #ifndef BBF_TESTS_UNIT_TRIE_SAMPLE_H
 #define BBF_TESTS_UNIT_TRIE_SAMPLE_H
 
 #include "core/err.h"
-#include "trie/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "trie/sums.h"
 #include "trie/tracker.h"
 
@@ -28,7 +28,7 @@ static inline struct bbf_limits sample_limits(void)
                                .max_depth = 100,
                                .max_children = 1000,
                                .max_lives = 1000000,
-                               .max_sites = 65535,
+                               .max_sites = 64000,
                                .memory = 256u << 20,
                                .age = 600};
 }

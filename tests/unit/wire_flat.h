@@ -2,7 +2,7 @@
 #ifndef BBF_TESTS_WIRE_FLAT_H
 #define BBF_TESTS_WIRE_FLAT_H
 
-#include "wire/pieces.h"
+#include "wire/btrace/pieces.h"
 
 /* Append. */
 static inline void flatten(struct bbf_buf *out, struct bbf_pieces *pieces)

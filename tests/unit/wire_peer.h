@@ -1,7 +1,7 @@
 /*
  * tests/unit/wire_peer.h - a client made of bare bytes, and a server with a small application
- * behind it, for the tests of wire/server.h and wire/conn.h. Everything static: each test program
- * has its own copy and its own folder for sockets.
+ * behind it, for the tests of wire/server/server.h and wire/client/conn.h. Everything static: each
+ * test program has its own copy and its own folder for sockets.
  */
 #ifndef BBF_TESTS_WIRE_PEER_H
 #define BBF_TESTS_WIRE_PEER_H
@@ -22,7 +22,7 @@
 #include <cmocka.h>
 
 #include "core/err.h"
-#include "wire/server.h"
+#include "wire/server/server.h"
 
 #define PROBE "123e4567-e89b-12d3-a456-426614174000"
 

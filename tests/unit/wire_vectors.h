@@ -12,7 +12,7 @@
 #include <json-c/json.h>
 
 #include "tests/unit/wire_check.h"
-#include "wire/command.h"
+#include "wire/btrace/command.h"
 
 static struct json_object *manifest;
 

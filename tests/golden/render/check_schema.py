@@ -18,10 +18,10 @@ except ImportError:
         os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
     sys.exit("check_schema: python3-jsonschema is missing: scripts/install installs it")
 
-OPTIONAL = {"loop", "reconciled", "cost", "sample_since", "threads", "misuse", "p50_seconds", "lost", "thread", "thread_count",
+OPTIONAL = {"loop", "reconciled", "cost", "busy", "busy_ago_ns", "since_change", "sample_since", "threads", "misuse", "p50_seconds", "lost", "thread", "thread_count",
             "references", "retained_by", "released_by",
             "netty_lives", "netty_bytes", "netty_used", "reserved",
-            "thread_caches", "used_direct", "nio_reserved", "nio_capacity", "nio_buffers"}
+            "thread_caches", "cached", "compared", "used_direct", "nio_reserved", "nio_capacity", "nio_buffers"}
 
 
 def closed(schema):

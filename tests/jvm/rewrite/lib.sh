@@ -16,11 +16,13 @@ build() {
     mkdir -p "$work/classes" "$work/gen" &&
         ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -fPIC -shared -I"$root" \
             -isystem "$compiler/include" -isystem "$compiler/include/linux" "$rewrite/rwagent.c" \
-            agent/classfile/*.c -o "$work/.new.$$" -lpthread &&
+            classfile/*.c -o "$work/.new.$$" -lpthread &&
         mv "$work/.new.$$" "$work/librwagent.so" &&
-        "$compiler/bin/javac" --release 11 -g -Xlint:all -Werror -d "$work/classes" \
+        "$compiler/bin/javac" -encoding UTF-8 --release 11 -g -Xlint:all -Werror \
+            -d "$work/classes" \
             "$rewrite"/java/bbflow/RewriteShim.java "$rewrite"/java/{LinkAll,SynthRun,Corner}.java &&
-        "$compiler/bin/javac" -cp "$asm_jars" -d "$work/gen" "$rewrite"/java/{SynthGen,AsmDiff}.java
+        "$compiler/bin/javac" -encoding UTF-8 -cp "$asm_jars" -d "$work/gen" \
+            "$rewrite"/java/{SynthGen,AsmDiff}.java
 }
 
 # Every loader's classes are verified, also the boot loader's.

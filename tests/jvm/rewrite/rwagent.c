@@ -24,10 +24,10 @@
  * At exit on stderr: lines "[rw] N classes: RESULT", "[rw] N methods: RESULT", "[rw] N versions:
  * MAJOR", then "[rw] key=value …".
  */
-#include "agent/classfile/bytes.h"
-#include "agent/classfile/classfile.h"
-#include "agent/classfile/code.h"
-#include "agent/classfile/reader.h"
+#include "classfile/bytes.h"
+#include "classfile/classfile.h"
+#include "classfile/code.h"
+#include "classfile/reader.h"
 
 #include <jvmti.h>
 

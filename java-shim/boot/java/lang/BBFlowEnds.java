@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowEnds - how a life is closed as released when the short way (BBFlowShim.release)
- * does not do (D12.6), and where released lives are gathered until C counts them (D7, ADR 7): in the
+ * does not do (design.md: close protocol), and where released lives are gathered until C counts them (design.md: garbage detection, ADR 7): in the
  * record's word while they end at one node, then in the thread's words.
  */
 package java.lang;
@@ -51,12 +52,16 @@ final class BBFlowEnds {
     static void close(Object o, long f) {
         slowRoom();
         try {
-            if (f == 0 || f == IGN || f == NEVER)
+            if (isFresh(f) || f == IGN || f == NEVER) {
+                BBFlowRoots.ended(o, f);
                 return;
+            }
             long at = recordAt(f), path = U.getLong(at + REC_PATH);
             long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
-            if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN)
+            if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN) {
+                BBFlowRoots.ended(o, f);
                 return;
+            }
             int place = U.getInt(at + REC_BATCH), opened = U.getInt(at + REC_NEXT);
             // Before the CAS: a CONV record may be freed by the agent right after it.
             U.putLong(at + REC_PATH, f & HIGH);
@@ -84,7 +89,7 @@ final class BBFlowEnds {
         } catch (Throwable t) {
             failed(t);
         } finally {
-            java.lang.ref.Reference.reachabilityFence(o); // D12.6: until the close is done
+            java.lang.ref.Reference.reachabilityFence(o); // design.md: close protocol: until the close is done
         }
     }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowExit - gc=exit: a shutdown hook that lets the agent thread ask for one garbage
  * collection while the collectors still run. Defined only when the user asked for it.

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowKind - what the shim knows of a class (design D4): does it inherit the hidden
+ * java.lang.BBFlowKind - what the shim knows of a class (design.md: hot path): does it inherit the hidden
  * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked where
- * a hook's type does not say it; the tables are the agent's (agent/netty.c).
+ * a hook's type does not say it; the tables are the agent's (instrument/netty.c).
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
  * never unloaded stand in a native table, too, by the word of an object's header that says its class
@@ -24,22 +25,40 @@ final class BBFlowKind extends ClassValue<Long> {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /**
-     * Where the narrow klass stands in every object; 0 where headers are not of 12 bytes (there is none,
-     * or it shares a word), and the table stays empty. Not final: C2 makes a call into the JVM of a read
-     * at a constant that it knows to be in the header.
+     * Headers of 8 bytes (compact, JDK 24) have the narrow klass in the upper 22 bits of their mark
+     * word, above the hash; headers of 12 bytes have it in a word of its own.
      */
-    private static long klassAt = offset(Integer.class, "value") == 12 ? 8 : 0;
+    private static final int KLASS_SHIFT = offset(Integer.class, "value") == 8 ? 10 : 0;
+
+    /**
+     * Where the word with the narrow klass is in every object; 0 where the layout is not one of these
+     * two or fails BBFlowHeader: then the table stays empty. Not final: C2 makes a call into the
+     * JVM of a read at a constant that it knows to be in the header. agent/boot/shim.c reads it.
+     */
+    private static long klassAt = findKlass();
 
     private BBFlowKind() {
+    }
+
+    private static long findKlass() {
+        long header = offset(Integer.class, "value");
+        long at = header == 12 ? 8 : header == 8 ? 4 : 0;
+        return at != 0 && BBFlowHeader.isKlass(at) ? at : 0;
     }
 
     /** The kind of o's class; o is not null. KIND_PERMANENT is the table's own business. */
     @ForceInline
     @Hidden
     static long of(Object o) {
-        int klass = U.getInt(o, klassAt);
+        int klass = word(o, klassAt);
         long at = group(klass), kind = U.getLong(at + 8);
         return U.getInt(at) == klass && kind != 0 ? kind : ask(o, klass);
+    }
+
+    @ForceInline
+    @Hidden
+    static int word(Object o, long at) {
+        return U.getInt(o, at) >>> KLASS_SHIFT;
     }
 
     @ForceInline
@@ -87,12 +106,19 @@ final class BBFlowKind extends ClassValue<Long> {
                 || loader == ClassLoaders.appClassLoader()) && type.getName().indexOf('/') < 0;
     }
 
-    /** KIND_ bits, and where fields are: see trie/layout.h. */
+    /** KIND_ bits, and where fields are: see core/layout.h. */
     @Hidden
     private static native long classify(Class<?> type);
 
     @Hidden
     private static native String fieldName(int number);
+
+    /**
+     * Does the class itself declare such a field, of its objects, whose descriptor begins so? What is
+     * read as a reference and is none crashes the JVM: a name does not say enough.
+     */
+    @Hidden
+    private static native boolean hasField(Class<?> type, String field, String descriptor);
 
     /**
      * KIND_ bits in the low half; in the high half the offset of the view's or holder's field, of an
@@ -104,6 +130,7 @@ final class BBFlowKind extends ClassValue<Long> {
         try {
             return shapeOf(type) | (isPermanent(type) ? KIND_PERMANENT : 0);
         } catch (Throwable t) {
+            BBFlowShim.passStop(t); // not cached as the answer
             return 0L;
         }
     }
@@ -115,20 +142,21 @@ final class BBFlowKind extends ClassValue<Long> {
             return many;
         long told = classify(type), kind = told & 0xffffffffL;
         int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
-        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf") == BBFlowShim.OFF)
+        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowShim.OFF)
             kind |= KIND_FIELD;
         else if (depth != KIND_NO_DEPTH)
             kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
         if ((kind & KIND_COUNTER) != 0)
-            return withOffset(kind, offset(type, "value"), KIND_COUNTER);
+            return withOffset(kind, offset(type, "value", "I"), KIND_COUNTER);
         if ((kind & KIND_MAPPED) != 0 && (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0)
             return withOffset(kind,
-                    offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt"),
+                    offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt",
+                            (kind & KIND_COUNT_INT) != 0 ? "I" : "L"),
                     KIND_COUNT_INT | KIND_COUNT_REF);
         if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
             return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
         long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
-                fieldName((int) (told >>> KIND_FIELD_NAME)));
+                fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
         if (at >= 0)
             return kind | at << 32;
         // Another version keeps it elsewhere: counted, not guessed.
@@ -137,7 +165,7 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /**
-     * Arrays, and the containers of design D4: exactly these classes, for a field of a subclass may
+     * Arrays, and the containers of design.md: hot path: exactly these classes, for a field of a subclass may
      * mean something else. What holds one object is a holder.
      */
     @Hidden
@@ -146,15 +174,16 @@ final class BBFlowKind extends ClassValue<Long> {
             return type.getComponentType().isPrimitive() ? 0 : KIND_ELEMENTS;
         String name = type.getName();
         if (name.equals("java.util.ArrayList"))
-            return list(offset(type, "elementData"), offset(type, "size"));
+            return list(offset(type, "elementData", "[L"), offset(type, "size", "I"));
         if (name.equals("java.util.Arrays$ArrayList"))
-            return list(offset(type, "a"), 0);
+            return list(offset(type, "a", "[L"), 0);
         if (name.endsWith("netty.handler.codec.CodecOutputList"))
-            return list(offset(type, "array"), offset(type, "size"));
+            return list(offset(type, "array", "[L"), offset(type, "size", "I"));
         if (name.equals("java.util.Optional"))
-            return withOffset(KIND_HOLDER, offset(type, "value"), KIND_HOLDER);
+            return withOffset(KIND_HOLDER, offset(type, "value", "L"), KIND_HOLDER);
         if (name.equals("java.util.Collections$UnmodifiableRandomAccessList"))
-            return withOffset(KIND_HOLDER, offset(type.getSuperclass(), "list"), KIND_HOLDER);
+            return withOffset(KIND_HOLDER, offset(type.getSuperclass(), "list", "L"),
+                    KIND_HOLDER);
         return 0;
     }
 
@@ -168,7 +197,7 @@ final class BBFlowKind extends ClassValue<Long> {
     private static long maxCapacity(Class<?> type) {
         while (type != null && !type.getName().endsWith("netty.buffer.AbstractByteBuf"))
             type = type.getSuperclass();
-        return type != null ? Math.max(0, offset(type, "maxCapacity")) : 0;
+        return type != null ? Math.max(0, offset(type, "maxCapacity", "I")) : 0;
     }
 
     /** The offset in the high half; without one the bits that promise it go. */
@@ -182,6 +211,12 @@ final class BBFlowKind extends ClassValue<Long> {
         while (depth-- > 0)
             type = type.getSuperclass();
         return type;
+    }
+
+    /** Offset of a field of that type, -1 if there is none. */
+    @Hidden
+    static long offset(Class<?> declaring, String field, String descriptor) {
+        return hasField(declaring, field, descriptor) ? offset(declaring, field) : -1;
     }
 
     @Hidden

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowMap - the hooks for buffers whose ByteBuf class has no hidden field, because it was
- * loaded before the agent (design D3; docs/adr: map mode). In the place of the field: a table in
+ * loaded before the agent (design.md: hidden field; docs/adr: map mode). In the place of the field: a table in
  * native memory, found by the identity hash, of the lives that are open. What the hash finds is
  * proved by the object itself: the record's slot holds it, or, once the agent thread has converted
  * the life, a WeakReference to it. Hashes may collide as they like.
@@ -33,6 +34,7 @@ final class BBFlowMap {
     private static final long KEY = (1L << MAP_TAG_SHIFT) - 1;
     private static final int BUCKETS = 1 << MAP_BUCKET_BITS;
     private static final int TRIES = 16;
+    private static final int COMPOSITE = 2; // enum bbf_memory
     static final long NOT_IN = 0;
     private static final long FULL = -1;
 
@@ -161,7 +163,7 @@ final class BBFlowMap {
 
     /** What a view wraps at last, by field; null if that is no buffer of map mode. */
     @Hidden
-    private static Object owner(Object o) {
+    static Object owner(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
             long kind = BBFlowShim.kindOf(o);
             if ((kind & KIND_VIEW) == 0)
@@ -191,6 +193,12 @@ final class BBFlowMap {
         Object owner = owner(o);
         long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
         return (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0 && !isAlive(owner, kind);
+    }
+
+    /** May it have a count while it is idle? Where one class of the application does, any may. */
+    @Hidden
+    private static boolean isEarly(long kind) {
+        return (kind & KIND_OWN) != 0 && U.getLong(SHARED + SHARED_EARLY) != 0;
     }
 
     /** Not ours: a class without the field that is no buffer of map mode either. */
@@ -224,18 +232,22 @@ final class BBFlowMap {
     @Hidden
     static long firstSight(Object o) {
         long kind = BBFlowShim.kindOf(o);
-        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND, flags = U.getInt(SHARED + SHARED_FLAGS);
+        int mem = BBFlowSize.memoryOf(o, kind), flags = U.getInt(SHARED + SHARED_FLAGS);
         boolean foreign = (kind & KIND_FOREIGN) != 0;
         if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
                 || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind)
                 || BBFlowRoots.isSampled()) // there is no mark for what was drawn and not chosen
             return 0;
-        mem |= foreign ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
+        mem |= foreign || isEarly(kind) ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
         int site = BBFlowRoots.firstSiteOf(kind);
         int node = site != 0 ? BBFlowRoots.rootNode(site, mem) : 0;
         if (node <= NODE_BEFORE_RESET)
             return 0;
-        long h = BBFlowRecords.open(o, node, BBFlowRecords.refsOf(kind, mem), 0, 0, MAPPED | SEEN);
+        Object parent = BBFlowSize.parentOf(o);
+        long pf = parent != null ? seen(parent) : 0; // its bytes are charged once
+        int size = pf == 0 ? BBFlowSize.of(o, kind) : 0;
+        long h = BBFlowRecords.open(o, node, BBFlowRecords.refsOf(kind, mem), size, pf,
+                MAPPED | SEEN);
         if (h == IGN) {
             BBFlowShim.tally(TALLY_DROPPED_LIVES);
             return 0;
@@ -244,6 +256,8 @@ final class BBFlowMap {
             BBFlowRecords.undo(h);
             return find(o);
         }
+        if ((mem & MEM_KIND) == COMPOSITE)
+            BBFlowSize.adoptParts(o);
         // Released before it was in, so that the release hook did not find it?
         return foreign || isAlive(o, kind) || !BBFlowRecords.undoSeen(h) ? h : 0;
     }
@@ -440,6 +454,19 @@ final class BBFlowMap {
             BBFlowShim.failed(t);
         }
         return true;
+    }
+
+    /**
+     * The pool's own methods may have been the first to see it; by whose step a life began is not
+     * known. There is no mark for a count that is back already: the whole class is known for it.
+     */
+    @Hidden
+    static void givenBack(Object o, long kind) {
+        if (isAlive(o, kind))
+            BBFlowRoots.early(kind);
+        long h = find(o);
+        if (h != 0)
+            BBFlowRecords.undoSeen(h);
     }
 
     /** There is no mark for it here: that nothing else meets a chunk is the planner's (plan.c). */

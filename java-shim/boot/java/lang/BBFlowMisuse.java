@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowMisuse - a use after the life's end (D5, ADR 21): what was about to be used, until
+ * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be used, until
  * Netty's exception says that it was wrong, and where the last lives of a thread ended.
  */
 package java.lang;
@@ -49,6 +50,8 @@ final class BBFlowMisuse {
     /** f: the life that is over, IGN if it is not known. */
     @Hidden
     static void used(long f, int use, long kind) {
+        if (f != IGN)
+            f &= ~(long) HANDLE_GIVEN;
         if (misused(f, use, (int) kind & KIND_CLASS, tid()))
             tally(TALLY_MISUSE);
     }

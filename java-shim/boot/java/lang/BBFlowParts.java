@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowParts - who owns the components of a composite (D5, ADR 22): a word of the
+ * java.lang.BBFlowParts - who owns the components of a composite (design.md: lives, ADR 22): a word of the
  * component's record names the composite's life. And where a CompositeByteBuf keeps its components,
  * asked once per class.
  */
@@ -26,8 +27,9 @@ final class BBFlowParts extends ClassValue<Long> {
         try {
             while (type != null && !type.getName().endsWith("netty.buffer.CompositeByteBuf"))
                 type = type.getSuperclass();
-            return type != null ? U.objectFieldOffset(type, "components") : -1L;
+            return type != null ? BBFlowKind.offset(type, "components", "[L") : -1L;
         } catch (Throwable absent) {
+            BBFlowShim.passStop(absent); // not cached as the answer
             return -1L;
         }
     }

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowRecords - the records of lives (D7, D12.3, D12.4): which are free, what is in
+ * java.lang.BBFlowRecords - the records of lives (design.md: garbage detection, design.md: record, design.md: open protocol): which are free, what is in
  * one, how a life is opened on it and ends on it, and the slot that holds the object meanwhile.
  * Free records lie in lists: one for each stripe (a carrier thread's), batches of 64 for all.
  */
@@ -21,9 +22,14 @@ final class BBFlowRecords {
     static final long HIGH = 0xffffffff00000000L;
     static final long IGN = HIGH | RECORD_IGN;
     static final long NEVER = HIGH | RECORD_NEVER;
+    static final long ENDING = HIGH | RECORD_ENDING;
+    static final long RETURNED = HIGH | RECORD_RETURNED;
+    static final long IDLE = HIGH | RECORD_IDLE;
+    static final long COUNTED = HIGH | RECORD_COUNTED;
+    static final long AGAIN = HIGH | RECORD_AGAIN;
     static final long GENERATION = 1L << 32;
 
-    /** Strong slots by record number (D7); chunks are made once and stay. */
+    /** Strong slots by record number (design.md: garbage detection); chunks are made once and stay. */
     private static final Object[][] SLOTS = new Object[CHUNKS][];
 
     private BBFlowRecords() {
@@ -39,6 +45,12 @@ final class BBFlowRecords {
     @Hidden
     static long recordAt(long handle) {
         return U.getLong(SHARED + SHARED_RECORDS) + ((handle & LOW & RECORD_MASK) << RECORD_SHIFT);
+    }
+
+    /** No life yet, or none that was seen: 0, or a mark of an application's pool (ADR 34). */
+    @Hidden
+    static boolean isFresh(long f) {
+        return f == 0 || f >= ENDING && f <= AGAIN; // as signed words: all have the same high half
     }
 
     @Hidden
@@ -66,7 +78,7 @@ final class BBFlowRecords {
         return mem << MEM_SHIFT | (int) (kind & KIND_CLASS) << CLASS_SHIFT | 1;
     }
 
-    // ---- stripes: free records and end counters of one carrier thread (D7) ----
+    // ---- stripes: free records and end counters of one carrier thread (design.md: garbage detection) ----
 
     @ForceInline
     @Hidden
@@ -105,7 +117,7 @@ final class BBFlowRecords {
 
     // ---- slots ----
 
-    /** 64 consecutive records lie together, batches 32 KiB apart (trie/layout.h). */
+    /** 64 consecutive records lie together, batches 32 KiB apart (core/layout.h). */
     @ForceInline
     @Hidden
     static long slotOffset(int record) {
@@ -125,18 +137,28 @@ final class BBFlowRecords {
         U.putReference(SLOTS[record >>> CHUNK_SHIFT], slotOffset(record), o);
     }
 
-    /** False without heap for a chunk: that batch cannot be used now. */
+    /** The second of SHARED_NOW in which there was no heap for a chunk. */
+    private static int noHeapAt = -1;
+
+    /**
+     * False without heap for a chunk: that batch cannot be used now. Asked for once a second then:
+     * each time costs the application full collections, on top of its own.
+     */
     @DontInline
     @Hidden
     static boolean slotsFor(int record) {
         int chunk = record >>> CHUNK_SHIFT;
         if (SLOTS[chunk] != null)
             return true;
+        int now = U.getInt(SHARED + SHARED_NOW);
+        if (now == noHeapAt)
+            return false;
         try {
             Object[] fresh = new Object[1 << CHUNK_SHIFT];
             U.compareAndSetReference(SLOTS, ARRAY_BASE + chunk * ARRAY_SCALE, null, fresh);
             return true;
         } catch (Throwable outOfMemory) {
+            noHeapAt = now;
             failed(outOfMemory);
             return false;
         }
@@ -201,7 +223,7 @@ final class BBFlowRecords {
             spill(stripe);
     }
 
-    // ---- lives (D12.4) ----
+    // ---- lives (design.md: open protocol) ----
 
     /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
     @ForceInline

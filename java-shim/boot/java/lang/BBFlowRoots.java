@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowRoots - where a life begins when the short way (BBFlowShim.root) does not do: new
  * objects, wrappers, derived buffers, names that come after the first sight, what trackDirectOnly
@@ -53,7 +54,7 @@ final class BBFlowRoots {
         }
     }
 
-    /** A class whose release() does nothing: the collector frees it, and it is no leak (D8). */
+    /** A class whose release() does nothing: the collector frees it, and it is no leak (design.md: verdicts). */
     @Hidden
     private static int unreleasable(long kind) {
         return (kind & (KIND_OWNER | KIND_NEVER)) == (KIND_OWNER | KIND_NEVER) ? MEM_HARMLESS : 0;
@@ -78,7 +79,7 @@ final class BBFlowRoots {
         // Its first sight in the constructor has drawn for a composite that is kept.
         int node = keep && sample != 0 && f != 0 && f != IGN && isOpen(f)
                 ? rateRoot(meta & META_SITE, sample) : rootNode(meta & META_SITE, mem);
-        boolean sticky = f != 0;
+        boolean sticky = !isFresh(f);
         if (f != 0 && f != IGN && isOpen(f)) {
             if (node > NODE_BEFORE_RESET && rename(f, node, mem, size))
                 return;
@@ -101,7 +102,7 @@ final class BBFlowRoots {
             tally(TALLY_DROPPED_LIVES);
         if (sticky)
             U.putLong(o, OFF, h);
-        else if (!U.compareAndSetLong(o, OFF, 0L, h)) { // another thread saw it first (D12.4)
+        else if (!U.compareAndSetLong(o, OFF, f, h)) { // another thread saw it first (design.md: open protocol)
             undo(h);
             rename(U.getLongVolatile(o, OFF), node, mem, size);
         }
@@ -213,12 +214,12 @@ final class BBFlowRoots {
      */
     @Hidden
     static void skip(Object o, long f) {
-        if (f == 0 && !U.compareAndSetLong(o, OFF, 0L, IGN)) { // another thread saw it first
+        if (isFresh(f) && !U.compareAndSetLong(o, OFF, f, IGN)) { // another thread saw it first
             f = U.getLongVolatile(o, OFF);
             if (isOpen(f) && isFirstSeen(f))
                 undo(f);
         }
-        if (f != 0 && f != IGN && f != NEVER && isOpen(f))
+        if (!isFresh(f) && f != IGN && f != NEVER && isOpen(f))
             giveWay(f);
         if (!passOver(f))
             U.putLong(o, OFF, IGN);
@@ -240,7 +241,89 @@ final class BBFlowRoots {
         return U.getLong(recordAt(f) + REC_LIFE) == (f & HIGH | CLOSED | STICKY | SKIPPED);
     }
 
-    // ---- derived buffers (D5) ----
+    // ---- pools of the application (ADR 34) ----
+
+    /*
+     * What the field of such an object says while it has no life. ENDING, or the handle of the life
+     * that was closed: it is in deallocate(). IDLE, or that handle with HANDLE_GIVEN: behind it.
+     * RETURNED: its count came back in deallocate(). COUNTED: that is over. AGAIN: the count came back
+     * after it was over. Invariant: one of these goes to the next by CAS, so a first sight or a root
+     * that comes between is kept.
+     */
+
+    /** The count comes back. In deallocate() that does not say that the object is taken. */
+    @Hidden
+    static void again(Object o) {
+        if ((kindOf(o) & (KIND_OWN | KIND_FIELD)) != (KIND_OWN | KIND_FIELD))
+            return; // in map mode its entry went with its life
+        long f = U.getLong(o, OFF);
+        if (f == IDLE || f == COUNTED || isGiven(f))
+            U.compareAndSetLong(o, OFF, f, AGAIN);
+        else if (f == ENDING || isClosed(f))
+            U.compareAndSetLong(o, OFF, f, RETURNED);
+    }
+
+    /** deallocate() is done. Who takes an object whose count is back by then cannot be seen. */
+    @Hidden
+    static void givenBack(Object o) {
+        long kind = kindOf(o);
+        if ((kind & KIND_OWN) == 0)
+            return;
+        if ((kind & KIND_FIELD) == 0) {
+            BBFlowMap.givenBack(o, kind);
+            return;
+        }
+        long f = U.getLong(o, OFF);
+        if (f == ENDING)
+            U.compareAndSetLong(o, OFF, f, IDLE);
+        else if (f == RETURNED && U.compareAndSetLong(o, OFF, f, COUNTED))
+            early(kind);
+        else if (isClosed(f) && !isGiven(f) && !isReopened(f))
+            U.compareAndSetLong(o, OFF, f, f | HANDLE_GIVEN);
+    }
+
+    /** A count came back before deallocate() was over. */
+    @Hidden
+    static void early(long kind) {
+        U.putInt(SHARED + SHARED_EARLY_OF, (int) kind & KIND_CLASS);
+        U.getAndAddLong(null, SHARED + SHARED_EARLY, 1);
+    }
+
+    /** The last count is gone, and no life was open: its class may set a count of its own. */
+    @Hidden
+    static void ended(Object o, long f) {
+        if (f == NEVER || f != 0 && U.getInt(SHARED + SHARED_OWN) == 0)
+            return;
+        long kind = kindOf(o);
+        if ((kind & KIND_OWN) == 0)
+            return;
+        if ((f == IDLE || isClosed(f) && !isSkipped(f))
+                && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_UNSEEN) == 0) { // it began unseen, too
+            U.putInt(SHARED + SHARED_HIDER, (int) kind & KIND_CLASS);
+            U.getAndAddLong(null, SHARED + SHARED_HIDDEN, 1);
+        }
+        if ((kind & KIND_FIELD) != 0 && f != RETURNED && f != ENDING
+                && (!isClosed(f) || isGiven(f)))
+            U.compareAndSetLong(o, OFF, f, ENDING);
+    }
+
+    /** Its root goes on with the closed record. */
+    @Hidden
+    private static boolean isReopened(long f) {
+        return (U.getLong(recordAt(f) + REC_LIFE) & ~(long) SKIPPED) == (f & HIGH | CLOSED | STICKY);
+    }
+
+    @Hidden
+    private static boolean isGiven(long f) {
+        return !isFresh(f) && f != IGN && f != NEVER && (f & HANDLE_GIVEN) != 0;
+    }
+
+    @Hidden
+    private static boolean isClosed(long f) {
+        return !isFresh(f) && f != IGN && f != NEVER && !isOpen(f);
+    }
+
+    // ---- derived buffers (design.md: lives) ----
 
     /** Where the derived buffer's own life begins. */
     @Hidden
@@ -340,7 +423,8 @@ final class BBFlowRoots {
         U.putLong(at + REC_PATH, g | node);
         int kept = (int) U.getLong(at + REC_REFS) & (CLASS_MASK << CLASS_SHIFT | REFS_COUNT);
         U.putLong(at + REC_REFS, g | (kept | mem << MEM_SHIFT) & LOW);
-        U.putLong(at + REC_SIZE, g | size & LOW);
+        if (size != 0) // else what the first sight read
+            U.putLong(at + REC_SIZE, g | size & LOW);
         return true;
     }
 
@@ -384,7 +468,7 @@ final class BBFlowRoots {
             kind = kindOf(owner);
         }
         long f = U.getLongVolatile(owner, OFF);
-        if (f == 0)
+        if (isFresh(f))
             f = openFirst(owner, kind);
         if (owner != o && inForce(f)) // see wrap()
             U.putLong(o, OFF, f);
@@ -409,7 +493,10 @@ final class BBFlowRoots {
 
     @Hidden
     static long openFirst(Object o, long kind) {
-        int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;
+        long from = U.getLongVolatile(o, OFF);
+        if (from != 0 && from != AGAIN && from != COUNTED)
+            return from; // in deallocate() or in a pool; or it has a life
+        int mem = BBFlowSize.memoryOf(o, kind);
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         int site = 0;
         if ((flags & SHARED_PAUSED) != 0)
@@ -421,17 +508,22 @@ final class BBFlowRoots {
         if (node <= NODE_BEFORE_RESET) {
             if (site != 0 && node != NODE_IGNORE)
                 tally(TALLY_DROPPED_LIVES);
-            U.compareAndSetLong(o, OFF, 0L, IGN);
+            U.compareAndSetLong(o, OFF, from, IGN);
             return U.getLongVolatile(o, OFF);
         }
         mem |= MEM_FIRST_SEEN | unreleasable(kind);
-        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 || neverBuilt(o, kind))
+        // Of what the pool takes its end was seen, whenever the hooks were away.
+        if ((kind & KIND_FOREIGN) != 0 || (flags & SHARED_UNSEEN) != 0 && from != AGAIN
+                || from == COUNTED || neverBuilt(o, kind))
             mem |= MEM_FOREIGN; // a root says better
-        long h = open(o, node, refsOf(kind, mem), 0, 0, 0);
+        long h = open(o, node, refsOf(kind, mem), BBFlowSize.of(o, kind), 0, 0);
         if (h == IGN)
             tally(TALLY_DROPPED_LIVES);
-        if (U.compareAndSetLong(o, OFF, 0L, h))
+        if (U.compareAndSetLong(o, OFF, from, h)) {
+            if ((mem & MEM_KIND) == COMPOSITE)
+                BBFlowSize.adoptParts(o);
             return h;
+        }
         if (h != IGN)
             undo(h);
         return U.getLongVolatile(o, OFF);

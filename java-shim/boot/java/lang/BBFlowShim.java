@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowShim - the hot path: what instrumented methods call. Defined in the boot loader by
- * the agent (design D4), so that every class can see it and no call can fail to link.
+ * the agent (design.md: hot path), so that every class can see it and no call can fail to link.
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
- * printed; nothing is put on the Java heap but the slot arrays (D7), in map mode weak references.
- * Records, nodes, stripes and the shared page are native memory that is never unmapped (D12.1);
+ * printed; nothing is put on the Java heap but the slot arrays (design.md: garbage detection), in map mode weak references.
+ * Records, nodes, stripes and the shared page are native memory that is never unmapped (design.md: address space);
  * their addresses are written into the constant pool before a class is defined (that of the records
  * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of
  * it: BBFlowRecords, BBFlowRoots, BBFlowEnds, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all
  * hooks and natives are here.
  *
- * The protocol is design D12; its numbers stand in the comments. The same in C, for TSan:
+ * The protocol is design.md: memory safety; its numbers stand in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
  * which memory order each needs: tests/model, docs/memory-model.md.
  */
@@ -30,14 +31,25 @@ public final class BBFlowShim {
     /** Only there to learn where a lone long field of a direct child of Object lies. */
     private long $bbf;
 
-    /** Offset of the hidden field in every ByteBuf that has it: one constant (D4). */
+    /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
     static final long OFF = U.objectFieldOffset(BBFlowShim.class, "$bbf");
 
     /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
     private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
     static final int BUCKET_ONE = 1;
 
+    /** What Thread.stop() makes another thread throw, up to JDK 19. Null: there is no such class. */
+    private static final Class<?> STOP = stop();
+
     private BBFlowShim() {
+    }
+
+    private static Class<?> stop() {
+        try {
+            return Class.forName("java.lang.ThreadDeath", false, null);
+        } catch (ClassNotFoundException gone) {
+            return null;
+        }
     }
 
     // ---- natives: exported by the agent, never block, take no lock, call no Java ----
@@ -142,7 +154,7 @@ public final class BBFlowShim {
         return NODES + ((path & LOW) << NODE_SHIFT);
     }
 
-    /** Is anything out of the ordinary: a ByteBuf without the field (D4), or nothing to do at all? */
+    /** Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to do at all? */
     @ForceInline
     @Hidden
     static boolean mixed() {
@@ -172,11 +184,24 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     static void failed(Throwable cause) {
+        if (cause.getClass() == STOP) // passStop(), without a call that could overflow the stack
+            throw (Error) cause;
         try {
             U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
-        } catch (Throwable stackOverflow) {
-            // No room to count it either: still nothing is thrown.
+        } catch (Throwable stackOverflow) { // no room to count it either: still nothing is thrown
+            if (stackOverflow.getClass() == STOP)
+                throw (Error) stackOverflow;
         }
+    }
+
+    /**
+     * A thread that the application stops may be in a hook at that moment, and ends all the same: this
+     * one throwable is not the hook's, and goes on.
+     */
+    @Hidden
+    static void passStop(Throwable cause) {
+        if (cause.getClass() == STOP)
+            throw (Error) cause;
     }
 
     @DontInline
@@ -201,7 +226,7 @@ public final class BBFlowShim {
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
-        // Recycled and closed: the object keeps its record; one compare decides (D7).
+        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage detection).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY) && node > NODE_BEFORE_RESET) {
             long g = (f & HIGH) + GENERATION;
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
@@ -223,7 +248,7 @@ public final class BBFlowShim {
             BBFlowRoots.root(o, size, meta, true);
     }
 
-    // ---- views, wrappers, derived buffers (D5) ----
+    // ---- views, wrappers, derived buffers (design.md: lives) ----
 
     /** In the constructor of a view or wrapper: it walks with its owner's handle. */
     @ForceInline
@@ -277,7 +302,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (D5). */
+    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (design.md: lives). */
     @DontInline
     @Hidden
     public static void chunk(Object o) {
@@ -366,14 +391,14 @@ public final class BBFlowShim {
             return f;
         Object owner = ownerOf(o);
         if (owner == null || owner == o)
-            return f;
+            return isFresh(f) ? 0 : f;
         long h = U.getLong(owner, OFF);
         if (h != f && inForce(h)) // see wrap()
             U.putLong(o, OFF, h);
-        return h;
+        return isFresh(h) ? 0 : h;
     }
 
-    // ---- components of composites (D5) ----
+    // ---- components of composites (design.md: lives) ----
 
     /** At the entry of newComponent: the composite owns the buffer from here on. */
     @ForceInline
@@ -440,7 +465,7 @@ public final class BBFlowShim {
         }
     }
 
-    // ---- counts and sizes: hints (D12.3) ----
+    // ---- counts and sizes: hints (design.md: record) ----
 
     /** After retain (delta > 0) and at an intermediate release (delta < 0): moves the refCnt bucket. */
     @ForceInline
@@ -560,7 +585,7 @@ public final class BBFlowShim {
     private static void usingSlow(Object o, long f, int use) {
         slowRoom();
         try {
-            if (f != 0 && !inForce(f) && !BBFlowRoots.isSkipped(f))
+            if (!isFresh(f) && !inForce(f) && !BBFlowRoots.isSkipped(f))
                 BBFlowMisuse.suspect(f, use, kindOf(o));
         } catch (Throwable t) {
             failed(t);
@@ -593,7 +618,7 @@ public final class BBFlowShim {
         }
     }
 
-    // ---- close (D12.6) ----
+    // ---- close (design.md: close protocol) ----
 
     /** At the entry of AbstractReferenceCountedByteBuf.handleRelease: before any recycling. */
     @ForceInline
@@ -607,7 +632,7 @@ public final class BBFlowShim {
         if (mixed() && (idle() || BBFlowMap.release(o)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
-        // Plain stores: Netty's own refCnt CAS has one winner here (D12.6; facts/model.md V2).
+        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol; docs/memory-model.md).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
             long key = BBFlowEnds.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
@@ -625,7 +650,73 @@ public final class BBFlowShim {
         }
     }
 
-    // ---- steps (D12.5) ----
+    // ---- pools of the application (ADR 34) ----
+
+    /**
+     * At the entry of setRefCnt and resetRefCnt. Netty's own pools open a life where they give the
+     * buffer; of a class that is not Netty's the next step does.
+     */
+    @ForceInline
+    @Hidden
+    public static void recount(Object o, int count) {
+        room();
+        if (U.getInt(SHARED + SHARED_OWN) != 0 && count > 0)
+            recountSlow(o);
+    }
+
+    @DontInline
+    @Hidden
+    private static void recountSlow(Object o) {
+        slowRoom();
+        try {
+            BBFlowRoots.again(o);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /**
+     * Behind super.clone() of a class that may be a buffer: Object.clone() copies the hidden field, and
+     * the copy is not the original's life. A view's copy is a view of the same owner; a copy that a
+     * step in between opened a life of keeps that.
+     */
+    @DontInline
+    @Hidden
+    public static void copied(Object copy, Object original) {
+        room();
+        slowRoom();
+        try {
+            if (copy != null && copy != original && original != null
+                    && (kindOf(copy) & (KIND_FIELD | KIND_VIEW)) == KIND_FIELD
+                    && (kindOf(original) & KIND_FIELD) != 0
+                    && U.getLong(copy, OFF) == U.getLong(original, OFF))
+                U.putLong(copy, OFF, 0);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Behind deallocate(). */
+    @ForceInline
+    @Hidden
+    public static void givenBack(Object o) {
+        room();
+        if (U.getInt(SHARED + SHARED_OWN) != 0)
+            givenBackSlow(o);
+    }
+
+    @DontInline
+    @Hidden
+    private static void givenBackSlow(Object o) {
+        slowRoom();
+        try {
+            BBFlowRoots.givenBack(o);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    // ---- steps (design.md: step) ----
 
     /** A ByteBuf is here now: o is null or a ByteBuf by the caller's verified type. */
     @ForceInline
@@ -688,7 +779,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** A late store of the life before (D12.7): true if the handle's life is in force. */
+    /** A late store of the life before (design.md: late step): true if the handle's life is in force. */
     @Hidden
     private static boolean late(long f) {
         long at = recordAt(f), life = U.getLongVolatile(null, at + REC_LIFE);
@@ -703,7 +794,7 @@ public final class BBFlowShim {
 
     @Hidden
     private static void miss(Object o, long f, int site) {
-        if (f == 0) {
+        if (isFresh(f)) {
             BBFlowRoots.firstSight(o, site);
             return;
         }
@@ -724,7 +815,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** Where the site leads, looking for what exists before asking C to make it (D6). */
+    /** Where the site leads, looking for what exists before asking C to make it (design.md: trie). */
     @Hidden
     static int childOf(int node, int site) {
         long n = nodeAt(node);
@@ -906,7 +997,7 @@ public final class BBFlowShim {
 
     /**
      * Before areturn of a method that overwrites its parameters: no step if the life's path already
-     * holds the method's entry (D2).
+     * holds the method's entry (design.md: insertion).
      */
     @DontInline
     @Hidden

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowTrack - objects of track=: lives of the application's own classes, from the end
  * of a constructor to the entry of the method that closes them. They are found as in map mode
@@ -5,7 +6,7 @@
  *
  * A life is opened by a constructor's hook only: what was made before us, cloned or deserialised
  * is not followed, and an object that is not in the table was closed or is none of ours. Both
- * hooks stand in every class that may be meant; the class of the object decides (agent/tracked.c).
+ * hooks stand in every class that may be meant; the class of the object decides (agent/classes/tracked.c).
  */
 package java.lang;
 
@@ -40,6 +41,7 @@ final class BBFlowTrack extends ClassValue<Long> {
         try {
             return classify(type);
         } catch (Throwable t) {
+            BBFlowShim.passStop(t); // not cached as the answer
             return 0L;
         }
     }

@@ -120,9 +120,9 @@ public final class World {
     }
 
     static void classes() {
-        for (String name : new String[] {"BBFlowShim", "BBFlowKind", "BBFlowMap", "BBFlowTrack",
-                "BBFlowRecords", "BBFlowRoots", "BBFlowParts", "BBFlowMisuse", "BBFlowPing",
-                "BBFlowExit"})
+        for (String name : new String[] {"BBFlowShim", "BBFlowHeader", "BBFlowKind", "BBFlowMap", "BBFlowTrack",
+                "BBFlowRecords", "BBFlowRoots", "BBFlowEnds", "BBFlowParts", "BBFlowSize", "BBFlowMisuse",
+                "BBFlowPing", "BBFlowExit"})
             try {
                 Class<?> c = Class.forName("java.lang." + name, false, null);
                 say("class", c.toGenericString() + " " + c.getModule().isExported("java.lang"));

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * stress THREADS SECONDS [virtual]: everything at once, for the memory-safety protocol (design D12):
+ * stress THREADS SECONDS [virtual]: everything at once, for the memory-safety protocol (design.md: memory safety):
  * threads open, step, step others' buffers without any order, step released ones, release, recycle,
  * hand over, keep and lose buffers of every kind, while the collector runs all the time; three
  * generations of threads. Paths may mix; what became of each life may not: the totals are exact.

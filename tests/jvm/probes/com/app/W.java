@@ -37,12 +37,18 @@ public final class W {
         COMMANDS.put("constructors", Objects::constructors);
         COMMANDS.put("memory", Objects::memory);
         COMMANDS.put("unloaded", Unloaded::run);
+        COMMANDS.put("headers", Headers::run);
+        COMMANDS.put("stopped", Stopped::run);
+        COMMANDS.put("ends", Ends::run);
+        COMMANDS.put("virtual", Virtual::run);
         COMMANDS.put("travel", Travel::run);
         COMMANDS.put("codecs", Codecs::run);
         COMMANDS.put("lists", Ways::lists);
         COMMANDS.put("decoders", Ways::decode);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
+        COMMANDS.put("transport", Transport::run);
+        COMMANDS.put("blame", Blame::run);
         COMMANDS.put("chunks", Greedy::chunks);
         COMMANDS.put("wrapped", Greedy::wrapped);
         COMMANDS.put("derived", Greedy::derived);
@@ -60,6 +66,8 @@ public final class W {
         COMMANDS.put("ending", Ending::run);
         COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
+        COMMANDS.put("losing", Losing::run);
+        COMMANDS.put("till", com.shop.Till::run);
         COMMANDS.put("redefined", Redefined::run);
         COMMANDS.put("idle", Idle::run);
         COMMANDS.put("older", Older::run);
@@ -67,6 +75,12 @@ public final class W {
         COMMANDS.put("opened", Opened::run);
         COMMANDS.put("misuse", Misuse::run);
         COMMANDS.put("refs", Refs::run);
+        COMMANDS.put("immortal", Immortal::run);
+        COMMANDS.put("ownpool", OwnPool::run);
+        COMMANDS.put("copied", Copied::run);
+        COMMANDS.put("fork", args -> Fork.run());
+        COMMANDS.put("early", Early::run);
+        COMMANDS.put("sizes", Sizes::run);
         COMMANDS.put("exit", args -> System.exit(Integer.parseInt(args[0])));
         COMMANDS.put("throw", args -> {
             throw new IllegalStateException("on purpose");

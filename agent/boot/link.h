@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/boot/link.h - does this JVM have what the shim's classes refer to? HotSpot resolves a
+ * reference when it is used first, which would be in an application's thread, in the middle of a
+ * hook. So all of them are looked up before a class is defined: a JDK that has renamed one of its
+ * internal methods gets one line that names it, and goes on as it was.
+ *
+ * Threads: no shared state.
+ */
+#ifndef BBF_AGENT_BOOT_LINK_H
+#define BBF_AGENT_BOOT_LINK_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Look up each method and field that the constant pool of the class refers to and that is not of a
+ * class java/lang/BBFlow*. `bytes`: a whole class file, trusted. False: `missing` names the first
+ * one that is not there, or says that there is no memory. No exception is left pending.
+ */
+bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, char *missing, size_t size);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/boot/natives.c - the shim's natives. Called from hooks in the application's threads: they
+ * never block, take no lock and call no Java (classify and firstSite, once per class, take the site
+ * lock). Exported by name: RegisterNatives would print a JVM warning to the application's stdout
+ * (design.md: hot path).
+ */
+#include <string.h>
+
+#include "agent/classes/callers.h"
+#include "agent/classes/kinds.h"
+#include "agent/lifecycle.h"
+#include "agent/report/misuse.h"
+#include "agent/cost/overhead.h"
+#include "agent/state.h"
+#include "agent/classes/tracked.h"
+#include "trie/aged.h"
+
+#define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
+#define KIND(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowKind_##name
+
+SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
+SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site);
+SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
+SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count);
+SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node);
+SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds);
+SHIM(jint, bump)(JNIEnv *env, jclass class);
+SHIM(jint, pop)(JNIEnv *env, jclass class);
+SHIM(void, push)(JNIEnv *env, jclass class, jint record);
+SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
+SHIM(jint, caller)(JNIEnv *env, jclass class, jint use);
+SHIM(void, wake)(JNIEnv *env, jclass class);
+SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
+KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
+KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
+KIND(jboolean, hasField)(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor);
+JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type);
+JNIEXPORT void JNICALL Java_java_lang_BBFlowPing_ping(JNIEnv *env, jclass class);
+JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class);
+
+SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_node_child(bbf_agent.tracker, (uint32_t)node, (uint32_t)key);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result =
+        (jint)bbf_node_rate_root(bbf_agent.tracker, (uint32_t)site & BBF_L_META_SITE,
+                                 (uint32_t)site >> BBF_L_META_MEM_SHIFT & BBF_L_FLAG_RATE);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_node_bucket(bbf_agent.tracker, (uint32_t)node, (uint32_t)bucket & 3);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    bbf_node_released(bbf_agent.tracker, (uint32_t)node, (uint32_t)number, (uint32_t)count);
+    bbf_overhead_leave(entered);
+}
+
+SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    bbf_node_unknown(bbf_agent.tracker, (uint32_t)node);
+    bbf_overhead_leave(entered);
+}
+
+SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    bbf_aged_lasted(bbf_agent.tracker, (uint32_t)node, (uint32_t)seconds);
+    bbf_overhead_leave(entered);
+}
+
+SHIM(jint, bump)(JNIEnv *env, jclass class)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_record_bump(bbf_agent.tracker);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(jint, pop)(JNIEnv *env, jclass class)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_record_pop(bbf_agent.tracker);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(void, push)(JNIEnv *env, jclass class, jint record)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    bbf_record_push(bbf_agent.tracker, (uint32_t)record);
+    bbf_overhead_leave(entered);
+}
+
+SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)class;
+    jboolean result =
+        bbf_misuse_seen(env, (uint64_t)handle, (uint32_t)use, (uint32_t)number, (uint64_t)tid);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(jint, caller)(JNIEnv *env, jclass class, jint use)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)class;
+    jint result = (jint)bbf_caller_site(env, (uint32_t)use);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+SHIM(void, wake)(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    (void)sem_post(&bbf_agent.wake);
+}
+
+SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_kind_first_site((uint32_t)number);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+JNIEXPORT void JNICALL Java_java_lang_BBFlowPing_ping(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+}
+
+JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    bbf_lifecycle_exit_gc();
+}
+
+JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)class;
+    jlong result = (jlong)bbf_tracked_classify(env, type);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)
+{
+    const uint64_t entered = bbf_overhead_enter();
+    (void)class;
+    jlong result = (jlong)bbf_kind_classify(env, type);
+    bbf_overhead_leave(entered);
+    return result;
+}
+
+KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number)
+{
+    (void)class;
+    const char *name = bbf_kind_field_name((uint32_t)number);
+    return name != NULL ? (*env)->NewStringUTF(env, name) : NULL;
+}
+
+static void copy(JNIEnv *env, jstring text, char *out, jsize size)
+{
+    out[0] = '\0';
+    if ((*env)->GetStringUTFLength(env, text) >= size)
+        return;
+    jsize bytes = (*env)->GetStringUTFLength(env, text);
+    (*env)->GetStringUTFRegion(env, text, 0, (*env)->GetStringLength(env, text), out);
+    out[bytes] = '\0';
+}
+
+KIND(jboolean, hasField)(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor)
+{
+    char name[64], begins[64];
+    (void)class;
+    copy(env, field, name, sizeof name);
+    copy(env, descriptor, begins, sizeof begins);
+    return bbf_kind_has_field(type, name, begins);
+}

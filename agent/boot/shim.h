@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/boot/shim.h - brings the boot shim to life: the bytes compiled into the agent, with names
+ * that fit this JDK and the tracker's addresses in their constant pool, defined in the boot loader.
+ *
+ * Errors: BBF_E…, nothing pending.
+ */
+#ifndef BBF_AGENT_BOOT_SHIM_H
+#define BBF_AGENT_BOOT_SHIM_H
+
+#include <jni.h>
+#include <stdbool.h>
+
+#include "core/buf.h"
+
+/* Look up all that the shim's classes refer to, define and initialise them, keep references in
+ * bbf_agent. BBF_EREFUSED (logged): the JVM lacks one of these methods, or another build of bbflow
+ * has defined its own classes before. */
+int bbf_shim_define(JNIEnv *env);
+
+/* Agent thread: wait until the natives link, which in an attached library is after Agent_OnAttach
+ * has returned. False after `timeout_ms`. */
+bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
+
+/* A track= list is in force (on), or none: java.lang.BBFlowTrack asks anew which classes it means.
+ * False: the JVM has no memory for it. Before the rules are published. */
+bool bbf_shim_track(JNIEnv *env, bool on);
+
+/* The line of `status` that says how an object's class is recognised (docs/adr/0031). Any thread.
+ */
+void bbf_shim_status(struct bbf_buf *out);
+
+/* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
+void bbf_shim_hook_exit(JNIEnv *env);
+/* Take it back, if it was registered. */
+void bbf_shim_unhook_exit(JNIEnv *env);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/classes/kinds.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/jvm/frames.h"
+#include "instrument/netty.h"
+#include "agent/state.h"
+
+enum { ACC_STATIC = 8 };
+
+/* Name of a class in internal form, into `out`; "" if it does not fit or cannot be had. */
+static void name_of(jclass type, char *out, size_t size)
+{
+    char *signature = NULL;
+    out[0] = '\0';
+    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0) {
+        bbf_tracker_fault(bbf_agent.tracker); /* the class may be taken for another for good */
+        return;
+    }
+    size_t len = strlen(signature);
+    if (signature[0] == 'L' && len >= 2 && len - 2 < size) {
+        memcpy(out, signature + 1, len - 2);
+        out[len - 2] = '\0';
+    }
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
+}
+
+static const char *simple_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+/* Is `type` or an interface of it …netty/buffer/ByteBufHolder? Depth-bounded. */
+static bool is_holder(JNIEnv *env, jclass type, int depth)
+{
+    jint n = 0;
+    jclass *interfaces = NULL;
+    bool found = false;
+    char name[512];
+    if (depth > 8)
+        return false;
+    jvmtiError err =
+        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces);
+    if (err == JVMTI_ERROR_OUT_OF_MEMORY)
+        bbf_tracker_fault(bbf_agent.tracker);
+    if (err != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < n; i++) {
+        name_of(interfaces[i], name, sizeof name);
+        size_t prefix = bbf_netty_prefix(name, strlen(name));
+        found = found || (prefix > 0 && strcmp(name + prefix, "buffer/ByteBufHolder") == 0) ||
+                is_holder(env, interfaces[i], depth + 1);
+        (*env)->DeleteLocalRef(env, interfaces[i]);
+    }
+    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)interfaces);
+    return found;
+}
+
+struct answer {
+    uint64_t kind;
+    int bytebuf_depth, field_depth, field;
+    bool counted, holder, never, counter;
+    enum bbf_lost lost; /* by the nearest class of the chain that says it */
+    enum bbf_memory memory;
+    bool own_class; /* not Netty's: its count may come back where no root of Netty's is */
+    int counted_depth;
+    uint64_t count; /* KIND_COUNT_ of the counted class */
+};
+
+/* How AbstractReferenceCountedByteBuf keeps its count: an int of its own (4.1), a RefCnt (4.2). */
+static uint64_t count_of(jclass type)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jfieldID *fields = NULL;
+    jint n = 0;
+    uint64_t count = 0;
+    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
+        return 0;
+    for (jint i = 0; i < n && count == 0; i++) {
+        char *name = NULL, *signature = NULL;
+        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &signature, NULL) != 0)
+            continue;
+        size_t len = strlen(signature);
+        if (strcmp(name, "refCnt") == 0 && strcmp(signature, "I") == 0)
+            count = BBF_L_KIND_COUNT_INT;
+        else if (strcmp(name, "refCnt") == 0 && len > 8 &&
+                 strcmp(signature + len - 8, "/RefCnt;") == 0)
+            count = BBF_L_KIND_COUNT_REF;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return count;
+}
+
+/* Does the class itself declare a field of that name? `otherwise`: it cannot be asked. `begins`: of
+ * its objects, not of the class, and its descriptor begins so; NULL: whatever it is. */
+static bool declares(jclass type, const char *field, const char *begins, bool otherwise)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jfieldID *fields = NULL;
+    jint n = 0;
+    bool found = false;
+    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
+        return otherwise;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL, *descriptor = NULL;
+        jint modifiers = 0;
+        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &descriptor, NULL) == 0 &&
+            (*jvmti)->GetFieldModifiers(jvmti, type, fields[i], &modifiers) == 0)
+            found = strcmp(name, field) == 0 &&
+                    (begins == NULL || ((modifiers & ACC_STATIC) == 0 &&
+                                        strncmp(descriptor, begins, strlen(begins)) == 0));
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    return found;
+}
+
+bool bbf_kind_has_field(jclass type, const char *name, const char *descriptor)
+{
+    return declares(type, name, descriptor, false);
+}
+
+/*
+ * Does the class itself have a release() that only answers (`return false`, Vert.x's heap buffers)?
+ * Its buffers are the collector's. JVMS 6.5: iconst_0 or iconst_1, ireturn.
+ */
+static bool releases_nothing(jclass type)
+{
+    jvmtiEnv *jvmti = bbf_agent.code;
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool found = false;
+    if (bbf_frames_of_class(type, &n, &methods) != 0)
+        return false;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL, *signature = NULL;
+        unsigned char *code = NULL;
+        jint len = 0;
+        if ((*jvmti)->GetMethodName(jvmti, methods[i], &name, &signature, NULL) == 0 &&
+            strcmp(name, "release") == 0 && strcmp(signature, "()Z") == 0 &&
+            (*jvmti)->GetBytecodes(jvmti, methods[i], &len, &code) == 0)
+            found = len == 2 && (code[0] == 0x03 || code[0] == 0x04) && code[1] == 0xac;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        (*jvmti)->Deallocate(jvmti, code);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    return found;
+}
+
+/* What one class of the super chain adds. */
+static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name, int depth)
+{
+    size_t prefix = bbf_netty_prefix(name, strlen(name));
+    const struct bbf_netty_field *fields;
+    size_t n = bbf_netty_fields(&fields);
+    for (size_t i = 0; prefix > 0 && a->field < 0 && i < n; i++)
+        /* A field of the table may be another class's in another version (MixedAttribute.attribute
+         * became AbstractMixedHttpData.wrapped). */
+        if (strcmp(name + prefix, fields[i].class_name) == 0 &&
+            (fields[i].field == NULL || declares(type, fields[i].field, NULL, false))) {
+            a->field = (int)i;
+            a->field_depth = depth;
+        }
+    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0) {
+        a->counted = true;
+        a->counted_depth = depth;
+        a->count = count_of(type);
+    }
+    if (prefix > 0 && (strcmp(name + prefix, "buffer/EmptyByteBuf") == 0 ||
+                       strcmp(name + prefix, "buffer/UnreleasableByteBuf") == 0))
+        a->never = true;
+    if (prefix == 0 && !a->counted && !a->never && a->bytebuf_depth < 0)
+        a->never = releases_nothing(type);
+    if (prefix > 0 && strcmp(name + prefix, "util/internal/RefCnt") == 0)
+        a->counter = true;
+    if (prefix > 0 && strcmp(name + prefix, "buffer/ByteBuf") == 0 && a->bytebuf_depth < 0)
+        a->bytebuf_depth = depth;
+    if (a->lost == BBF_LOST_UNKNOWN)
+        a->lost = bbf_netty_lost(name);
+    /* Netty 4.2's direct memory may come of a cleaner that only frees when told to (no Unsafe, JDK
+     * 24+): such buffers have a field for it. */
+    if (prefix > 0 && a->lost == BBF_LOST_COUNTER &&
+        strcmp(name + prefix, "buffer/UnpooledDirectByteBuf") == 0 &&
+        declares(type, "cleanable", NULL, true))
+        a->lost = BBF_LOST_UNKNOWN;
+    a->own_class = a->own_class || (depth == 0 && prefix == 0);
+    if (a->memory == BBF_MEM_UNKNOWN && prefix > 0)
+        a->memory = bbf_netty_memory(simple_of(name));
+    a->holder = a->holder || is_holder(env, type, 0);
+}
+
+uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
+{
+    struct answer a = {.bytebuf_depth = -1, .field = -1, .memory = BBF_MEM_UNKNOWN};
+    char first[512] = "", name[512];
+    jclass at = type;
+    for (int depth = 0; at != NULL && depth < BBF_L_KIND_NO_DEPTH; depth++) {
+        name_of(at, name, sizeof name);
+        if (depth == 0)
+            memcpy(first, name, sizeof first);
+        look_at(env, &a, at, name, depth);
+        jclass super = (*env)->GetSuperclass(env, at);
+        if (at != type)
+            (*env)->DeleteLocalRef(env, at);
+        at = super;
+    }
+    if (at != NULL)
+        (*env)->DeleteLocalRef(env, at);
+    if (a.memory == BBF_MEM_UNKNOWN) /* no class of Netty's says it */
+        a.memory = bbf_netty_memory(simple_of(first));
+    const struct bbf_netty_field *fields;
+    (void)bbf_netty_fields(&fields);
+    bool buffer = a.bytebuf_depth >= 0, view = buffer && a.field >= 0 && fields[a.field].view;
+    bool empty = !buffer && a.field >= 0 && fields[a.field].field == NULL;
+    bool holder = !buffer && !empty && a.field >= 0 && !fields[a.field].view;
+    uint64_t kind = 0;
+    if (buffer) {
+        enum bbf_pool pool;
+        kind = bbf_class_intern(bbf_agent.tracker, first) & BBF_L_KIND_CLASS;
+        if (bbf_netty_pool(first, &pool))
+            bbf_owned_class(bbf_agent.tracker, (uint32_t)kind, pool);
+        bbf_class_lost(bbf_agent.tracker, (uint32_t)kind, a.lost);
+        kind |= (uint64_t)a.memory << BBF_L_KIND_MEM_SHIFT;
+        kind |= view ? BBF_L_KIND_VIEW : a.counted ? BBF_L_KIND_OWNER : BBF_L_KIND_FOREIGN;
+    } else if (holder) {
+        kind = BBF_L_KIND_HOLDER;
+    } else if (a.counter) {
+        kind = BBF_L_KIND_COUNTER;
+    } else if (a.holder && !empty) {
+        kind = BBF_L_KIND_UNKNOWN_HOLDER;
+    }
+    kind |= (uint64_t)(buffer ? a.bytebuf_depth : BBF_L_KIND_NO_DEPTH) << BBF_L_KIND_BYTEBUF_DEPTH;
+    if (a.never)
+        kind |= BBF_L_KIND_NEVER;
+    if (buffer && !view && a.counted && a.own_class) {
+        kind |= BBF_L_KIND_OWN;
+        atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_OWN), 1);
+    }
+    if (buffer && !view && a.counted)
+        kind |= a.count | (uint64_t)a.counted_depth << BBF_L_KIND_FIELD_DEPTH;
+    if (view || holder)
+        kind |= (uint64_t)a.field_depth << BBF_L_KIND_FIELD_DEPTH | (uint64_t)a.field
+                                                                        << BBF_L_KIND_FIELD_NAME;
+    return kind;
+}
+
+const char *bbf_kind_field_name(uint32_t number)
+{
+    const struct bbf_netty_field *fields;
+    return number < bbf_netty_fields(&fields) ? fields[number].field : NULL;
+}
+
+uint32_t bbf_kind_first_site(uint32_t number)
+{
+    struct bbf_tracker *t = bbf_agent.tracker;
+    char method[600];
+    uint32_t release = number < BBF_MAX_CLASSES ? atomic_load(&t->release_site[number]) : 0;
+    const struct bbf_site *site = bbf_site_get(t, release);
+    const char *class_name = site != NULL ? site->class_name : "?";
+    const char *dot = strrchr(class_name, '.');
+    snprintf(method, sizeof method, "?first-seen %s", dot != NULL ? dot + 1 : class_name);
+    struct bbf_site like = {.class_name = (char *)"",
+                            .method = method,
+                            .descriptor = (char *)(uintptr_t)class_name,
+                            .kind = BBF_SITE_ROOT,
+                            .memory = BBF_MEM_UNKNOWN};
+    return bbf_site_intern(t, &like);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/jvm/frames.h - the methods on a thread's own stack, and those of a class, as jmethodIDs
+ * (JVMTI).
+ *
+ * HotSpot before 23 (JDK-8313332) frees a class's table of jmethodIDs while another thread reads
+ * it: where the id of an obsolete method is asked for, as of a frame of a body from before a
+ * retransformation, the table grows, and who had the old one gets what the memory holds then, which
+ * crashes at the next use. So one thread of ours at a time asks (ADR 28).
+ *
+ * A jmethodID is good as long as its frame is: use it before the hook returns, keep none.
+ *
+ * Threads: any. No Java is called, nothing is put on the Java heap.
+ */
+#ifndef BBF_AGENT_JVM_FRAMES_H
+#define BBF_AGENT_JVM_FRAMES_H
+
+#include <jvmti.h>
+
+/*
+ * The calling thread's innermost frames, `most` of them at most, into `frames`: how many; -1 if
+ * there is no stack to be had, also where other threads asked for theirs for 20 ms and more.
+ */
+jint bbf_frames_here(jvmtiFrameInfo *frames, jint most);
+
+/* GetClassMethods: its arguments, its errors; Deallocate *methods. Waits as long for its turn, and
+ * asks then all the same: for want of an answer a class would be taken for another kind. */
+jvmtiError bbf_frames_of_class(jclass type, jint *n, jmethodID **methods);
+
+#endif

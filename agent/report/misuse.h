@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/report/misuse.h - uses of a buffer after its release: who released it, where it had been,
+ * who used it then. The hook that sees one (BBFlowShim.used, when Netty throws its
+ * IllegalReferenceCountException) hands in what it knows and the names of the methods on its own
+ * stack (agent/jvm/frames.h: no jmethodID outlives its frame); the agent thread adds like to like.
+ *
+ * Bounds: 64 uses that the agent thread has not looked at (it looks once a second, and before each
+ * report), 256 rows, 17 frames with ours, 4 KiB of names. What is beyond is counted in the total
+ * `misuse` only.
+ *
+ * Threads: seen in any, where it may wait for its turn to ask for a stack; the rest in the agent
+ * thread.
+ */
+#ifndef BBF_AGENT_REPORT_MISUSE_H
+#define BBF_AGENT_REPORT_MISUSE_H
+
+#include <jni.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * The life of `handle` (IGN: not known), of a buffer of that class number, was used by the current
+ * thread in the way `use` (BBF_L_USE_). False: a retain or release was suspected, but the exception
+ * that is being made is of another object's (a pool of the application brought ours back).
+ */
+bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
+                     uint64_t tid);
+
+/* Once a second: what was seen becomes rows; the first is logged, each new row goes to the live
+ * stream. */
+void bbf_misuse_look(void);
+/* Append each row's line to `out`: what a new client of the live stream missed. */
+void bbf_misuse_lines(struct bbf_buf *out);
+/* A reset: rows go. */
+void bbf_misuse_reset(void);
+/* Copy the rows. Looks first. BBF_ENOMEM. */
+int bbf_misuse_fill(struct bbf_snapshot *s);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/report/oom.h - when direct memory runs out: file= is written at once, as FILE-oom.EXT,
+ * while the buffers that filled it are still there. The thread that got the error only wakes the
+ * agent thread (BBFlowShim.exhausted) and is not held.
+ *
+ * Netty's OutOfDirectMemoryError is hooked where it is made, in every Netty. The JDK's
+ * OutOfMemoryError ("Cannot reserve … direct buffer memory") is made in java.nio.Bits, the one
+ * class of the boot loader that is hooked, and only with file= (agent/classes/hook.c).
+ *
+ * Threads: the agent thread.
+ */
+#ifndef BBF_AGENT_REPORT_OOM_H
+#define BBF_AGENT_REPORT_OOM_H
+
+#include <jni.h>
+
+#include "core/buf.h"
+
+/* Whenever the agent thread is awake, after `tick`. Writes at most one report a minute and 60 in
+ * all; the others are counted. */
+void bbf_oom_look(JNIEnv *env);
+/* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
+ */
+int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);
+/* What a report says of it, nothing if memory never ran out. */
+void bbf_oom_note(struct bbf_buf *out);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/sites.h"
+
+#include "agent/state.h"
+
+static uint32_t number(void *ctx, const struct bbf_plan_site *site)
+{
+    (void)ctx;
+    const struct bbf_site like = {.class_name = (char *)site->class_name,
+                                  .method = (char *)site->method,
+                                  .descriptor = (char *)site->descriptor,
+                                  .kind = site->kind,
+                                  .memory = site->memory,
+                                  .harmless = site->harmless};
+    return bbf_site_intern(bbf_agent.tracker, &like);
+}
+
+const struct bbf_plan_sites bbf_agent_sites = {.number = number};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * classfile/classfile.h - class bytes in, class bytes out: inserts calls into methods in
+ * place (no new locals, branches or frames, no dataflow) and can append one field. Knows no JVM and
+ * nothing of buffers: what to insert is asked of the caller, per method.
+ * Specification: JVMS (Java SE 25) ch. 4; JVMS 4; design.md: insertion.
+ *
+ * Invariants: the input is never written; output is only handed out when every offset in it was
+ * recomputed and re-checked; anything not understood leaves the method or class as it was, with a
+ * cause that is counted.
+ *
+ * Threads: any, no shared state.
+ */
+#ifndef BBF_CLASSFILE_H
+#define BBF_CLASSFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a class is untouched; the first two are not failures. */
+#define BBF_CF_CLASS_MAP(XX)                                                                       \
+    XX(CHANGED, "changed")                                                                         \
+    XX(NOTHING, "nothing to instrument")                                                           \
+    XX(TRUNCATED, "truncated class file")                                                          \
+    XX(MAGIC, "no class file")                                                                     \
+    XX(VERSION, "unknown class file version")                                                      \
+    XX(VALUE, "value class, a preview of the JVM")                                                 \
+    XX(POOL, "malformed constant pool")                                                            \
+    XX(POOL_FULL, "constant pool full")                                                            \
+    XX(STRUCTURE, "malformed fields, methods or attributes")                                       \
+    XX(NOMEM, "out of memory")
+
+/*
+ * What became of a method that the caller wanted instrumented. A method in which the plan found no
+ * place (say, all returns are fluent) is not counted. A branch over 32 KiB in a method without
+ * entry calls is LEFT_SIZE.
+ */
+#define BBF_CF_METHOD_MAP(XX)                                                                      \
+    XX(FULL, "full")                                                                               \
+    XX(ENTRY_JUMP, "entry only: a branch over 32 KiB")                                             \
+    XX(ENTRY_SIZE, "entry only: method too large")                                                 \
+    XX(LEFT_SIZE, "untouched: method too large")                                                   \
+    XX(LEFT_CODE, "untouched: unknown or malformed code")                                          \
+    XX(LEFT_FRAMES, "untouched: unknown or malformed StackMapTable")                               \
+    XX(LEFT_TABLES, "untouched: malformed exception table or attributes")                          \
+    XX(LEFT_THIS, "exit left out: a local that it loads may be overwritten by then")               \
+    XX(LEFT_POOL, "untouched: no room in the constant pool")                                       \
+    XX(LEFT_PLAN, "untouched: the planned calls do not fit the method")
+
+enum bbf_cf_class_result {
+#define XX(name, text) BBF_CF_##name,
+    BBF_CF_CLASS_MAP(XX)
+#undef XX
+        BBF_CF_CLASS_RESULTS
+};
+enum bbf_cf_method_result {
+#define XX(name, text) BBF_CF_METHOD_##name,
+    BBF_CF_METHOD_MAP(XX)
+#undef XX
+        BBF_CF_METHOD_RESULTS
+};
+const char *bbf_cf_class_text(enum bbf_cf_class_result result);
+const char *bbf_cf_method_text(enum bbf_cf_method_result result);
+
+/* Counted per call of bbf_cf_rewrite(); the caller adds them up. */
+struct bbf_cf_stats {
+    uint32_t methods[BBF_CF_METHOD_RESULTS];
+};
+
+/* What an inserted call pushes, in order. */
+enum bbf_cf_push {
+    BBF_CF_ALOAD,      /* value = local slot */
+    BBF_CF_ILOAD,      /* value = local slot */
+    BBF_CF_DUP,        /* the value about to be returned / just returned by an invoke / just cast */
+    BBF_CF_INT,        /* value = constant 0..65535+, as iconst/bipush/sipush/ldc_w */
+    BBF_CF_ARRAYLENGTH /* value = local slot of an array that is not null here */
+};
+
+enum { BBF_CF_MAX_ARGS = 6 };
+
+/*
+ * One inserted `invokestatic target`, whose arguments are pushed first. Locals must be parameters
+ * of a matching type (ILOAD: int and narrower), DUP comes before all other arguments and where a
+ * reference is on the stack (areturn, athrow, after a cast or a call that returns one); else
+ * LEFT_PLAN.
+ */
+struct bbf_cf_call {
+    uint16_t target; /* index into bbf_cf_config.targets */
+    uint8_t n_args;
+    struct {
+        uint8_t push; /* enum bbf_cf_push */
+        uint32_t value;
+    } args[BBF_CF_MAX_ARGS];
+};
+
+struct bbf_cf_target {
+    const char *class_name; /* internal, java/lang/BBFlowShim */
+    const char *method;
+    const char *descriptor; /* returns void */
+};
+
+/* Not NUL-terminated, points into the class file. */
+struct bbf_cf_str {
+    const char *s;
+    size_t len;
+};
+
+/* What the caller may look at while it plans. */
+struct bbf_cf_method {
+    struct bbf_cf_str class_name, super_name; /* internal; super "" for Object */
+    uint16_t class_access;
+    struct bbf_cf_str name, descriptor;
+    struct bbf_cf_str signature; /* generic (JVMS 4.7.9.1), unchecked: debug data; "" without */
+    uint16_t access;
+    const struct bbf_cf_code *code; /* opaque, for the two queries below */
+};
+/*
+ * May local `slot` no longer hold at an exit what it held at entry? An instruction stores to it
+ * (xstore, iinc, wide forms, the second half of a long/double), or it is a parameter that a
+ * StackMapTable frame does not keep as such (so that loading it could not be verified). Malformed
+ * code: true. Calls at exits that load such a local are left out (LEFT_THIS).
+ */
+bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
+
+enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
+
+/* The plan of one method, zeroed before the planner is called. n_entry == n_exit == 0 and
+ * after_call == false: the method is left alone. */
+struct bbf_cf_plan {
+    uint16_t n_entry;          /* calls at pc 0; legal in <init> for parameters only */
+    struct bbf_cf_call *entry; /* room for BBF_CF_MAX_ENTRY */
+    uint8_t n_areturn;         /* before each areturn */
+    struct bbf_cf_call areturn[BBF_CF_MAX_EXIT];
+    bool areturn_unless_fluent; /* not at `aload this|param; areturn` nor `getfield; areturn` */
+    uint8_t n_return;           /* before each (void) return; in <init> `this` may be loaded */
+    struct bbf_cf_call vreturn[BBF_CF_MAX_EXIT];
+    bool after_call;        /* ask after_call() and after_cast() for each site of this method */
+    bool before_athrow_set; /* before each athrow: one call */
+    struct bbf_cf_call before_athrow;
+};
+
+struct bbf_cf_config {
+    const struct bbf_cf_target *targets;
+    size_t n_targets;
+    /* Append this field if field_name is not NULL and the class has no field of that name. */
+    const char *field_name, *field_descriptor;
+    uint16_t field_access;
+
+    void *ctx;
+    /* The cheap question: may a class whose constant pool holds this Utf8 be of interest? The class
+     * is parsed on only if one answer is true. NULL: always. */
+    bool (*interesting)(void *ctx, const char *utf8, size_t len);
+    /* Plan one method that has Code. Called once per method, in order. */
+    void (*plan)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan);
+    /* For a method with after_call: what follows an invoke of owner.name descriptor (not asked for
+     * one directly before areturn or pop). Return true and fill *call to insert. NULL: none. */
+    bool (*after_call)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,
+                       struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                       struct bbf_cf_call *call);
+    /* Is after_call() asked for such an invoke directly before areturn or pop as well? NULL: no. */
+    bool (*always_after)(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode);
+    /* The same for what follows a checkcast to the class `type` ("[…" for arrays). NULL: none. */
+    bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
+                       struct bbf_cf_call *call);
+    /* Where the new class goes. NULL: malloc. */
+    uint8_t *(*allocate)(void *ctx, size_t size);
+};
+
+/*
+ * Rewrite `in`. On BBF_CF_CHANGED *out (from config->allocate) and *out_len are the new class;
+ * otherwise *out is NULL and the class is to be left as it is. `stats` is zeroed and filled.
+ */
+enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
+                                        const struct bbf_cf_config *config, uint8_t **out,
+                                        size_t *out_len, struct bbf_cf_stats *stats);
+
+/*
+ * What F asks of a class that is named like ByteBuf (design.md: hidden field): is it a class (no
+ * interface) that extends java/lang/Object, and how many instance fields does it declare, is one
+ * named `field`? Errors: BBF_EFORMAT.
+ */
+struct bbf_cf_shape {
+    bool is_interface, extends_object, has_field;
+    unsigned instance_fields;
+};
+int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf_cf_shape *shape);
+
+/*
+ * Replace Utf8 constants that equal `from` by `to` (lengths may differ): how one shim serves JDKs
+ * that named a method differently. *out is malloc'd. Errors: BBF_EFORMAT, BBF_ENOMEM.
+ */
+struct bbf_cf_rename {
+    const char *from, *to;
+};
+int bbf_cf_rename_utf8(const uint8_t *in, size_t len, const struct bbf_cf_rename *renames,
+                       size_t n_renames, uint8_t **out, size_t *out_len);
+
+#endif

@@ -1,0 +1,16 @@
+# cmake --install: command, agent, man page, completion, documents, licence, in GNU's folders.
+install(TARGETS bbflow RUNTIME)
+if(BBF_AGENT)
+  install(TARGETS agent LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(FILES docs/man/bbflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES client/bbflow.bash RENAME bbflow
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+# As in the source, so that the links from one document to another hold.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
+
+# Where the command looks for the agent (client/verbs.c): the way from its folder to the library's,
+# so that an installation may be moved, and DESTDIR does not matter.
+file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+target_compile_definitions(bbf_client PRIVATE BBF_LIB_FROM_BIN="${lib_from_bin}")

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * core/layout.h - the words that C and the boot shim share: records (lives), nodes, stripes, the
+ * shared page, and the bits in them. It stands here once: java-shim/layout_java.c prints the same
+ * list as java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
+ *
+ * Widths: a word is loaded and stored at one width always (8-byte loads after 4-byte stores stall,
+ * design.md: record). Every 8-byte word is aligned. design.md: memory safety is the specification.
+ *
+ *   handle ($bbf)   generation:32 | record:32      0 = never seen
+ *   record, 64 B    path   generation:32 | node:32        where the life stands
+ *                   life   generation:32 | flags | state  who owns the record (design.md: record)
+ *                   run    node:32 | class:16 | count:16  released lives not yet charged (sticky)
+ *                   jweak  JNI weak reference             agent thread only
+ *                   refs   generation:32 | memory:8 | class:12 | count:12   hint for the bucket
+ *                   size   generation:32 | bytes:32
+ *                   parent handle of the life it was derived from, 0
+ *                   next   free list link while free; seconds since start at open while open
+ *                   batch  link of the global stack of batches; while open low half of the tid
+ *                          that opened it, or with MAPPED its place in the map;
+ *                          CLOSED and STICKY: that released it by a plain close, 0 = another end
+ *   node, 64 B      four children key:32 | node:32, site, parent, depth, flags, children, unknown
+ *   key             site, or (bucket + 1) << 24 | site where the bucket differs from the parent's
+ */
+#ifndef BBF_CORE_LAYOUT_H
+#define BBF_CORE_LAYOUT_H
+
+#include <limits.h>
+#include <stdint.h>
+
+/* Offsets in bytes, bits and reserved numbers. All fit an int. */
+#define BBF_LAYOUT(XX)                                                                             \
+    XX(RECORD_SHIFT, 6)                                                                            \
+    XX(REC_PATH, 0)                                                                                \
+    XX(REC_LIFE, 8)                                                                                \
+    XX(REC_RUN, 16)                                                                                \
+    XX(REC_JWEAK, 24)                                                                              \
+    XX(REC_REFS, 32)                                                                               \
+    XX(REC_SIZE, 40)                                                                               \
+    XX(REC_PARENT, 48)                                                                             \
+    XX(REC_NEXT, 56)                                                                               \
+    XX(REC_BATCH, 60)                                                                              \
+    /* life: state in the low byte, flags above */                                                 \
+    XX(OPEN, 1)                                                                                    \
+    XX(CLOSED, 2)                                                                                  \
+    XX(DEAD, 3)                                                                                    \
+    XX(STATE, 3)                                                                                   \
+    XX(CONV, 0x100)                                                                                \
+    XX(STICKY, 0x200)                                                                              \
+    XX(STOPPED,                                                                                    \
+       0x400) /* opened before a stop: what ended it may not have been seen (design.md: stop) */   \
+    XX(MAPPED, 0x800)   /* its buffer has no field: an entry of the map leads here (trie/map.h) */ \
+    XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has made it its own by CAS */     \
+    XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object lives on, and sampling passed it over */  \
+    /* reserved records: 0 stands for "never seen", IGN and NEVER are handles without a life */    \
+    XX(RECORD_IGN, 1)                                                                              \
+    XX(RECORD_NEVER, 2)                                                                            \
+    /* marks on a pooled object of the application without a life (docs/adr/0034): it was          \
+     * released, */                                                                                \
+    /* its count came back before that was over, it is given back without and with a count, taken  \
+     */                                                                                            \
+    XX(RECORD_ENDING, 3)                                                                           \
+    XX(RECORD_RETURNED, 4)                                                                         \
+    XX(RECORD_IDLE, 5)                                                                             \
+    XX(RECORD_COUNTED, 6)                                                                          \
+    XX(RECORD_AGAIN, 7)                                                                            \
+    XX(HANDLE_GIVEN, 0x40000000) /* in a closed life's handle: the object is given back */         \
+    XX(FIRST_RECORD, 64)                                                                           \
+    XX(BATCH, 64)                                                                                  \
+    /* refs: memory byte, class number, count (stops at its top; the bucket needs 6) */            \
+    XX(REFS_COUNT, 0xfff)                                                                          \
+    XX(CLASS_SHIFT, 12)                                                                            \
+    XX(CLASS_MASK, 0xfff)                                                                          \
+    XX(MEM_SHIFT, 24)                                                                              \
+    XX(MEM_KIND, 3)                                                                                \
+    XX(MEM_HARMLESS, 4)                                                                            \
+    XX(MEM_STATIC, 8)                                                                              \
+    XX(MEM_FOREIGN, 16)                                                                            \
+    XX(MEM_FIRST_SEEN, 32)                                                                         \
+    /* nodes */                                                                                    \
+    XX(NODE_SHIFT, 6)                                                                              \
+    XX(NODE_SITE, 32)                                                                              \
+    XX(NODE_PARENT, 36)                                                                            \
+    XX(NODE_DEPTH, 40)                                                                             \
+    XX(NODE_FLAGS, 44)                                                                             \
+    XX(NODE_CHILDREN, 48)                                                                          \
+    XX(NODE_UNKNOWN, 56)                                                                           \
+    XX(INLINE_CHILDREN, 4)                                                                         \
+    XX(FLAG_NO_STEPS, 1) /* depth limit, ?raced, ?before-reset: no step leads on */                \
+    XX(FLAG_FULL, 2)     /* maxChildren reached: known children only */                            \
+    XX(FLAG_LOOP, 4)     /* some edge leads back here */                                           \
+    XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
+    XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
+    XX(FLAG_RATE_SHIFT, 16) /* index of the sampling rate of its root; 0 = every life */           \
+    XX(FLAG_RATE, 15)                                                                              \
+    XX(FLAG_CLINIT, 0x100000) /* here or above a class initialiser had the buffer */               \
+    XX(KEY_BUCKET_SHIFT, 24)                                                                       \
+    XX(ARENA_SHIFT, 20) /* node id = arena:11 | index:20; arena 0 holds the reserved nodes */      \
+    XX(NODE_NONE, 0)                                                                               \
+    XX(NODE_IGNORE, 1) /* for a root: not followed (trackDirectOnly, sample, off) */               \
+    XX(NODE_RACED, 2)                                                                              \
+    XX(NODE_BEFORE_RESET, 3)                                                                       \
+    XX(OVERFLOW_BITS, 21) /* entries of an arena's overflow table, 4 B each */                     \
+    /* reserved sites */                                                                           \
+    XX(SITE_RACED, 1)                                                                              \
+    XX(SITE_BEFORE_RESET, 2)                                                                       \
+    XX(MAX_SITES, 65536)                                                                           \
+    /* what a root hook passes: site | memory byte << 16 */                                        \
+    XX(META_MEM_SHIFT, 16)                                                                         \
+    XX(SAMPLE_N, 0xffffff)                                                                         \
+    XX(SAMPLE_RATE_SHIFT, 24)                                                                      \
+    XX(RATES, 16) /* in use since the start, with that of every life */                            \
+    XX(META_SITE, 0xffff)                                                                          \
+    /* slots: batches of 64 lie 32 KiB apart (card-table sharing, design.md: garbage detection) */ \
+    XX(CHUNK_SHIFT, 16)                                                                            \
+    XX(CHUNKS, 256)                                                                                \
+    /* stripes: one carrier thread each */                                                         \
+    XX(STRIPE_SHIFT, 11)                                                                           \
+    XX(STRIPES, 1024)                                                                              \
+    XX(STRIPE_OWNER, 0)                                                                            \
+    XX(STRIPE_HEAD, 8)                                                                             \
+    XX(STRIPE_COUNT, 12)                                                                           \
+    XX(STRIPE_TALLY, 16) /* six 8-byte counters, see TALLY_ */                                     \
+    XX(STRIPE_RUN, 64)   /* 64 words node | class | count */                                       \
+    XX(RUN_SLOTS, 64)                                                                              \
+    XX(STRIPE_NEXT_ENDED, 576)                                                                     \
+    XX(STRIPE_USE, 580)     /* class | USE_ << CLASS_SHIFT */                                      \
+    XX(STRIPE_SUSPECT, 584) /* long: handle whose use Netty may refuse, 0 = none */                \
+    XX(STRIPE_RANDOM, 592)  /* long: state of its thread's draws (sample=) */                      \
+    XX(STRIPE_ENDED, 1024)  /* the last ends: handle, node:32 | tid:32 */                          \
+    XX(ENDED_SLOTS, 64)                                                                            \
+    XX(USE_RELEASE, 0)                                                                             \
+    XX(USE_RETAIN, 1)                                                                              \
+    XX(USE_ACCESS, 2)                                                                              \
+    XX(RUN_FULL, 0xffff)                                                                           \
+    XX(SPILL_ABOVE, 192)                                                                           \
+    XX(TALLY_DROPPED_STEPS, 0)                                                                     \
+    XX(TALLY_RACED_STEPS, 1)                                                                       \
+    XX(TALLY_DROPPED_LIVES, 2)                                                                     \
+    XX(TALLY_MISUSE, 3)                                                                            \
+    XX(TALLY_HOLDERS_UNKNOWN, 4)                                                                   \
+    XX(TALLY_DEEP_STEPS, 5) /* those of the dropped steps that maxDepth refused */                 \
+    XX(TALLIES, 6)                                                                                 \
+    /* the shared page: what every hook reads is in 64 bytes that the agent alone writes to */     \
+    XX(SHARED_MIXED, 0) /* int: MIXED_ bits; 0: hooks may go their short way */                    \
+    XX(SHARED_FLAGS, 4)                                                                            \
+    XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
+    XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
+    XX(SHARED_RECORDS, 16)   /* long: address of the records */                                    \
+    XX(SHARED_OWN, 24)       /* int: 1 = there is a KIND_OWN */                                    \
+    XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
+    XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
+    XX(SHARED_UNTRACKED, 80) /* long: chunks of the adaptive allocator */                          \
+    XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
+    XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
+    XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
+    XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
+    XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
+    XX(SHARED_TALLY, 128)    /* the six tallies of threads without a stripe */                     \
+    XX(SHARED_UNSIZED, 176)  /* long: lives met late whose size is unknown */                      \
+    XX(SHARED_SIZE_OF, 184)  /* int: class number of the last of them */                           \
+    XX(SHARED_HIDER, 188)    /* int: the same of the next */                                       \
+    XX(SHARED_HIDDEN, 192)   /* long: ends of buffers whose count came back unseen */              \
+    XX(SHARED_EARLY, 200)    /* long: counts that came back before deallocate() was over */        \
+    XX(SHARED_EARLY_OF, 208) /* int: class number of the last of them */                           \
+    XX(SHARED_USED, 1024)    /* a byte a stripe: 1 = a thread had it once; others are not read */  \
+    XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (design.md: hot path) */    \
+    XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is there yet: the hooks do nothing */     \
+    XX(SHARED_NODES_FULL, 1)                                                                       \
+    XX(SHARED_DIRECT_ONLY, 2)                                                                      \
+    XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \
+    XX(SHARED_PAUSED, 8)  /* hooks come or go: nothing opens, and nothing is marked as ignored */  \
+    XX(SHARED_MAP, 16)    /* the table of map mode can be written to */                            \
+    XX(SHARED_UNSEEN, 32) /* the hooks were away: a first sight may be of a released buffer */     \
+    /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
+    XX(MAP_BUCKET_BITS, 18)                                                                        \
+    XX(MAP_BUCKET_SHIFT, 6)                                                                        \
+    XX(MAP_GENERATION_SHIFT, 24) /* entry = pending:1 | tag:7 | generation:32 | record:24 */       \
+    XX(MAP_TAG_SHIFT, 56)                                                                          \
+    XX(MAP_TAG_MASK, 0x7f)                                                                         \
+    /* beside each record: the composite that owns the buffer, as generation:20 of the life |      \
+     * generation:20 and record:24 of the composite's life (struct bbf_after) */                   \
+    XX(AFTER_SIZE, 24)                                                                             \
+    XX(AFTER_OWNER, 0)                                                                             \
+    XX(OWNER_RECORD_BITS, 24)                                                                      \
+    XX(OWNER_GENERATION_BITS, 20)                                                                  \
+    /* what the shim learns of a class (instrument/netty.c), low half; offset of a field in the    \
+     * high */                                                                                     \
+    XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
+    XX(KIND_MEM_SHIFT, 16)                                                                         \
+    XX(KIND_OWN, 0x1000)      /* an owner of a class that is not Netty's: it may be pooled */      \
+    XX(KIND_OWNER, 0x40000)   /* owns a count whose release is hooked */                           \
+    XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with a count of its own that we cannot hook */          \
+    XX(KIND_VIEW, 0x100000)   /* its owner is behind the field at the offset */                    \
+    XX(KIND_HOLDER, 0x200000) /* its content is behind the field at the offset */                  \
+    XX(KIND_FIELD, 0x400000)  /* inherits the hidden field */                                      \
+    XX(KIND_UNKNOWN_HOLDER, 0x800000)                                                              \
+    XX(KIND_MAPPED, 0x1000000)    /* a ByteBuf without the field: by the map */                    \
+    XX(KIND_NEVER, 0x2000000)     /* constant, unreleasable: not by the map; harmless if OWNER */  \
+    XX(KIND_COUNT_INT, 0x4000000) /* an owner: its count is an int at the offset (map mode) */     \
+    XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
+    XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \
+    XX(KIND_ELEMENTS, 0x20000000) /* an array or list: array's and size's offsets, 16 bits each */ \
+    XX(KIND_PERMANENT, 0x40000000) /* of a class that is never unloaded */                         \
+    /* the table of such classes: groups of entries of 16 B, narrow klass:32, 0:32, kind */        \
+    XX(KIND_ENTRY_SHIFT, 4)                                                                        \
+    XX(KIND_WAYS, 4)                                                                               \
+    XX(KIND_GROUP_SHIFT, 6)                                                                        \
+    XX(KIND_GROUP_BITS, 8)                                                                         \
+    /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
+     */                                                                                            \
+    XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
+    XX(KIND_FIELD_DEPTH, 40)                                                                       \
+    XX(KIND_FIELD_NAME, 48)                                                                        \
+    XX(KIND_NO_DEPTH, 0xff)                                                                        \
+    /* a step through a field chain gives up after so many */                                      \
+    XX(MAX_UNWRAP, 8)                                                                              \
+    /* lists in lists */                                                                           \
+    XX(MAX_NESTED, 3)
+
+enum bbf_layout {
+#define XX(name, value) BBF_L_##name = (value),
+    BBF_LAYOUT(XX)
+#undef XX
+};
+
+#define BBF_GENERATION(word) ((uint32_t)((word) >> 32))
+#define BBF_LOW(word)        ((uint32_t)(word))
+#define BBF_WORD(high, low)  ((uint64_t)(high) << 32 | (uint32_t)(low))
+
+#define BBF_HANDLE_IGN        BBF_WORD(UINT32_MAX, BBF_L_RECORD_IGN)
+#define BBF_HANDLE_NEVER      BBF_WORD(UINT32_MAX, BBF_L_RECORD_NEVER)
+#define BBF_HANDLE_MARK(name) BBF_WORD(UINT32_MAX, BBF_L_RECORD_##name)
+
+/* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass:
+ * MAGIC + number << 32. javac folds offsets into them, so the low half is kept and added. */
+#define BBF_SHIM_ADDRESSES(XX)                                                                     \
+    XX(NODES, 2)                                                                                   \
+    XX(OVERFLOW, 3)                                                                                \
+    XX(ROOTS, 4)                                                                                   \
+    XX(STRIPES_AT, 5)                                                                              \
+    XX(SHARED, 6)                                                                                  \
+    XX(RECORD_MASK, 7)                                                                             \
+    XX(ARRAY_BASE, 8)                                                                              \
+    XX(ARRAY_SCALE, 9)                                                                             \
+    XX(MAP, 10)                                                                                    \
+    XX(RATE_ROOTS, 11)                                                                             \
+    XX(AFTER, 12)                                                                                  \
+    XX(KINDS_AT, 13)
+#define BBF_SHIM_MAGIC        UINT64_C(0x7bbf10c000000000)
+#define BBF_SHIM_ADDRESS_MASK 15 /* of the number, above the low half */
+
+enum bbf_shim_address {
+#define XX(name, number) BBF_SHIM_##name = (number),
+    BBF_SHIM_ADDRESSES(XX)
+#undef XX
+};
+#define XX(name, number)                                                                           \
+    _Static_assert((number) > 0 && (number) <= BBF_SHIM_ADDRESS_MASK, #name " has no place");
+BBF_SHIM_ADDRESSES(XX)
+#undef XX
+
+#endif

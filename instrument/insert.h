@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * instrument/insert.h - private to instrument/: the methods of the shim that are called, and how a
+ * call and its site are put together. No state; threads: any.
+ */
+#ifndef BBF_INSTRUMENT_INSERT_H
+#define BBF_INSTRUMENT_INSERT_H
+
+#include <string.h>
+
+#include "instrument/netty.h"
+#include "instrument/plan.h"
+
+/* ---- targets in the shim ---- */
+
+#define O "Ljava/lang/Object;"
+#define TARGETS(XX)                                                                                \
+    XX(STEP, "step", "(" O "I)V")                                                                  \
+    XX(STEP2, "step2", "(" O O "I)V")                                                              \
+    XX(STEP_OBJECT, "stepObject", "(" O "I)V")                                                     \
+    XX(EXIT, "exit", "(" O O "I)V")                                                                \
+    XX(EXIT2, "exit2", "(" O O O "I)V")                                                            \
+    XX(EXIT_WALK, "exitWalk", "(" O "II)V")                                                        \
+    XX(ROOT, "root", "(" O "II)V")                                                                 \
+    XX(ROOT_KEEP, "rootKeep", "(" O "II)V")                                                        \
+    XX(RELEASE, "release", "(" O "Z)V")                                                            \
+    XX(RELEASES, "releases", "(" O "I)V")                                                          \
+    XX(RECOUNT, "recount", "(" O "I)V")                                                            \
+    XX(COPIED, "copied", "(" O O ")V")                                                             \
+    XX(GIVEN_BACK, "givenBack", "(" O ")V")                                                        \
+    XX(REFS, "refs", "(" O "I)V")                                                                  \
+    XX(DERIVE, "derive", "(" O O "I)V")                                                            \
+    XX(RESIZED, "resized", "(" O "I)V")                                                            \
+    XX(ALIAS, "alias", "(" O O ")V")                                                               \
+    XX(WRAP, "wrap", "(" O O ")V")                                                                 \
+    XX(ALIAS_TEST, "aliasObject", "(" O O ")V")                                                    \
+    XX(NEVER, "never", "(" O ")V")                                                                 \
+    XX(CHUNK, "chunk", "(" O ")V")                                                                 \
+    XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
+    XX(MISUSE, "misuse", "(" O ")V")                                                               \
+    XX(EXHAUSTED, "exhausted", "()V")                                                              \
+    XX(ADOPT, "adopt", "(" O O ")V")                                                               \
+    XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
+    XX(ADOPT_LAST, "adoptLast", "(" O ")V")                                                        \
+    XX(DISOWN, "disown", "(" O "II)V")                                                             \
+    XX(MADE, "made", "(" O ")V")                                                                   \
+    XX(CLOSED, "closed", "(" O "I)V")                                                              \
+    XX(USING, "using", "(" O "I)V")                                                                \
+    XX(REFUSED, "refused", "()V")                                                                  \
+    XX(COUNTING, "counting", "(" O "I)V")
+
+enum target {
+#define XX(id, name, descriptor) TARGET_##id,
+    TARGETS(XX)
+#undef XX
+        N_TARGETS
+};
+
+/* ---- small builders ---- */
+
+static inline struct bbf_cf_call call_of(enum target target)
+{
+    return (struct bbf_cf_call){.target = (uint16_t)target};
+}
+
+static inline void push(struct bbf_cf_call *call, enum bbf_cf_push kind, uint32_t value)
+{
+    call->args[call->n_args].push = (uint8_t)kind;
+    call->args[call->n_args++].value = value;
+}
+
+static inline bool same(struct bbf_cf_str s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
+}
+
+static inline bool head(struct bbf_cf_str s, const char *text)
+{
+    size_t k = strlen(text);
+    return s.len >= k && memcmp(s.s, text, k) == 0;
+}
+
+static inline bool tail(struct bbf_cf_str s, const char *text)
+{
+    size_t k = strlen(text);
+    return s.len >= k && memcmp(s.s + s.len - k, text, k) == 0;
+}
+
+static inline void plan_entry(struct bbf_cf_plan *plan, struct bbf_cf_call call)
+{
+    plan->entry[plan->n_entry++] = call;
+}
+
+/* Intern a site: its number, 0 at the limit or where a name is longer than any JVM's tools print.
+ * Names are borrowed for the call; `suffix` is put behind the method's. */
+uint32_t bbf__plan_site(const struct bbf_plan_class *c, enum bbf_site_kind kind,
+                        struct bbf_cf_str class_name, struct bbf_cf_str method, const char *suffix,
+                        struct bbf_cf_str descriptor, enum bbf_memory memory, bool harmless);
+
+/* Plan one of Netty's own methods, which `hook` is for. `m` is borrowed for the call. */
+void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                     const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "instrument/netty.h"
+
+#include <string.h>
+
+static bool ends_with(const char *s, size_t len, const char *tail)
+{
+    size_t k = strlen(tail);
+    return len >= k && memcmp(s + len - k, tail, k) == 0;
+}
+
+static bool equals(struct bbf_cf_str s, const char *text)
+{
+    return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
+}
+
+static bool starts_with(const char *s, size_t len, const char *head)
+{
+    size_t k = strlen(head);
+    return len >= k && memcmp(s, head, k) == 0;
+}
+
+/* ---- packages ---- */
+
+size_t bbf_netty_prefix(const char *name, size_t len)
+{
+    static const char *const packages[] = {"buffer/",    "channel/",  "handler/", "util/",
+                                           "bootstrap/", "resolver/", "example/"};
+    for (size_t i = 0; i + 6 < len; i++) {
+        if ((i > 0 && name[i - 1] != '/') || memcmp(name + i, "netty/", 6) != 0)
+            continue;
+        for (size_t p = 0; p < sizeof packages / sizeof *packages; p++)
+            if (starts_with(name + i + 6, len - i - 6, packages[p]))
+                return i + 6;
+    }
+    return 0;
+}
+
+size_t bbf_netty_buffer_prefix(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (prefix == 0 || !starts_with(name + prefix, len - prefix, "buffer/"))
+        return 0;
+    return memchr(name + prefix + 7, '/', len - prefix - 7) == NULL ? prefix : 0;
+}
+
+bool bbf_netty_internal(const char *name, size_t len)
+{
+    static const char *const internals[] = {
+        "util/",
+        "buffer/Pool",
+        "buffer/Unpooled",
+        "buffer/Abstract",
+        "buffer/Wrapped",
+        "buffer/Adaptive",
+        "buffer/UnsafeByteBufUtil",
+        "buffer/SimpleLeakAware", /* they hand each call to the buffer that they watch */
+        "buffer/AdvancedLeakAware",
+        "buffer/CompositeByteBuf$",
+        /* They hand each message to the next handler, or to the two of a codec (ADR 32, 36) ... */
+        "channel/AbstractChannel", /* its $AbstractUnsafe and AbstractChannelHandlerContext too */
+        "channel/ChannelDuplexHandler",
+        "channel/ChannelInboundHandlerAdapter",
+        "channel/ChannelOutboundHandlerAdapter",
+        "channel/CombinedChannelDuplexHandler",
+        "channel/DefaultChannelPipeline",
+        "channel/embedded/EmbeddedChannel",
+        /* ... measure it, or keep it until it is sent and then release it once. */
+        "channel/ChannelOutboundBuffer",
+        "channel/DefaultMessageSizeEstimator",
+        "channel/unix/IovArray",
+        "channel/unix/UnixChannelUtil",
+    };
+    size_t prefix = bbf_netty_prefix(name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof internals / sizeof *internals; i++)
+        if (starts_with(name + prefix, len - prefix, internals[i]))
+            return true;
+    return false;
+}
+
+static bool is_netty(const char *name, size_t len, const char *rest)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
+}
+
+/* A transport's methods that send a message; what they allocate for that is a step as before. */
+static bool sends(const char *name, size_t len, struct bbf_cf_str method)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    return prefix > 0 && starts_with(name + prefix, len - prefix, "channel/") &&
+           (starts_with(method.s, method.len, "doWrite") || equals(method, "writeBytes") ||
+            equals(method, "filterOutboundMessage") || equals(method, "newDirectBuffer") ||
+            equals(method, "processMessage") || equals(method, "isSingleDirectBuffer"));
+}
+
+bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method)
+{
+    return is_netty(name, len, "buffer/ByteBufUtil") || equals(method, "acceptInboundMessage") ||
+           equals(method, "acceptOutboundMessage") || equals(method, "calculateSize") ||
+           sends(name, len, method);
+}
+
+bool bbf_netty_exhausted(const char *name, size_t len)
+{
+    return is_netty(name, len, "util/internal/OutOfDirectMemoryError");
+}
+
+bool bbf_netty_refused(const char *name, size_t len)
+{
+    return is_netty(name, len, "util/IllegalReferenceCountException");
+}
+
+/* ---- types ---- */
+
+static const char *const holder_types[] = {
+    "util/ReferenceCounted",
+    "buffer/ByteBufHolder",
+    "buffer/DefaultByteBufHolder",
+    "handler/codec/http/HttpContent",
+    "handler/codec/http/LastHttpContent",
+    "handler/codec/http/FullHttpMessage",
+    "handler/codec/http/FullHttpRequest",
+    "handler/codec/http/FullHttpResponse",
+    "handler/codec/http/multipart/HttpData",
+    "handler/codec/http/multipart/Attribute",
+    "handler/codec/http/multipart/FileUpload",
+    "handler/codec/http/multipart/InterfaceHttpData",
+    "handler/codec/http/websocketx/WebSocketFrame",
+    "handler/codec/http/websocketx/TextWebSocketFrame",
+    "handler/codec/http/websocketx/BinaryWebSocketFrame",
+    "handler/codec/http/websocketx/ContinuationWebSocketFrame",
+    "handler/codec/http/websocketx/PingWebSocketFrame",
+    "handler/codec/http/websocketx/PongWebSocketFrame",
+    "handler/codec/http/websocketx/CloseWebSocketFrame",
+    "handler/codec/http2/Http2DataFrame",
+    "handler/codec/http2/Http2GoAwayFrame",
+    "handler/codec/http2/Http2UnknownFrame",
+    "handler/codec/dns/DnsRawRecord",
+    "handler/codec/memcache/MemcacheContent",
+    "handler/codec/mqtt/MqttPublishMessage",
+    "handler/codec/redis/BulkStringRedisContent",
+    "handler/codec/smtp/SmtpContent",
+    "handler/codec/stomp/StompContentSubframe",
+    "handler/codec/stomp/StompFrame",
+    "channel/socket/DatagramPacket",
+    "channel/AddressedEnvelope",
+    "handler/codec/http/DefaultHttpContent",
+    "handler/codec/http/DefaultLastHttpContent",
+    "handler/codec/http/DefaultFullHttpRequest",
+    "handler/codec/http/DefaultFullHttpResponse",
+    "handler/codec/http2/DefaultHttp2DataFrame",
+    "handler/codec/spdy/SpdyDataFrame",
+    "handler/codec/memcache/LastMemcacheContent",
+    "handler/codec/memcache/binary/FullBinaryMemcacheRequest",
+    "handler/codec/memcache/binary/FullBinaryMemcacheResponse",
+    "handler/codec/redis/FullBulkStringRedisMessage",
+    "handler/codec/redis/LastBulkStringRedisContent",
+    "handler/codec/smtp/LastSmtpContent",
+    "handler/codec/stomp/LastStompContentSubframe",
+    "handler/codec/haproxy/HAProxyTLV",
+    "handler/codec/haproxy/HAProxyMessage",
+    "handler/codec/redis/ArrayRedisMessage",
+    "handler/ssl/PemEncoded",
+    "channel/sctp/SctpMessage",
+    "channel/unix/DomainDatagramPacket",
+};
+
+/* What handlers of a whole protocol declare; some of its messages hold a buffer. */
+static const char *const message_types[] = {
+    "handler/codec/http/HttpObject",
+    "handler/codec/http/HttpMessage",
+    "handler/codec/http/HttpRequest",
+    "handler/codec/http/HttpResponse",
+    "handler/codec/http2/Http2Frame",
+    "handler/codec/http2/Http2StreamFrame",
+    "handler/codec/spdy/SpdyFrame",
+    "handler/codec/dns/DnsRecord",
+    "handler/codec/dns/DnsMessage",
+    "handler/codec/dns/DnsQuery",
+    "handler/codec/dns/DnsResponse",
+    "handler/codec/memcache/MemcacheMessage",
+    "handler/codec/memcache/MemcacheObject",
+    "handler/codec/memcache/binary/BinaryMemcacheRequest",
+    "handler/codec/memcache/binary/BinaryMemcacheResponse",
+    "handler/codec/mqtt/MqttMessage",
+    "handler/codec/redis/RedisMessage",
+    "handler/codec/stomp/StompSubframe",
+};
+
+enum bbf_type bbf_netty_type(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (prefix == 0)
+        return BBF_TYPE_NONE;
+    struct bbf_cf_str rest = {name + prefix, len - prefix};
+    if (equals(rest, "buffer/ByteBuf"))
+        return BBF_TYPE_BYTEBUF;
+    if (bbf_netty_buffer_prefix(name, len) != 0 && ends_with(name, len, "ByteBuf"))
+        return BBF_TYPE_BUFFER;
+    for (size_t i = 0; i < sizeof holder_types / sizeof *holder_types; i++)
+        if (equals(rest, holder_types[i]))
+            return BBF_TYPE_HOLDER;
+    for (size_t i = 0; i < sizeof message_types / sizeof *message_types; i++)
+        if (equals(rest, message_types[i]))
+            return BBF_TYPE_MESSAGE;
+    return BBF_TYPE_NONE;
+}
+
+static const char *const handler_methods[] = {
+    "channelRead", "channelRead0",         "messageReceived",
+    "write",       "writeAndFlush",        "encode",
+    "decode",      "userEventTriggered",   "decodeLast",
+    "callDecode",  "acceptInboundMessage", "acceptOutboundMessage",
+};
+
+bool bbf_netty_handler_method(struct bbf_cf_str name)
+{
+    for (size_t i = 0; i < sizeof handler_methods / sizeof *handler_methods; i++)
+        if (equals(name, handler_methods[i]))
+            return true;
+    return false;
+}
+
+bool bbf_netty_adds_to_list(struct bbf_cf_str name)
+{
+    return equals(name, "decode") || equals(name, "decodeLast") || equals(name, "encode");
+}
+
+bool bbf_netty_interesting(const char *utf8, size_t len)
+{
+    /* Every tracked type's name has "netty/" and one of these, in a descriptor or as a class. */
+    if (len >= 11 && (memmem(utf8, len, "ByteBuf", 7) != NULL ||
+                      (memmem(utf8, len, "netty/", 6) != NULL && bbf_netty_prefix(utf8, len) != 0)))
+        return true;
+    if (len > 12 && utf8[0] == '(' && memmem(utf8, len, "netty/", 6) != NULL)
+        return true;
+    return bbf_netty_handler_method((struct bbf_cf_str){utf8, len});
+}
+
+bool bbf_netty_chunk(const char *class_name, size_t class_len, const char *type, size_t type_len)
+{
+    size_t prefix = bbf_netty_buffer_prefix(class_name, class_len);
+    return prefix > 0 && ends_with(type, type_len, "netty/buffer/AbstractByteBuf") &&
+           starts_with(class_name + prefix, class_len - prefix, "buffer/Adaptive");
+}
+
+/* ---- hooks ---- */
+
+#define ALLOCATOR(name)                                                                            \
+    {name, "newHeapBuffer", "(II)", BBF_HOOK_ROOT, "heapBuffer", BBF_MEM_HEAP, false, 1},          \
+    {                                                                                              \
+        name, "newDirectBuffer", "(II)", BBF_HOOK_ROOT, "directBuffer", BBF_MEM_DIRECT, false, 1   \
+    }
+#define COMPOSITES(name)                                                                           \
+    {name,                                                                                         \
+     "compositeHeapBuffer",                                                                        \
+     "(I)",                                                                                        \
+     BBF_HOOK_ROOT,                                                                                \
+     "compositeBuffer",                                                                            \
+     BBF_MEM_COMPOSITE,                                                                            \
+     false,                                                                                        \
+     BBF_NO_SIZE},                                                                                 \
+    {                                                                                              \
+        name, "compositeDirectBuffer", "(I)", BBF_HOOK_ROOT, "compositeBuffer", BBF_MEM_COMPOSITE, \
+            false, BBF_NO_SIZE                                                                     \
+    }
+#define WRAPS(descriptor, harmless, size)                                                          \
+    {                                                                                              \
+        "Unpooled", "wrappedBuffer", descriptor, BBF_HOOK_ROOT_KEEP, "wrappedBuffer",              \
+            BBF_MEM_UNKNOWN, harmless, size                                                        \
+    }
+#define PLAIN(name, method, descriptor, kind)                                                      \
+    {                                                                                              \
+        name, method, descriptor, kind, NULL, BBF_MEM_UNKNOWN, false, BBF_NO_SIZE                  \
+    }
+#define RESIZED(name) PLAIN(name, "capacity", "(I)", BBF_HOOK_RESIZED)
+#define ALIAS(name)   PLAIN(name, "<init>", "(L", BBF_HOOK_ALIAS)
+
+static const struct bbf_netty_hook hooks[] = {
+    ALLOCATOR("PooledByteBufAllocator"),
+    ALLOCATOR("UnpooledByteBufAllocator"),
+    ALLOCATOR("AdaptiveByteBufAllocator"),
+    COMPOSITES("AbstractByteBufAllocator"),
+    COMPOSITES("UnpooledByteBufAllocator"),
+    {"ByteBufUtil", "threadLocalDirectBuffer", "()", BBF_HOOK_ROOT, "threadLocalDirectBuffer",
+     BBF_MEM_DIRECT, false, BBF_NO_SIZE},
+    WRAPS("([B)", true, BBF_ARRAY_SIZE | 0),
+    WRAPS("(Ljava/nio/ByteBuffer;)", true, BBF_NO_SIZE),
+    WRAPS("(JIZ)", false, BBF_NO_SIZE),
+    WRAPS("(I[L", false, BBF_NO_SIZE),
+    WRAPS("(IL", false, BBF_NO_SIZE),
+    {"Unpooled", "wrappedUnmodifiableBuffer", "(Z[L", BBF_HOOK_ROOT_KEEP,
+     "wrappedUnmodifiableBuffer", BBF_MEM_UNKNOWN, false, BBF_NO_SIZE},
+    {"Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer", BBF_MEM_COMPOSITE,
+     false, BBF_NO_SIZE},
+    PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "()", BBF_HOOK_RELEASE_ONE),
+    PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
+    PLAIN("AbstractReferenceCountedByteBuf", "setRefCnt", "(I)", BBF_HOOK_RECOUNT),
+    PLAIN("AbstractReferenceCountedByteBuf", "resetRefCnt", "()", BBF_HOOK_RECOUNT),
+    {"AbstractPooledDerivedByteBuf", "init", "(L", BBF_HOOK_DERIVE, "retained", BBF_MEM_UNKNOWN,
+     false, BBF_NO_SIZE},
+    PLAIN("AbstractByteBuf", "ensureAccessible", "()", BBF_HOOK_MISUSE),
+    RESIZED("PooledByteBuf"),
+    RESIZED("UnpooledHeapByteBuf"),
+    RESIZED("UnpooledDirectByteBuf"),
+    RESIZED("UnpooledUnsafeNoCleanerDirectByteBuf"),
+    RESIZED("AdaptivePoolingAllocator$AdaptiveByteBuf"),
+    PLAIN("WrappedByteBuf", "<init>", "(L", BBF_HOOK_WRAP),
+    ALIAS("SwappedByteBuf"),
+    ALIAS("WrappedCompositeByteBuf"),
+    ALIAS("DuplicatedByteBuf"),
+    ALIAS("ReadOnlyByteBuf"),
+    ALIAS("AbstractUnpooledSlicedByteBuf"),
+    PLAIN("AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", "<init>", "(L",
+          BBF_HOOK_ALIAS_TEST),
+    PLAIN("AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf", "<init>", "(L",
+          BBF_HOOK_ALIAS_TEST),
+    PLAIN("UnreleasableByteBuf", "<init>", "(L", BBF_HOOK_UNRELEASABLE),
+    PLAIN("EmptyByteBuf", "<init>", "(", BBF_HOOK_NEVER),
+    PLAIN("AdaptiveByteBufAllocator$HeapChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
+    PLAIN("AdaptiveByteBufAllocator$DirectChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
+    /* Every way in and out of a composite goes through these three (4.1.48, 4.1.140, 4.2.20). */
+    PLAIN("CompositeByteBuf", "newComponent", "(L", BBF_HOOK_ADOPT),
+    PLAIN("CompositeByteBuf", "addFlattenedComponents", "(ZL", BBF_HOOK_ADOPT_LAST),
+    PLAIN("CompositeByteBuf", "removeCompRange", "(II)", BBF_HOOK_DISOWN),
+    PLAIN("FixedCompositeByteBuf", "<init>", "(L", BBF_HOOK_ADOPT_ALL),
+};
+
+const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
+                                               struct bbf_cf_str descriptor)
+{
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+        if (equals(simple, hooks[i].class_name) && equals(method, hooks[i].method) &&
+            starts_with(descriptor.s, descriptor.len, hooks[i].descriptor))
+            return &hooks[i];
+    return NULL;
+}
+
+bool bbf_netty_gives_back(struct bbf_cf_str method, struct bbf_cf_str called,
+                          struct bbf_cf_str descriptor)
+{
+    return equals(method, "handleRelease") && equals(called, "deallocate") &&
+           equals(descriptor, "()V");
+}
+
+bool bbf_netty_hooked_class(struct bbf_cf_str simple)
+{
+    for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
+        if (equals(simple, hooks[i].class_name))
+            return true;
+    return false;
+}
+
+/* ---- fields ---- */
+
+static const struct bbf_netty_field fields[] = {
+    /* What counts is where the count is: PooledNonRetained* before the views they extend. */
+    {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", "referenceCountDelegate",
+     true},
+    {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf",
+     "referenceCountDelegate", true},
+    {"buffer/WrappedByteBuf", "buf", true},
+    {"buffer/SwappedByteBuf", "buf", true},
+    {"buffer/WrappedCompositeByteBuf", "wrapped", true},
+    {"buffer/DuplicatedByteBuf", "buffer", true},
+    {"buffer/ReadOnlyByteBuf", "buffer", true},
+    {"buffer/AbstractUnpooledSlicedByteBuf", "buffer", true},
+    {"handler/codec/ReplayingDecoderByteBuf", "buffer", true},
+    {"buffer/CompositeByteBuf$Component", "srcBuf", false},
+    {"buffer/DefaultByteBufHolder", "data", false},
+    {"handler/codec/http/DefaultHttpContent", "content", false},
+    {"handler/codec/http/DefaultFullHttpRequest", "content", false},
+    {"handler/codec/http/DefaultFullHttpResponse", "content", false},
+    {"handler/codec/http/HttpObjectAggregator$AggregatedFullHttpMessage", "content", false},
+    {"handler/codec/http/multipart/AbstractMemoryHttpData", "byteBuf", false},
+    {"handler/codec/http/multipart/AbstractMixedHttpData", "wrapped", false},
+    {"handler/codec/http/multipart/MixedAttribute", "attribute", false},
+    {"handler/codec/http/multipart/MixedFileUpload", "fileUpload", false},
+    {"handler/codec/http2/DefaultHttp2DataFrame", "content", false},
+    {"handler/codec/dns/DefaultDnsRawRecord", "content", false},
+    {"handler/codec/stomp/DefaultStompFrame", "content", false},
+    {"handler/codec/mqtt/MqttMessage", "payload", false},
+    {"handler/codec/http/multipart/HttpPostRequestEncoder$WrappedFullHttpRequest", "content",
+     false},
+    {"handler/codec/http/HttpServerUpgradeHandler$UpgradeEvent", "upgradeRequest", false},
+    {"handler/codec/spdy/DefaultSpdyDataFrame", "data", false},
+    {"handler/codec/memcache/DefaultMemcacheContent", "content", false},
+    {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheRequest", "content", false},
+    {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheResponse", "content", false},
+    {"handler/codec/memcache/binary/AbstractBinaryMemcacheMessage", "key", false},
+    /* It has four lists, of one record or many: this one is where the data is. */
+    {"handler/codec/dns/AbstractDnsMessage", "answers", false},
+    {"handler/codec/haproxy/HAProxyMessage", "tlvs", false},
+    {"handler/codec/redis/ArrayRedisMessage", "children", false},
+    {"handler/ssl/PemPrivateKey", "content", false},
+    {"handler/ssl/PemX509Certificate", "content", false},
+    {"handler/ssl/PemValue", "content", false},
+    /* They hold nothing, or a file. */
+    {"handler/codec/http/LastHttpContent$1", NULL, false},
+    {"handler/codec/http/ComposedLastHttpContent", NULL, false},
+    {"handler/codec/http/multipart/AbstractDiskHttpData", NULL, false},
+    {"handler/codec/memcache/LastMemcacheContent$1", NULL, false},
+    {"handler/codec/redis/LastBulkStringRedisContent$1", NULL, false},
+    {"handler/codec/smtp/LastSmtpContent$1", NULL, false},
+    {"handler/codec/stomp/LastStompContentSubframe$1", NULL, false},
+    {"channel/DefaultAddressedEnvelope", "message", false},
+};
+
+size_t bbf_netty_fields(const struct bbf_netty_field **out)
+{
+    *out = fields;
+    return sizeof fields / sizeof *fields;
+}
+
+enum bbf_memory bbf_netty_memory(const char *simple_name)
+{
+    if (strstr(simple_name, "Composite") != NULL)
+        return BBF_MEM_COMPOSITE;
+    if (strstr(simple_name, "Direct") != NULL)
+        return BBF_MEM_DIRECT;
+    if (strstr(simple_name, "Heap") != NULL)
+        return BBF_MEM_HEAP;
+    return BBF_MEM_UNKNOWN;
+}
+
+enum bbf_lost bbf_netty_lost(const char *class_name)
+{
+    static const struct {
+        const char *begins;
+        enum bbf_lost lost;
+    } classes[] = {
+        {"buffer/PooledNonRetained", BBF_LOST_UNKNOWN},
+        {"buffer/Pooled", BBF_LOST_FOR_GOOD}, /* its slices and duplicates, too */
+        {"buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledDirect", BBF_LOST_COUNTER},
+        {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeDirect", BBF_LOST_COUNTER},
+        {"buffer/UnpooledDirect", BBF_LOST_NOTHING},
+        {"buffer/UnpooledUnsafeDirect", BBF_LOST_NOTHING},
+        {"buffer/UnpooledByteBufAllocator$Instrumented", BBF_LOST_NOTHING}, /* heap */
+        {"buffer/UnpooledHeap", BBF_LOST_NOTHING},
+        {"buffer/UnpooledUnsafeHeap", BBF_LOST_NOTHING},
+    };
+    size_t len = strlen(class_name), prefix = bbf_netty_buffer_prefix(class_name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof classes / sizeof *classes; i++)
+        if (starts_with(class_name + prefix, len - prefix, classes[i].begins))
+            return classes[i].lost;
+    return BBF_LOST_UNKNOWN;
+}
+
+bool bbf_netty_pool(const char *class_name, enum bbf_pool *pool)
+{
+    static const struct {
+        const char *begins;
+        enum bbf_pool pool;
+    } classes[] = {
+        {"buffer/PooledDirectByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledHeapByteBuf", BBF_POOL_POOLED},
+        {"buffer/PooledUnsafeHeapByteBuf", BBF_POOL_POOLED},
+        {"buffer/UnpooledByteBufAllocator$Instrumented", BBF_POOL_UNPOOLED},
+        {"buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_POOL_ADAPTIVE},
+    };
+    size_t len = strlen(class_name), prefix = bbf_netty_buffer_prefix(class_name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof classes / sizeof *classes; i++)
+        if (starts_with(class_name + prefix, len - prefix, classes[i].begins)) {
+            *pool = classes[i].pool;
+            return true;
+        }
+    return false;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "instrument/insert.h"
+
+#include "core/layout.h"
+
+uint32_t bbf__plan_site(const struct bbf_plan_class *c, enum bbf_site_kind kind,
+                        struct bbf_cf_str class_name, struct bbf_cf_str method, const char *suffix,
+                        struct bbf_cf_str descriptor, enum bbf_memory memory, bool harmless)
+{
+    char names[3][1024];
+    size_t extra = strlen(suffix);
+    if (class_name.len >= sizeof *names || method.len + extra >= sizeof *names)
+        return 0;
+    memcpy(names[0], class_name.s, class_name.len);
+    names[0][class_name.len] = '\0';
+    memcpy(names[1], method.s, method.len);
+    memcpy(names[1] + method.len, suffix, extra + 1);
+    size_t len = descriptor.len < sizeof *names ? descriptor.len : sizeof *names - 1;
+    memcpy(names[2], descriptor.s, len);
+    names[2][len] = '\0';
+    struct bbf_plan_site site = {.class_name = names[0],
+                                 .method = names[1],
+                                 .descriptor = names[2],
+                                 .kind = kind,
+                                 .memory = memory,
+                                 .harmless = harmless};
+    return c->sites->number(c->sites->ctx, &site);
+}
+
+static void plan_root(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                      const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_str name = {hook->site, strlen(hook->site)}, none = {"", 0};
+    uint32_t site =
+        bbf__plan_site(c, BBF_SITE_ROOT, c->name, name, "", none, hook->memory, hook->harmless);
+    if (site == 0)
+        return;
+    uint32_t mem = (uint32_t)hook->memory | (hook->harmless ? BBF_L_MEM_HARMLESS : 0);
+    struct bbf_cf_call call = call_of(hook->kind == BBF_HOOK_ROOT ? TARGET_ROOT : TARGET_ROOT_KEEP);
+    push(&call, BBF_CF_DUP, 0);
+    uint16_t slot = hook->size & 0x7f;
+    if (hook->size == BBF_NO_SIZE || bbf_cf_stores_to(m, slot))
+        push(&call, BBF_CF_INT, 0);
+    else
+        push(&call, (hook->size & BBF_ARRAY_SIZE) != 0 ? BBF_CF_ARRAYLENGTH : BBF_CF_ILOAD, slot);
+    push(&call, BBF_CF_INT, site | mem << BBF_L_META_MEM_SHIFT);
+    plan->areturn[plan->n_areturn++] = call;
+}
+
+/* `this` and the first parameter at the normal end of a constructor. */
+static void plan_constructor(const struct bbf_cf_method *m, enum target target, bool parameter,
+                             struct bbf_cf_plan *plan)
+{
+    if (parameter && bbf_cf_stores_to(m, 1))
+        return; /* found through the object's field at its first step instead */
+    struct bbf_cf_call call = call_of(target);
+    push(&call, BBF_CF_ALOAD, 0);
+    if (parameter)
+        push(&call, BBF_CF_ALOAD, 1);
+    plan->vreturn[plan->n_return++] = call;
+}
+
+static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
+                            struct bbf_cf_plan *plan)
+{
+    bool counted = m->descriptor.len > 1 && m->descriptor.s[1] == 'I';
+    struct bbf_cf_call call = call_of(target);
+    if (m->descriptor.s[m->descriptor.len - 1] != ';' || (counted && bbf_cf_stores_to(m, 1)))
+        return;
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, counted ? BBF_CF_ILOAD : BBF_CF_INT, 1);
+    plan->areturn[plan->n_areturn++] = call;
+}
+
+/* `this` and what is done with it. */
+static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(target);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, BBF_CF_INT, use);
+    plan_entry(plan, call);
+}
+
+/* `this` and the method's only parameter; 1 where it has none. */
+static void plan_count(const struct bbf_cf_method *m, enum target target, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(target);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, m->descriptor.s[1] == ')' ? BBF_CF_INT : BBF_CF_ILOAD, 1);
+    plan_entry(plan, call);
+}
+
+static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
+                        struct bbf_cf_plan *plan)
+{
+    /* Named after the method family that makes them: retainedSlice, retainedDuplicate, … */
+    char owner[512];
+    if (c->buffer_prefix + sizeof "buffer/ByteBuf" > sizeof owner)
+        return;
+    memcpy(owner, c->name.s, c->buffer_prefix);
+    memcpy(owner + c->buffer_prefix, "buffer/ByteBuf", sizeof "buffer/ByteBuf");
+    struct bbf_cf_str class_name = {owner, strlen(owner)}, none = {"", 0};
+    struct bbf_cf_str name = {hook->site, strlen(hook->site)};
+    uint32_t site =
+        bbf__plan_site(c, BBF_SITE_DERIVE, class_name, name, "", none, BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return;
+    struct bbf_cf_call call = call_of(TARGET_DERIVE);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, BBF_CF_ALOAD, 2);
+    push(&call, BBF_CF_INT, site);
+    plan_entry(plan, call);
+}
+
+/* newComponent(buffer, …); removeCompRange(from, to). */
+static void plan_components(bool adopt, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(adopt ? TARGET_ADOPT : TARGET_DISOWN);
+    push(&call, BBF_CF_ALOAD, 0);
+    if (adopt) {
+        push(&call, BBF_CF_ALOAD, 1);
+    } else {
+        push(&call, BBF_CF_ILOAD, 1);
+        push(&call, BBF_CF_ILOAD, 2);
+    }
+    plan_entry(plan, call);
+}
+
+void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                     const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call;
+    bool retains = hook->kind == BBF_HOOK_RETAIN;
+    if (c->rules->options.refs &&
+        (retains || hook->kind == BBF_HOOK_RELEASES || hook->kind == BBF_HOOK_RELEASE_ONE))
+        plan_use(TARGET_COUNTING, retains ? BBF_L_USE_RETAIN : BBF_L_USE_RELEASE, plan);
+    switch (hook->kind) {
+    case BBF_HOOK_ROOT:
+    case BBF_HOOK_ROOT_KEEP:
+        plan_root(c, m, hook, plan);
+        break;
+    case BBF_HOOK_RECOUNT:
+        plan_count(m, TARGET_RECOUNT, plan);
+        break;
+    case BBF_HOOK_RELEASE:
+    case BBF_HOOK_RELEASES:
+        plan->after_call = hook->kind == BBF_HOOK_RELEASE; /* of deallocate() */
+        plan_count(m, plan->after_call ? TARGET_RELEASE : TARGET_RELEASES, plan);
+        break;
+    case BBF_HOOK_RELEASE_ONE:
+        plan_use(TARGET_USING, BBF_L_USE_RELEASE, plan);
+        break;
+    case BBF_HOOK_RETAIN:
+        plan_use(TARGET_USING, BBF_L_USE_RETAIN, plan);
+        plan_exit_count(m, TARGET_REFS, plan);
+        break;
+    case BBF_HOOK_RESIZED:
+        plan_exit_count(m, TARGET_RESIZED, plan);
+        break;
+    case BBF_HOOK_DERIVE:
+        plan_derive(c, hook, plan);
+        break;
+    case BBF_HOOK_ALIAS:
+        plan_constructor(m, TARGET_ALIAS, true, plan);
+        break;
+    case BBF_HOOK_WRAP:
+        plan_constructor(m, TARGET_WRAP, true, plan);
+        break;
+    case BBF_HOOK_ALIAS_TEST:
+        plan_constructor(m, TARGET_ALIAS_TEST, true, plan);
+        break;
+    case BBF_HOOK_ADOPT:
+    case BBF_HOOK_DISOWN:
+        plan_components(hook->kind == BBF_HOOK_ADOPT, plan);
+        break;
+    case BBF_HOOK_ADOPT_ALL:
+        call = call_of(TARGET_ADOPT_ALL);
+        push(&call, BBF_CF_ALOAD, 0);
+        push(&call, BBF_CF_ALOAD, 2);
+        if (!bbf_cf_stores_to(m, 2))
+            plan->vreturn[plan->n_return++] = call;
+        break;
+    case BBF_HOOK_NEVER:
+        plan_constructor(m, TARGET_NEVER, false, plan);
+        break;
+    case BBF_HOOK_ADOPT_LAST:
+    case BBF_HOOK_CHUNK:
+        call = call_of(hook->kind == BBF_HOOK_CHUNK ? TARGET_CHUNK : TARGET_ADOPT_LAST);
+        push(&call, hook->kind == BBF_HOOK_CHUNK ? BBF_CF_DUP : BBF_CF_ALOAD, 0);
+        plan->areturn[plan->n_areturn++] = call;
+        break;
+    case BBF_HOOK_UNRELEASABLE:
+        plan_constructor(m, TARGET_UNRELEASABLE, true, plan);
+        break;
+    case BBF_HOOK_MISUSE:
+        plan->before_athrow_set = true;
+        plan->before_athrow = call_of(TARGET_MISUSE);
+        push(&plan->before_athrow, BBF_CF_ALOAD, 0);
+        break;
+    }
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "instrument/plan.h"
+
+#include <string.h>
+
+#include "instrument/insert.h"
+#include "instrument/netty.h"
+#include "core/err.h"
+#include "core/layout.h"
+#include "core/track.h"
+
+enum { ACC_STATIC = 8, ACC_BRIDGE = 0x40 }; /* JVMS table 4.6-A */
+
+/* ---- targets in the shim ---- */
+
+static const struct bbf_cf_target targets[N_TARGETS] = {
+#define XX(id, name, descriptor) {"java/lang/BBFlowShim", name, descriptor},
+    TARGETS(XX)
+#undef XX
+};
+
+/* ---- objects of track= ---- */
+
+static void plan_tracked(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                         struct bbf_cf_plan *plan)
+{
+    unsigned closing = bbf_track_methods(c->tracks, m->name.s, m->name.len);
+    struct bbf_cf_call call;
+    if (same(m->name, "<init>") && (c->named || c->closes) && !bbf_cf_stores_to(m, 0)) {
+        call = call_of(TARGET_MADE);
+        push(&call, BBF_CF_ALOAD, 0);
+        plan->vreturn[plan->n_return++] = call;
+    } else if (closing != 0 && (m->access & ACC_STATIC) == 0) {
+        call = call_of(TARGET_CLOSED);
+        push(&call, BBF_CF_ALOAD, 0);
+        push(&call, BBF_CF_INT, closing);
+        plan_entry(plan, call);
+    }
+}
+
+/* ---- copies (ADR 34) ---- */
+
+/* super.clone() of anything but an array: a buffer's ends in Object's. */
+static bool is_super_clone(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode)
+{
+    return opcode == 0xb7 /* invokespecial */ && same(name, "clone") &&
+           same(descriptor, "()Ljava/lang/Object;");
+}
+
+/* The copy and what was copied, behind super.clone(); the latter is the first argument of javac's
+ * access$ too, through which an inner class calls it. */
+static bool copied(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                   struct bbf_cf_call *call)
+{
+    bool object =
+        (m->access & ACC_STATIC) == 0 ? !same(m->name, "<init>") : head(m->descriptor, "(L");
+    if (!c->copies || !object || bbf_cf_stores_to(m, 0))
+        return false;
+    *call = call_of(TARGET_COPIED);
+    push(call, BBF_CF_DUP, 0);
+    push(call, BBF_CF_ALOAD, 0);
+    return true;
+}
+
+/* ---- what a look into the class says ---- */
+
+static void note_declared(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    struct bbf_plan_class *c = ctx;
+    (void)plan;
+    c->copies = c->clones && m->super_name.len > 0 && !head(m->super_name, "java/");
+    if (c->tracks != NULL && (m->access & ACC_STATIC) == 0)
+        c->closes = c->closes || bbf_track_methods(c->tracks, m->name.s, m->name.len) != 0;
+}
+
+static bool names_declared(void *ctx, const char *utf8, size_t len)
+{
+    struct bbf_plan_class *c = ctx;
+    /* Not asked for the names behind one that it lets through: `clone` may be among them. */
+    c->clones = same((struct bbf_cf_str){utf8, len}, "clone") ||
+                (c->tracks != NULL && bbf_track_methods(c->tracks, utf8, len) != 0);
+    return c->clones;
+}
+
+bool bbf_plan_hooks(const struct bbf_plan_class *c)
+{
+    return c->named || c->closes || c->copies || c->buffer_prefix > 0 || c->exhausted ||
+           c->refused || c->steps || c->constructors;
+}
+
+bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
+{
+    struct bbf_cf_config look = {.targets = targets,
+                                 .n_targets = N_TARGETS,
+                                 .ctx = c,
+                                 .interesting = names_declared,
+                                 .plan = note_declared};
+    struct bbf_cf_stats stats;
+    uint8_t *out = NULL;
+    size_t out_len;
+    if (!c->jdk && !bbf_plan_never(c->name.s, c->name.len)) /* nothing is planned or comes out */
+        (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
+    return bbf_plan_hooks(c);
+}
+
+/* ---- steps ---- */
+
+/* What a type's name stands for: Netty's, or an entry of track=. */
+static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
+{
+    enum bbf_type type = bbf_netty_type(name, len);
+    if (type == BBF_TYPE_BUFFER && bbf_netty_chunk(c->name.s, c->name.len, name, len))
+        return BBF_TYPE_NONE;
+    bool tracked = type == BBF_TYPE_NONE && bbf_track_classes(c->tracks, name, len) != 0;
+    return tracked ? BBF_TYPE_TRACKED : type;
+}
+
+/* Does the method's generic signature name a type that is tracked? Then its containers of anything
+ * are looked into. */
+static bool names_tracked(const struct bbf_plan_class *c, struct bbf_cf_str signature)
+{
+    for (size_t i = 0, end; i < signature.len; i = end + 1) {
+        for (end = i; end < signature.len && strchr("(<>;:", signature.s[end]) == NULL;)
+            end++;
+        while (i < end && strchr("+-[", signature.s[i]) != NULL) /* ? extends, ? super, arrays */
+            i++;
+        enum bbf_type type = i < end && signature.s[i] == 'L'
+                                 ? type_of(c, signature.s + i + 1, end - i - 1)
+                                 : BBF_TYPE_NONE;
+        if (type != BBF_TYPE_NONE && type != BBF_TYPE_MESSAGE)
+            return true;
+    }
+    return false;
+}
+
+static bool is_list(struct bbf_cf_str type)
+{
+    return same(type, "java/util/List") || same(type, "java/util/ArrayList");
+}
+
+/* Types behind which the containers of design.md: hot path may stand. */
+static bool is_container(struct bbf_cf_str type)
+{
+    return is_list(type) || same(type, "java/util/Collection") ||
+           same(type, "java/lang/Iterable") || same(type, "java/util/Optional");
+}
+
+struct parameter {
+    uint16_t slot;
+    bool exact; /* typed ByteBuf itself: no class test */
+};
+enum { MAX_PARAMETERS = 255, NO_LIST = 0xffff };
+
+/* Walk a descriptor: tracked parameters to `out`; *result is the return type's first character,
+ * *list the slot of a last parameter that is a list. */
+static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                              struct parameter *out, size_t *result, uint16_t *list)
+{
+    struct bbf_cf_str d = m->descriptor;
+    bool objects = c->rules->options.objects_everywhere || bbf_netty_handler_method(m->name);
+    bool generic = c->rules->options.objects_everywhere || names_tracked(c, m->signature);
+    uint16_t slot = (m->access & ACC_STATIC) != 0 ? 0 : 1;
+    size_t n = 0, i = 1;
+    *list = NO_LIST;
+    while (i < d.len && d.s[i] != ')') {
+        size_t start = i;
+        while (i < d.len && d.s[i] == '[')
+            i++;
+        if (i < d.len && d.s[i] == 'L')
+            while (i < d.len && d.s[i] != ';')
+                i++;
+        i++;
+        if (i > d.len)
+            break;
+        bool array = d.s[start] == '[' && i - start > 2 && d.s[start + 1] == 'L';
+        size_t name = start + (array ? 2 : 1);
+        struct bbf_cf_str type = {d.s + name, i > name ? i - name - 1 : 0};
+        if ((array || d.s[start] == 'L') && n < MAX_PARAMETERS) {
+            enum bbf_type kind = type_of(c, type.s, type.len);
+            if (kind == BBF_TYPE_NONE && same(type, "java/lang/Object"))
+                kind = BBF_TYPE_MESSAGE;
+            if (kind == BBF_TYPE_NONE ? generic && !array && is_container(type)
+                                      : kind != BBF_TYPE_MESSAGE || objects || (array && generic))
+                out[n++] = (struct parameter){slot, !array && kind == BBF_TYPE_BYTEBUF};
+        }
+        *list = d.s[start] == 'L' && is_list(type) ? slot : NO_LIST;
+        slot = (uint16_t)(slot + (d.s[start] == 'J' || d.s[start] == 'D' ? 2 : 1));
+    }
+    *result = i + 1;
+    return n;
+}
+
+/* ByteBuf or one of its classes; not a holder: that is seen where it is taken. */
+static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_str descriptor,
+                                 size_t at)
+{
+    if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
+        return BBF_TYPE_NONE;
+    enum bbf_type type = type_of(c, descriptor.s + at + 1, descriptor.len - at - 2);
+    return type == BBF_TYPE_HOLDER || type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
+}
+
+static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
+                            struct bbf_cf_plan *plan)
+{
+    for (size_t i = 0; i < n && plan->n_entry < BBF_CF_MAX_ENTRY; i++) {
+        bool pair = i + 1 < n && p[i].exact && p[i + 1].exact;
+        struct bbf_cf_call call = call_of(pair         ? TARGET_STEP2
+                                          : p[i].exact ? TARGET_STEP
+                                                       : TARGET_STEP_OBJECT);
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+        if (pair)
+            push(&call, BBF_CF_ALOAD, p[++i].slot);
+        push(&call, BBF_CF_INT, site);
+        plan_entry(plan, call);
+    }
+}
+
+static void plan_returned(const struct bbf_cf_method *m, const struct parameter *p, size_t n,
+                          enum bbf_type type, uint32_t site, uint32_t entry,
+                          struct bbf_cf_plan *plan)
+{
+    bool stored = n > 2;
+    for (size_t i = 0; i < n && !stored; i++)
+        stored = bbf_cf_stores_to(m, p[i].slot);
+    struct bbf_cf_call call;
+    if (n == 0)
+        call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    else if (stored)
+        call = call_of(TARGET_EXIT_WALK);
+    else
+        call = call_of(n == 1 ? TARGET_EXIT : TARGET_EXIT2);
+    push(&call, BBF_CF_DUP, 0);
+    for (size_t i = 0; i < n && !stored; i++)
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+    push(&call, BBF_CF_INT, site);
+    if (n > 0 && stored)
+        push(&call, BBF_CF_INT, entry);
+    plan->areturn[plan->n_areturn++] = call;
+    plan->areturn_unless_fluent = true;
+}
+
+/* `<init>_return`: the parameters once more, where no instruction overwrote them. */
+static void plan_constructed(const struct bbf_cf_method *m, const struct parameter *p, size_t n,
+                             uint32_t site, struct bbf_cf_plan *plan)
+{
+    for (size_t i = 0; i < n && plan->n_return < BBF_CF_MAX_EXIT; i++) {
+        if (bbf_cf_stores_to(m, p[i].slot))
+            continue;
+        struct bbf_cf_call call = call_of(p[i].exact ? TARGET_STEP : TARGET_STEP_OBJECT);
+        push(&call, BBF_CF_ALOAD, p[i].slot);
+        push(&call, BBF_CF_INT, site);
+        plan->vreturn[plan->n_return++] = call;
+    }
+}
+
+/* Methods that only forward: a bridge doubles its target, access$ and $default are javac's and
+ * Kotlin's (JVMS 4). */
+static bool forwards(const struct bbf_cf_method *m)
+{
+    return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
+}
+
+/* Is the list parameter looked at when the method ends? */
+static bool adds_to(const struct bbf_cf_method *m, uint16_t list)
+{
+    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V") &&
+           !bbf_cf_stores_to(m, list);
+}
+
+/* What is in the list parameter at the end of a decode or encode: the method's own site, as for a
+ * buffer that a call returned to it. Most stand there already. */
+static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list,
+                       struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(TARGET_STEP_OBJECT);
+    if (!adds_to(m, list))
+        return;
+    uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                                   BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return;
+    push(&call, BBF_CF_ALOAD, list);
+    push(&call, BBF_CF_INT, site);
+    plan->vreturn[plan->n_return++] = call;
+}
+
+static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                       struct bbf_cf_plan *plan)
+{
+    struct parameter p[MAX_PARAMETERS];
+    bool constructor = same(m->name, "<init>");
+    if (forwards(m) || (constructor ? !c->constructors : !c->steps))
+        return;
+    uint16_t list;
+    size_t result, n = read_parameters(c, m, p, &result, &list);
+    enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
+    if (n > 0 && c->terse && p[n - 1].slot == list && adds_to(m, list))
+        n--; /* empty when it comes, or seen at the end of the call before */
+    if (n > 0) {
+        uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                                       BBF_MEM_UNKNOWN, false);
+        if (site == 0)
+            return;
+        if (!c->terse || !bbf_netty_only_looks(c->name.s, c->name.len, m->name))
+            plan_parameters(p, n, site, plan);
+        if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
+            uint32_t exit = bbf__plan_site(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                           m->descriptor, BBF_MEM_UNKNOWN, false);
+            if (exit != 0)
+                plan_returned(m, p, n, returned, exit, site, plan);
+        }
+        if (constructor) {
+            uint32_t exit = bbf__plan_site(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                           m->descriptor, BBF_MEM_UNKNOWN, false);
+            if (exit != 0)
+                plan_constructed(m, p, n, exit, plan);
+        }
+    } else if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
+        uint32_t exit = bbf__plan_site(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
+                                       m->descriptor, BBF_MEM_UNKNOWN, false);
+        if (exit != 0)
+            plan_returned(m, p, 0, returned, exit, 0, plan);
+    }
+    plan_added(c, m, list, plan);
+    plan->after_call = true;
+}
+
+/* ---- direct memory that ran out ---- */
+
+/* Netty's error says it by being made; of the JDK's the method is asked that makes it. */
+static bool says_exhausted(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
+{
+    return c->exhausted && same(m->name, c->jdk ? "reserveMemory" : "<init>");
+}
+
+static bool after_error(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
+                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                        struct bbf_cf_call *call)
+{
+    (void)ctx;
+    (void)m;
+    (void)descriptor;
+    (void)opcode;
+    *call = call_of(TARGET_EXHAUSTED);
+    return same(owner, "java/lang/OutOfMemoryError") && same(name, "<init>");
+}
+
+/* ---- callbacks of classfile ---- */
+
+static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    const struct bbf_plan_class *c = ctx;
+    if (says_exhausted(c, m) && c->jdk)
+        plan->after_call = true;
+    else if (says_exhausted(c, m))
+        plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
+    if (c->refused && same(m->name, "<init>"))
+        plan->vreturn[plan->n_return++] = call_of(TARGET_REFUSED);
+    if (c->buffer_prefix > 0) {
+        struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
+                                    m->class_name.len - c->buffer_prefix - 7};
+        const struct bbf_netty_hook *hook = bbf_netty_hook_of(simple, m->name, m->descriptor);
+        if (hook != NULL && (m->access & ACC_BRIDGE) == 0) /* a bridge calls the method itself */
+            bbf__plan_netty(c, m, hook, plan);
+    }
+    if (c->tracks != NULL)
+        plan_tracked(c, m, plan);
+    plan->after_call = plan->after_call || c->copies;
+    if (c->steps || c->constructors)
+        plan_steps(c, m, plan);
+}
+
+/* Methods of ByteBuf that give another buffer or another count; the rest return `this` or views. */
+static bool gives_buffer(struct bbf_cf_str name, struct bbf_cf_str descriptor)
+{
+    return same(name, "copy") || head(name, "retained") || head(name, "readRetained") ||
+           (same(name, "readBytes") && head(descriptor, "(I)"));
+}
+
+/* What is on top of the stack is a step of the method's own site, once more. */
+static bool step_again(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                       enum bbf_type type, struct bbf_cf_call *call)
+{
+    uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
+                                   BBF_MEM_UNKNOWN, false);
+    if (site == 0)
+        return false;
+    *call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
+    push(call, BBF_CF_DUP, 0);
+    push(call, BBF_CF_INT, site);
+    return true;
+}
+
+static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
+                       struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
+                       struct bbf_cf_call *call)
+{
+    const struct bbf_plan_class *c = ctx;
+    if (is_super_clone(name, descriptor, opcode))
+        return copied(c, m, call);
+    if (c->counts && bbf_netty_gives_back(m->name, name, descriptor)) {
+        *call = call_of(TARGET_GIVEN_BACK);
+        push(call, BBF_CF_ALOAD, 0);
+        return true;
+    }
+    if (!c->steps)
+        return false;
+    const char *close = memchr(descriptor.s, ')', descriptor.len);
+    if (close == NULL)
+        return false;
+    enum bbf_type type = buffer_type(c, descriptor, (size_t)(close - descriptor.s) + 1);
+    enum bbf_type of = bbf_netty_type(owner.s, owner.len);
+    if (type == BBF_TYPE_NONE ||
+        ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)))
+        return false;
+    return step_again(c, m, type, call);
+}
+
+/* A buffer that came as an Object, out of a queue, a list, a handler's message, a generic return
+ * type, is known for what it is where it is cast: the same site as the method's entry. */
+static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type,
+                       struct bbf_cf_call *call)
+{
+    const struct bbf_plan_class *c = ctx;
+    enum bbf_type kind = type_of(c, type.s, type.len);
+    if (c->terse && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
+        return false; /* to look at it, as at a parameter */
+    return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
+}
+
+static bool interesting(void *ctx, const char *utf8, size_t len)
+{
+    const struct bbf_plan_class *c = ctx;
+    if (c->tracks != NULL && (c->named || c->closes || bbf_track_mentioned(c->tracks, utf8, len)))
+        return true;
+    return (c->copies && same((struct bbf_cf_str){utf8, len}, "clone")) ||
+           bbf_netty_interesting(utf8, len);
+}
+
+/* ---- classes ---- */
+
+/* Without include: not the JDK's, not Netty's, not a known agent's (design.md: names and formats).
+ */
+static bool application(const char *name, size_t len)
+{
+    static const char *const others[] = {
+        "java/",
+        "javax/",
+        "jdk/",
+        "sun/",
+        "com/sun/",
+        "org/graalvm/",
+        "net/bytebuddy/",
+        "org/mockito/",
+        "org/jacoco/",
+        "io/opentelemetry/javaagent/",
+        "org/openjdk/btrace/",
+        "io/btrace/",
+        "one/profiler/",
+        "org/aspectj/",
+        "org/objectweb/asm/",
+        "javassist/",
+        "kotlin/",
+        "scala/",
+        "org/codehaus/groovy/",
+        "groovy/",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (head((struct bbf_cf_str){name, len}, others[i]))
+            return false;
+    return bbf_netty_prefix(name, len) == 0;
+}
+
+bool bbf_plan_never(const char *name, size_t len)
+{
+    return head((struct bbf_cf_str){name, len}, "java/lang/") ||
+           head((struct bbf_cf_str){name, len}, "jdk/internal/");
+}
+
+static bool included(const char *name, size_t len, const struct bbf_options *o)
+{
+    if (bbf_patterns_match(o->exclude, name, len) > 0 || bbf_plan_never(name, len))
+        return false;
+    if (o->include == NULL)
+        return application(name, len);
+    size_t matched = bbf_patterns_match(o->include, name, len);
+    size_t prefix = bbf_netty_prefix(name, len);
+    if (matched == 0 || prefix == 0)
+        return matched > 0;
+    /* A Netty inside a wider package (shaded, or include=io) is left out unless it is named;
+     * its internals must be named themselves. */
+    if (matched + 1 < prefix)
+        return false;
+    if (!bbf_netty_internal(name, len))
+        return true;
+    size_t util = prefix + 4; /* "…netty/util" */
+    return head((struct bbf_cf_str){name + prefix, len - prefix}, "util/") ? matched >= util
+                                                                           : matched == len;
+}
+
+bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules)
+{
+    const struct bbf_options *o = &rules->options;
+    return included(name, len, o) || (bbf_patterns_match(o->constructors, name, len) > 0 &&
+                                      bbf_patterns_match(o->exclude, name, len) == 0);
+}
+
+bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules)
+{
+    return bbf_patterns_near(rules->options.include, name, len) ||
+           bbf_patterns_near(rules->options.constructors, name, len);
+}
+
+bool bbf_plan_counts(const char *name, size_t len)
+{
+    static const char counted[] = "buffer/AbstractReferenceCountedByteBuf";
+    size_t prefix = bbf_netty_buffer_prefix(name, len);
+    return prefix > 0 && len - prefix == sizeof counted - 1 &&
+           head((struct bbf_cf_str){name + prefix, len - prefix}, counted);
+}
+
+bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
+                    const struct bbf_rules *rules, const struct bbf_plan_sites *sites)
+{
+    const struct bbf_options *o = &rules->options;
+    *c = (struct bbf_plan_class){.sites = sites, .rules = rules, .name = {name, len}};
+    size_t prefix = bbf_netty_buffer_prefix(name, len);
+    c->jdk = same(c->name, BBF_PLAN_JDK_BITS);
+    c->exhausted = c->jdk ? o->file != NULL : bbf_netty_exhausted(name, len);
+    c->refused = bbf_netty_refused(name, len);
+    if (c->jdk)
+        return c->exhausted;
+    if (prefix > 0 &&
+        bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
+        c->buffer_prefix = prefix;
+    c->counts = c->buffer_prefix > 0 && bbf_plan_counts(name, len);
+    c->steps = included(name, len, o);
+    c->terse = c->steps && bbf_netty_prefix(name, len) > 0 &&
+               bbf_patterns_match(o->include, name, len) != len;
+    c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
+                      bbf_patterns_match(o->exclude, name, len) == 0;
+    c->tracks = bbf_plan_never(name, len) ? NULL : o->track;
+    c->named = bbf_track_classes(c->tracks, name, len) != 0;
+    return bbf_plan_hooks(c) || c->tracks != NULL;
+}
+
+void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
+{
+    *config = (struct bbf_cf_config){
+        .targets = targets,
+        .n_targets = N_TARGETS,
+        .ctx = plan,
+        .interesting = plan->jdk ? NULL : interesting,
+        .plan = plan_method,
+        .after_call = plan->jdk                                     ? after_error
+                      : plan->steps || plan->counts || plan->copies ? after_call
+                                                                    : NULL,
+        .always_after = plan->copies ? is_super_clone : NULL,
+        .after_cast = plan->steps ? after_cast : NULL,
+    };
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snapshot/snapshot.h"
+
+#include "core/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bbf_snapshot *bbf_snapshot_new(void)
+{
+    return calloc(1, sizeof(struct bbf_snapshot));
+}
+
+static void free_strings(char **strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+void bbf_snapshot_free(struct bbf_snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return;
+    free(snapshot->jvm.main);
+    free(snapshot->jvm.version);
+    free_strings(snapshot->jvm.netty, snapshot->jvm.n_netty);
+    free_strings(snapshot->jvm.map_mode, snapshot->jvm.n_map_mode);
+    for (size_t i = 0; i < snapshot->n_settings; i++) {
+        free(snapshot->settings[i].name);
+        free(snapshot->settings[i].value);
+    }
+    free(snapshot->settings);
+    for (size_t i = 0; i < snapshot->n_limits; i++)
+        free(snapshot->limits[i].name);
+    free(snapshot->limits);
+    free_strings(snapshot->notes, snapshot->n_notes);
+    free(snapshot->reconciled.pools);
+    free_strings(snapshot->reconciled.causes, snapshot->reconciled.n_causes);
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        free(snapshot->sites[i].class_name);
+        free(snapshot->sites[i].method);
+        free(snapshot->sites[i].descriptor);
+    }
+    free(snapshot->sites);
+    free(snapshot->nodes);
+    for (size_t i = 0; i < snapshot->n_threads; i++)
+        free(snapshot->threads[i].name);
+    free(snapshot->threads);
+    free(snapshot->leaks);
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
+        free_strings(snapshot->misuses[i].used_by, snapshot->misuses[i].n_used_by);
+    }
+    free(snapshot->misuses);
+    if (snapshot->charged.used != NULL)
+        atomic_fetch_sub(snapshot->charged.used, snapshot->charged.bytes);
+    if (snapshot->charged.lent != NULL)
+        atomic_store(snapshot->charged.lent, false);
+    free(snapshot);
+}
+
+static uint32_t id_at(const uint32_t *ids, size_t i, size_t stride)
+{
+    return *(const uint32_t *)(const void *)((const char *)ids + i * stride);
+}
+
+static int fill_direct(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                       size_t *bad)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *slot = &index->direct[id_at(ids, i, stride) - index->base];
+        if (*slot != 0) {
+            *bad = i;
+            return BBF_EFORMAT;
+        }
+        *slot = (uint32_t)(i + 1);
+    }
+    return 0;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int fill_pairs(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                      size_t *bad)
+{
+    for (size_t i = 0; i < count; i++)
+        index->pairs[i] = (uint64_t)id_at(ids, i, stride) << 32 | (uint64_t)i;
+    qsort(index->pairs, count, sizeof *index->pairs, compare_pairs);
+    for (size_t i = 1; i < count; i++)
+        if (index->pairs[i] >> 32 == index->pairs[i - 1] >> 32) {
+            *bad = (size_t)(index->pairs[i] & UINT32_MAX);
+            return BBF_EFORMAT;
+        }
+    return 0;
+}
+
+int bbf_id_index_init(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,
+                      size_t *bad)
+{
+    uint32_t low = UINT32_MAX, high = 0;
+    int err;
+
+    *index = (struct bbf_id_index){0};
+    if (count == 0)
+        return 0;
+    /* An index, and index + 1, must fit 32 bits. */
+    if (count >= UINT32_MAX) {
+        *bad = UINT32_MAX;
+        return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = id_at(ids, i, stride);
+        low = id < low ? id : low;
+        high = id > high ? id : high;
+    }
+    if ((uint64_t)high - low < 4 * (uint64_t)count) {
+        index->base = low;
+        index->count = (size_t)high - low + 1;
+        index->direct = calloc(index->count, sizeof *index->direct);
+        if (index->direct == NULL)
+            return BBF_ENOMEM;
+        err = fill_direct(index, ids, count, stride, bad);
+    } else {
+        index->count = count;
+        index->pairs = calloc(count, sizeof *index->pairs);
+        if (index->pairs == NULL)
+            return BBF_ENOMEM;
+        err = fill_pairs(index, ids, count, stride, bad);
+    }
+    if (err != 0)
+        bbf_id_index_free(index);
+    return err;
+}
+
+void bbf_id_index_free(struct bbf_id_index *index)
+{
+    free(index->direct);
+    free(index->pairs);
+    *index = (struct bbf_id_index){0};
+}
+
+bool bbf_id_index_find(const struct bbf_id_index *index, uint64_t id, uint32_t *at)
+{
+    if (id > UINT32_MAX)
+        return false;
+    if (index->direct != NULL) {
+        if (id < index->base || id - index->base >= index->count ||
+            index->direct[id - index->base] == 0)
+            return false;
+        *at = index->direct[id - index->base] - 1;
+        return true;
+    }
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (index->pairs[middle] >> 32 < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == index->count || index->pairs[low] >> 32 != id)
+        return false;
+    *at = (uint32_t)(index->pairs[low] & UINT32_MAX);
+    return true;
+}
+
+int bbf_snapshot_parents(const struct bbf_snapshot *snapshot, uint32_t *parents, size_t *bad)
+{
+    struct bbf_id_index index;
+    size_t ignored;
+
+    if (bad == NULL)
+        bad = &ignored;
+    if (snapshot->n_nodes == 0)
+        return 0;
+    int err = bbf_id_index_init(&index, &snapshot->nodes[0].id, snapshot->n_nodes,
+                                sizeof snapshot->nodes[0], bad);
+    if (err != 0)
+        return err;
+    for (size_t i = 0; i < snapshot->n_nodes && err == 0; i++) {
+        int64_t parent = snapshot->nodes[i].parent;
+        parents[i] = BBF_NO_PARENT;
+        if (parent == -1)
+            continue;
+        if (parent < 0 || !bbf_id_index_find(&index, (uint64_t)parent, &parents[i]) ||
+            parents[i] >= i) {
+            *bad = i;
+            err = BBF_EFORMAT;
+        }
+    }
+    bbf_id_index_free(&index);
+    return err;
+}
+
+static int compare_leak_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_leak *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->verdict != y->verdict)
+        return x->verdict < y->verdict ? -1 : 1;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->lost > y->lost) - (x->lost < y->lost);
+}
+
+/* Most bytes first, then most lives, then by node; the rest only makes the order total. */
+static int compare_leaks(const void *a, const void *b)
+{
+    const struct bbf_snap_leak *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return compare_leak_keys(a, b);
+}
+
+static bool strings_are_valid(char *const *strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strings[i] == NULL)
+            return false;
+    return true;
+}
+
+static bool head_is_valid(const struct bbf_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_settings; i++)
+        if (snapshot->settings[i].name == NULL || snapshot->settings[i].value == NULL)
+            return false;
+    for (size_t i = 0; i < snapshot->n_limits; i++)
+        if (snapshot->limits[i].name == NULL)
+            return false;
+    for (size_t i = 0; i < snapshot->reconciled.n_pools; i++)
+        if ((unsigned)snapshot->reconciled.pools[i].pool >= BBF_POOLS ||
+            (unsigned)snapshot->reconciled.pools[i].memory > BBF_MEM_HEAP)
+            return false;
+    if (!strings_are_valid(snapshot->reconciled.causes, snapshot->reconciled.n_causes))
+        return false;
+    return strings_are_valid(snapshot->jvm.netty, snapshot->jvm.n_netty) &&
+           strings_are_valid(snapshot->jvm.map_mode, snapshot->jvm.n_map_mode) &&
+           strings_are_valid(snapshot->notes, snapshot->n_notes);
+}
+
+static bool threads_are_valid(const struct bbf_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_threads; i++)
+        if (snapshot->threads[i].name == NULL ||
+            (i > 0 && snapshot->threads[i].id <= snapshot->threads[i - 1].id))
+            return false;
+    return true;
+}
+
+int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
+{
+    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot))
+        return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_sites; i++) {
+        const struct bbf_snap_site *site = &snapshot->sites[i];
+        if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL ||
+            (unsigned)site->kind > BBF_SITE_DECREMENT)
+            return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        if (snapshot->nodes[i].site >= snapshot->n_sites || snapshot->nodes[i].ref > BBF_REF_6)
+            return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[i];
+        if (leak->node >= snapshot->n_nodes || (unsigned)leak->verdict > BBF_VERDICT_AGED ||
+            (unsigned)leak->memory > BBF_MEM_UNKNOWN || (unsigned)leak->lost > BBF_LOST_NOTHING)
+            return BBF_EFORMAT;
+    }
+    for (size_t i = 0; i < snapshot->n_misuses; i++) {
+        const struct bbf_snap_misuse *row = &snapshot->misuses[i];
+        if ((unsigned)row->use > BBF_USE_ACCESS || !strings_are_valid(row->path, row->n_path) ||
+            !strings_are_valid(row->used_by, row->n_used_by))
+            return BBF_EFORMAT;
+    }
+    return 0;
+}
+
+int bbf_snapshot_add_text(char ***list, size_t *n, const char *text)
+{
+    char **grown = realloc(*list, (*n + 1) * sizeof *grown);
+
+    if (grown == NULL)
+        return BBF_ENOMEM;
+    *list = grown;
+    grown[*n] = strdup(text);
+    return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
+}
+
+/* Where the thread is, or would be. */
+static size_t thread_place(const struct bbf_snapshot *snapshot, uint64_t id)
+{
+    size_t low = 0, high = snapshot->n_threads;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (snapshot->threads[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const char *bbf_snapshot_thread(const struct bbf_snapshot *snapshot, uint64_t id)
+{
+    size_t at = thread_place(snapshot, id);
+
+    return at < snapshot->n_threads && snapshot->threads[at].id == id ? snapshot->threads[at].name
+                                                                      : NULL;
+}
+
+int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const char *name)
+{
+    size_t at = thread_place(snapshot, id);
+
+    if (bbf_snapshot_thread(snapshot, id) != NULL)
+        return 0;
+    char *copy = strdup(name);
+    struct bbf_snap_thread *threads =
+        reallocarray(snapshot->threads, snapshot->n_threads + 1, sizeof *threads);
+    if (threads != NULL)
+        snapshot->threads = threads;
+    if (threads == NULL || copy == NULL) {
+        free(copy);
+        return BBF_ENOMEM;
+    }
+    memmove(&threads[at + 1], &threads[at], (snapshot->n_threads - at) * sizeof *threads);
+    threads[at] = (struct bbf_snap_thread){id, copy};
+    snapshot->n_threads++;
+    return 0;
+}
+
+static void merge_leak(struct bbf_snap_leak *to, const struct bbf_snap_leak *from)
+{
+    if (from->count > to->count) { /* two medians do not make one: that of the larger part */
+        to->p50_seconds = from->p50_seconds;
+        to->thread = from->thread;
+        to->thread_count = from->thread_count;
+    }
+    to->count += from->count;
+    to->bytes += from->bytes;
+    to->references += from->references;
+    if (from->oldest_seconds > to->oldest_seconds)
+        to->oldest_seconds = from->oldest_seconds;
+}
+
+/* Rows of no lives go; rows of one node, verdict, memory and loss become one. */
+static void merge_leaks(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_leak *leaks = snapshot->leaks;
+    size_t kept = 0;
+
+    if (snapshot->n_leaks > 1)
+        qsort(leaks, snapshot->n_leaks, sizeof *leaks, compare_leak_keys);
+    for (size_t i = 0; i < snapshot->n_leaks; i++) {
+        if (leaks[i].count == 0)
+            continue;
+        if (kept > 0 && compare_leak_keys(&leaks[kept - 1], &leaks[i]) == 0) {
+            merge_leak(&leaks[kept - 1], &leaks[i]);
+        } else {
+            leaks[kept++] = leaks[i];
+        }
+    }
+    snapshot->n_leaks = kept;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/*
+ * What node `i` holds that no leak row names, as up to two rows to `out`. *at runs through the
+ * leaks, which are sorted by node, as `i` goes up: no table by node, there may be a million.
+ */
+static size_t unlisted(const struct bbf_snapshot *snapshot, size_t count, size_t i, size_t *at,
+                       struct bbf_snap_leak out[2])
+{
+    const struct bbf_snap_node *node = &snapshot->nodes[i];
+    uint64_t leaked = node->leaked_, bytes = node->leaked_bytes_, aged = node->aged_;
+    size_t n = 0;
+
+    for (; *at < count && snapshot->leaks[*at].node == i; ++*at) {
+        const struct bbf_snap_leak *leak = &snapshot->leaks[*at];
+        if (leak->verdict == BBF_VERDICT_AGED) {
+            aged = less(aged, leak->count);
+        } else {
+            leaked = less(leaked, leak->count);
+            bytes = less(bytes, leak->bytes);
+        }
+    }
+    if (leaked != 0)
+        out[n++] = (struct bbf_snap_leak){.node = (uint32_t)i,
+                                          .verdict = BBF_VERDICT_LEAKED,
+                                          .memory = BBF_MEM_UNKNOWN,
+                                          .count = leaked,
+                                          .bytes = bytes};
+    if (aged != 0)
+        out[n++] = (struct bbf_snap_leak){.node = (uint32_t)i,
+                                          .verdict = BBF_VERDICT_AGED,
+                                          .memory = BBF_MEM_UNKNOWN,
+                                          .count = aged};
+    return n;
+}
+
+/* The leaks are sorted and merged before and, if any were added, after. */
+static int list_all_leaks(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_leak two[2];
+    size_t listed = snapshot->n_leaks, more = 0;
+
+    for (size_t i = 0, at = 0; i < snapshot->n_nodes; i++)
+        more += unlisted(snapshot, listed, i, &at, two);
+    if (more == 0)
+        return 0;
+    struct bbf_snap_leak *leaks = reallocarray(snapshot->leaks, listed + more, sizeof *leaks);
+    if (leaks == NULL)
+        return BBF_ENOMEM;
+    snapshot->leaks = leaks;
+    for (size_t i = 0, at = 0; i < snapshot->n_nodes; i++) {
+        size_t n = unlisted(snapshot, listed, i, &at, two);
+        for (size_t k = 0; k < n; k++)
+            leaks[snapshot->n_leaks++] = two[k];
+    }
+    merge_leaks(snapshot);
+    return 0;
+}
+
+static void sum_columns(struct bbf_snapshot *snapshot, const uint32_t *parents)
+{
+    struct bbf_snap_totals *totals = &snapshot->totals;
+
+    totals->lives_ = totals->released_ = totals->live_ = totals->aged_ = totals->static_ = 0;
+    totals->leaked_ = totals->held_ = totals->harmless_ = totals->unknown_ = 0;
+    totals->live_bytes_ = totals->leaked_bytes_ = 0;
+    for (size_t i = 0; i < snapshot->n_nodes; i++) {
+        struct bbf_snap_node *node = &snapshot->nodes[i];
+        node->passed_ = node->released_ + node->live_ + node->leaked_ + node->held_ +
+                        node->harmless_ + node->unknown_;
+        totals->lives_ += node->passed_;
+        totals->released_ += node->released_;
+        totals->live_ += node->live_;
+        totals->aged_ += node->aged_;
+        totals->static_ += node->static_;
+        totals->leaked_ += node->leaked_;
+        totals->held_ += node->held_;
+        totals->harmless_ += node->harmless_;
+        totals->unknown_ += node->unknown_;
+        totals->live_bytes_ += node->live_bytes_;
+        totals->leaked_bytes_ += node->leaked_bytes_;
+    }
+    /* Children come after their parents, so one walk backwards carries every sum to its root. */
+    for (size_t i = snapshot->n_nodes; i-- > 0;)
+        if (parents[i] != BBF_NO_PARENT)
+            snapshot->nodes[parents[i]].passed_ += snapshot->nodes[i].passed_;
+}
+
+int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
+{
+    int err = bbf_snapshot_check(snapshot);
+
+    if (err != 0)
+        return err;
+    uint32_t *parents = calloc(snapshot->n_nodes + 1, sizeof *parents);
+    if (parents == NULL)
+        return BBF_ENOMEM;
+    err = bbf_snapshot_parents(snapshot, parents, NULL);
+    if (err == 0) {
+        merge_leaks(snapshot);
+        err = list_all_leaks(snapshot);
+    }
+    if (err == 0) {
+        sum_columns(snapshot, parents);
+        if (snapshot->n_leaks > 1)
+            qsort(snapshot->leaks, snapshot->n_leaks, sizeof *snapshot->leaks, compare_leaks);
+    }
+    free(parents);
+    return err;
+}

@@ -1,0 +1,264 @@
+/* link: bbf_trie bbf_core */
+/* Which of Netty's own methods get which hook, in which version, relocated or not. */
+#include "tests/unit/plan_text.h"
+
+static void classes_tell_whose_counters_a_buffer_is_part_of(void **state)
+{
+    static const struct {
+        const char *name;
+        int pool; /* -1: nobody's */
+    } table[] = {
+        {"io/netty/buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
+        {"org/shaded/io/netty/buffer/PooledHeapByteBuf", BBF_POOL_POOLED},
+        {"io/netty/buffer/UnpooledByteBufAllocator$InstrumentedUnpooledHeapByteBuf",
+         BBF_POOL_UNPOOLED},
+        {"io/netty/buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_POOL_ADAPTIVE},
+        {"io/netty/buffer/PooledSlicedByteBuf", -1},
+        {"io/netty/buffer/UnpooledHeapByteBuf", -1},
+        {"io/netty/buffer/CompositeByteBuf", -1},
+        {"com/app/buffer/PooledHeapByteBuf", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        enum bbf_pool pool;
+        bool some = bbf_netty_pool(table[i].name, &pool);
+        if ((some ? (int)pool : -1) != table[i].pool)
+            fail_msg("%s: %d", table[i].name, some ? (int)pool : -1);
+    }
+}
+struct hooked {
+    const char *class_name; /* behind io/netty/buffer/ */
+    uint16_t access;
+    const char *method, *descriptor, *expected;
+};
+
+static void assert_hooks(const char *prefix, const struct hooked *table, size_t n)
+{
+    struct planned *p = planned_new("include=com.app");
+    for (size_t i = 0; i < n; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%sio/netty/buffer/%s", prefix, table[i].class_name);
+        assert_plan(p, name, table[i].access, table[i].method, table[i].descriptor,
+                    table[i].expected);
+    }
+    planned_free(p);
+}
+
+/* The same in 4.1.48, 4.1.140 and 4.2.20 (javap -s of the three jars). */
+static const struct hooked every_version[] = {
+    {"PooledByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF,
+     "R:root(dup,i1,#PooledByteBufAllocator.heapBuffer|1)"},
+    {"PooledByteBufAllocator", 4, "newDirectBuffer", "(II)" BUF,
+     "R:root(dup,i1,#PooledByteBufAllocator.directBuffer)"},
+    {"UnpooledByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF,
+     "R:root(dup,i1,#UnpooledByteBufAllocator.heapBuffer|1)"},
+    {"UnpooledByteBufAllocator", 4, "newDirectBuffer", "(II)" BUF,
+     "R:root(dup,i1,#UnpooledByteBufAllocator.directBuffer)"},
+    {"UnpooledByteBufAllocator", PLAIN, "compositeHeapBuffer",
+     "(I)Lio/netty/buffer/CompositeByteBuf;",
+     "R:root(dup,0,#UnpooledByteBufAllocator.compositeBuffer|2)"},
+    {"AbstractByteBufAllocator", PLAIN, "compositeDirectBuffer",
+     "(I)Lio/netty/buffer/CompositeByteBuf;",
+     "R:root(dup,0,#AbstractByteBufAllocator.compositeBuffer|2)"},
+    {"AbstractByteBufAllocator", PLAIN, "compositeBuffer", "(I)Lio/netty/buffer/CompositeByteBuf;",
+     ""},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "using(a0,1) R:refs(a0,1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "using(a0,1) R:refs(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", "using(a0,0)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "(I)Z", "releases(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", 2, "handleRelease", "(Z)Z", "release(a0,i1) +C"},
+    {"AbstractReferenceCountedByteBuf", 20, "setRefCnt", "(I)V", "recount(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", 20, "resetRefCnt", "()V", "recount(a0,1)"},
+    {"AbstractPooledDerivedByteBuf", 16, "init",
+     "(Lio/netty/buffer/AbstractByteBuf;" BUF "III)Lio/netty/buffer/AbstractPooledDerivedByteBuf;",
+     "derive(a0,a2,#ByteBuf.retained)"},
+    {"AbstractByteBuf", 20, "ensureAccessible", "()V", "T:misuse(a0)"},
+    {"Unpooled", STATIC, "wrappedBuffer", "([B)" BUF,
+     "R:rootKeep(dup,len0,#Unpooled.wrappedBuffer|7)"},
+    {"Unpooled", STATIC, "wrappedBuffer", "([BII)" BUF, ""},
+    {"Unpooled", STATIC, "wrappedBuffer", "(Ljava/nio/ByteBuffer;)" BUF,
+     "R:rootKeep(dup,0,#Unpooled.wrappedBuffer|7)"},
+    {"Unpooled", STATIC, "wrappedBuffer", "(JIZ)" BUF,
+     "R:rootKeep(dup,0,#Unpooled.wrappedBuffer|3)"},
+    {"Unpooled", STATIC, "wrappedBuffer", "(" BUF ")" BUF, ""},
+    {"Unpooled", STATIC, "compositeBuffer", "(I)Lio/netty/buffer/CompositeByteBuf;",
+     "R:rootKeep(dup,0,#Unpooled.compositeBuffer|2)"},
+    {"ByteBufUtil", STATIC, "threadLocalDirectBuffer", "()" BUF,
+     "R:root(dup,0,#ByteBufUtil.threadLocalDirectBuffer)"},
+    {"EmptyByteBuf", PLAIN, "<init>", "(Lio/netty/buffer/ByteBufAllocator;)V", "V:never(a0)"},
+    {"AdaptiveByteBufAllocator$DirectChunkAllocator", PLAIN, "allocate",
+     "(II)Lio/netty/buffer/AbstractByteBuf;", "R:chunk(dup)"},
+    {"CompositeByteBuf", 2, "newComponent",
+     "(" BUF "I)Lio/netty/buffer/CompositeByteBuf$Component;", "adopt(a0,a1)"},
+    {"CompositeByteBuf", 2, "addComp", "(ILio/netty/buffer/CompositeByteBuf$Component;)V", ""},
+    {"CompositeByteBuf", PLAIN, "addFlattenedComponents",
+     "(Z" BUF ")Lio/netty/buffer/CompositeByteBuf;", "R:adoptLast(a0)"},
+    {"CompositeByteBuf", 2, "removeCompRange", "(II)V", "disown(a0,i1,i2)"},
+    {"CompositeByteBuf", 2, "removeComp", "(I)V", ""},
+    {"FixedCompositeByteBuf", 0, "<init>", "(Lio/netty/buffer/ByteBufAllocator;[" BUF ")V",
+     "V:adoptAll(a0,a2)"},
+    {"EmptyByteBuf", PLAIN, "retain", "()" BUF, ""},
+    {"UnreleasableByteBuf", 0, "<init>", "(" BUF ")V", "V:unreleasable(a0,a1)"},
+    {"WrappedByteBuf", 4, "<init>", "(" BUF ")V", "V:wrap(a0,a1)"},
+    {"WrappedByteBuf", PLAIN, "capacity", "(I)" BUF, ""},
+    {"SwappedByteBuf", PLAIN, "<init>", "(" BUF ")V", "V:alias(a0,a1)"},
+    {"DuplicatedByteBuf", 0, "<init>", "(" BUF "II)V", "V:alias(a0,a1)"},
+    {"PooledByteBuf", 17, "capacity", "(I)" BUF, "R:resized(a0,i1)"},
+    {"PooledByteBuf", PLAIN, "capacity", "()I", ""},
+    {"UnpooledHeapByteBuf", PLAIN, "capacity", "(I)" BUF, "R:resized(a0,i1)"},
+};
+
+static void each_hook_stands_where_netty_opens_ends_and_links_lives(void **state)
+{
+    (void)state;
+    assert_hooks("", every_version, sizeof every_version / sizeof *every_version);
+    assert_hooks("io/grpc/netty/shaded/", every_version,
+                 sizeof every_version / sizeof *every_version);
+}
+
+static void some_hooks_are_one_version_s(void **state)
+{
+    const struct hooked table[] = {
+        /* 4.1.48: the delegate is a ReferenceCounted; later a ByteBuf. */
+        {"AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", 0, "<init>",
+         "(Lio/netty/util/ReferenceCounted;Lio/netty/buffer/AbstractByteBuf;II)V",
+         "V:aliasObject(a0,a1)"},
+        {"AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", 0, "<init>",
+         "(" BUF "Lio/netty/buffer/AbstractByteBuf;II)V", "V:aliasObject(a0,a1)"},
+        /* 4.1.110 and later. */
+        {"AdaptiveByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF,
+         "R:root(dup,i1,#AdaptiveByteBufAllocator.heapBuffer|1)"},
+        {"AdaptivePoolingAllocator$AdaptiveByteBuf", PLAIN, "capacity", "(I)" BUF,
+         "R:resized(a0,i1)"},
+        {"AdaptivePoolingAllocator$AdaptiveByteBuf", 0, "init",
+         "(Lio/netty/buffer/AbstractByteBuf;Lio/netty/buffer/AdaptivePoolingAllocator$Chunk;"
+         "IIIIII)V",
+         ""},
+        /* A check that throws for another buffer is no check of `this`. */
+        {"ByteBufUtil", STATIC, "ensureAccessible", "(" BUF ")" BUF, ""},
+    };
+    (void)state;
+    assert_hooks("", table, sizeof table / sizeof *table);
+}
+
+/* Called through ReferenceCounted, retain() runs twice: javac's bridge, and the method itself. */
+static void a_bridge_of_a_hooked_method_counts_nothing(void **state)
+{
+    const struct hooked table[] = {
+        {"AbstractReferenceCountedByteBuf", BRIDGE, "retain", "()Lio/netty/util/ReferenceCounted;",
+         ""},
+        {"AbstractReferenceCountedByteBuf", BRIDGE, "retain", "(I)Lio/netty/util/ReferenceCounted;",
+         ""},
+    };
+    (void)state;
+    assert_hooks("", table, sizeof table / sizeof *table);
+}
+
+static void a_hook_does_not_read_what_the_method_overwrote(void **state)
+{
+    struct planned *p = planned_new("include=com.app");
+    (void)state;
+    overwritten = 1;
+    assert_plan(p, "io/netty/buffer/PooledByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF,
+                "R:root(dup,0,#PooledByteBufAllocator.heapBuffer|1)");
+    assert_plan(p, "io/netty/buffer/PooledByteBuf", 17, "capacity", "(I)" BUF, "");
+    assert_plan(p, "io/netty/buffer/WrappedByteBuf", 4, "<init>", "(" BUF ")V", "");
+    overwritten = 0;
+    assert_plan(p, "io/netty/buffer/Unpooled", STATIC, "wrappedBuffer", "([B)" BUF,
+                "R:rootKeep(dup,0,#Unpooled.wrappedBuffer|7)");
+    overwritten = UINT16_MAX;
+    planned_free(p);
+}
+
+static void the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made(void **state)
+{
+    struct planned *p = planned_new("include=com.app,file=x.json");
+    struct bbf_cf_method m = {.class_name = {"java/nio/Bits", 13}};
+    struct bbf_cf_str oome = {"java/lang/OutOfMemoryError", 26}, init = {"<init>", 6},
+                      other = {"java/lang/Error", 15}, text = {"(Ljava/lang/String;)V", 21};
+    struct bbf_cf_call call;
+    (void)state;
+    assert_plan(p, "io/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
+                "(Ljava/lang/String;)V", "V:exhausted()");
+    assert_plan(p, "a/b/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
+                "(Ljava/lang/String;)V", "V:exhausted()");
+    assert_plan(p, "io/netty/util/IllegalReferenceCountException", PLAIN, "<init>", "(II)V",
+                "V:refused()");
+    assert_plan(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V", "+C");
+    assert_true(p->config.after_call(p->config.ctx, &m, oome, init, text, 183, &call));
+    assert_string_equal(p->config.targets[call.target].method, "exhausted");
+    assert_false(p->config.after_call(p->config.ctx, &m, other, init, text, 183, &call));
+    assert_plan(p, "java/nio/Bits", STATIC, "unreserveMemory", "(JJ)V", "");
+    plan_of(p, "java/nio/Buffer", PLAIN, "flip", "()V");
+    assert_string_equal(p->text, "");
+    planned_free(p);
+    p = planned_new("include=com.app");
+    plan_of(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V");
+    assert_false(p->wanted); /* only with file= */
+    planned_free(p);
+}
+
+/* Only behind the call that gives the buffer back; nothing else of that method is asked about. */
+static void what_a_pool_got_back_is_looked_at_behind_deallocate(void **state)
+{
+    const char *name = "io/netty/buffer/AbstractReferenceCountedByteBuf";
+    struct planned *p = planned_new("include=com.app");
+    struct bbf_cf_method m = {.name = {"handleRelease", 13}};
+    struct bbf_cf_str owner = {name, strlen(name)}, none = {"()V", 3}, back = {"deallocate", 10},
+                      other = {"close", 5};
+    struct bbf_cf_call call;
+    (void)state;
+    assert_plan(p, name, 2, "handleRelease", "(Z)Z", "release(a0,i1) +C");
+    assert_true(p->config.after_call(p->config.ctx, &m, owner, back, none, 182, &call));
+    assert_string_equal(p->config.targets[call.target].method, "givenBack");
+    assert_int_equal(call.n_args, 1);
+    assert_false(p->config.after_call(p->config.ctx, &m, owner, other, none, 182, &call));
+    m.name = (struct bbf_cf_str){"release", 7};
+    assert_false(p->config.after_call(p->config.ctx, &m, owner, back, none, 182, &call));
+    planned_free(p);
+}
+
+static void each_retain_and_release_is_a_step_when_asked_for(void **state)
+{
+    struct planned *p = planned_new("include=com.app,refs=on");
+    const char *name = "io/netty/buffer/AbstractReferenceCountedByteBuf";
+    (void)state;
+    assert_plan(p, name, PLAIN, "retain", "()" BUF, "counting(a0,1) using(a0,1) R:refs(a0,1)");
+    assert_plan(p, name, PLAIN, "release", "()Z", "counting(a0,0) using(a0,0)");
+    assert_plan(p, name, PLAIN, "release", "(I)Z", "counting(a0,0) releases(a0,i1)");
+    assert_plan(p, name, 2, "handleRelease", "(Z)Z", "release(a0,i1) +C");
+    assert_true(bbf_plan_counts("a/netty/buffer/AbstractReferenceCountedByteBuf", 46));
+    assert_false(bbf_plan_counts("io/netty/buffer/AbstractByteBuf", 31));
+    planned_free(p);
+}
+
+static void an_excluded_netty_keeps_its_hooks(void **state)
+{
+    struct planned *p = planned_new("include=com.app,exclude=io.netty");
+    (void)state;
+    assert_plan(p, "io/netty/buffer/AbstractReferenceCountedByteBuf", 2, "handleRelease", "(Z)Z",
+                "release(a0,i1) +C");
+    plan_of(p, "io/netty/buffer/ByteBufAllocator", PLAIN, "buffer", "()" BUF);
+    assert_false(p->wanted);
+    plan_of(p, "io/netty/buffer/sub/PooledByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF);
+    assert_false(p->wanted); /* not Netty's package */
+    plan_of(p, "com/app/PooledByteBufAllocator", 4, "newHeapBuffer", "(II)" BUF);
+    assert_string_equal(p->text, "r:step(dup,#PooledByteBufAllocator.newHeapBuffer_return) +C");
+    planned_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_tell_whose_counters_a_buffer_is_part_of),
+        cmocka_unit_test(each_hook_stands_where_netty_opens_ends_and_links_lives),
+        cmocka_unit_test(some_hooks_are_one_version_s),
+        cmocka_unit_test(a_bridge_of_a_hooked_method_counts_nothing),
+        cmocka_unit_test(a_hook_does_not_read_what_the_method_overwrote),
+        cmocka_unit_test(the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made),
+        cmocka_unit_test(what_a_pool_got_back_is_looked_at_behind_deallocate),
+        cmocka_unit_test(each_retain_and_release_is_a_step_when_asked_for),
+        cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire/client/conn_io.h - a client's connection from the inside: its bytes. Private to
+ * wire/client/conn.c (bytes and commands), wire/client/dial.c (how it begins) and wire/client/ask.c
+ * (what is said on it).
+ *
+ * Invariant: in.data[pos..len) is received and not used up; `need` counts from pos.
+ *
+ * Threads: one owner. Units: milliseconds. Errors: BBF_E…, `why` filled.
+ */
+#ifndef BBF_WIRE_CLIENT_CONN_IO_H
+#define BBF_WIRE_CLIENT_CONN_IO_H
+
+#include "wire/client/conn.h"
+#include "wire/btrace/v1.h"
+
+struct bbf_conn {
+    int fd;
+    unsigned timeout_ms;
+    size_t deflate_over;
+    struct bbf_buf in;
+    struct bbf_pieces out; /* what is being sent; between commands only its memory */
+    size_t pos;
+    size_t need;                  /* bytes from pos below which decoding is in vain */
+    struct bbf_v1_reader *reader; /* NULL: v2 */
+    uint64_t max_answer;          /* bytes; 0: any number */
+    uint64_t answered;            /* bytes of the commands since the last send, inflated */
+    int64_t asked_ms;             /* when that was */
+    bool spoke;                   /* v1: a command was sent, so that the next begins with a reset */
+    bool over;                    /* the conversation was ended by DISCONNECT */
+};
+
+/* Fill `why`, return `err`. */
+int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int64_t bbf_conn_now_ms(void); /* CLOCK_MONOTONIC */
+int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
+                      size_t why_size);
+/* At least `n` bytes from pos. BBF_ECLOSED, BBF_ETIMEOUT. */
+int bbf_conn_await(struct bbf_conn *conn, size_t n, char *why, size_t why_size);
+
+#endif
