@@ -18,7 +18,7 @@
 #include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/jvm/threads.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -160,7 +160,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     atomic_store(&bbf_agent.phase, BBF_PHASE_ENTERING);
     if (!activate(env, false))
         return;
-    if (bbf_worker_start() != BBF_OK) {
+    if (bbf_thread_start() != BBF_OK) {
         bbf_agent_disable("the agent thread cannot be started");
         return;
     }
@@ -327,15 +327,15 @@ unsigned bbf_lifecycle_tick_ms(void)
 
 /* ---- the end of the JVM ---- */
 
-/* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
+/* Static: if the agent thread does not finish in time it keeps the job (agent/thread.h). */
 static void write_file(const struct bbf_options *options)
 {
     static struct bbf_buf why = BBF_BUF_INIT;
-    static struct bbf_request request = {.kind = BBF_REQUEST_FILE, .text = &why};
+    static struct bbf_job job = {.kind = BBF_JOB_FILE, .text = &why};
     char limit[32] = "";
-    request.deadline_ns = bbf_worker_deadline(options->exit_timeout);
-    request.snapshot = bbf_snapshot_new();
-    int err = request.snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, UINT_MAX, 0);
+    job.deadline_ns = bbf_thread_deadline(options->exit_timeout);
+    job.snapshot = bbf_snapshot_new();
+    int err = job.snapshot == NULL ? BBF_ENOMEM : bbf_thread_ask(&job, UINT_MAX, 0);
     if (err == BBF_OK)
         return;
     if (err == BBF_ETIMEOUT || err == BBF_ELIMIT)
@@ -358,12 +358,12 @@ static void write_file(const struct bbf_options *options)
  */
 void bbf_lifecycle_exit_gc(void)
 {
-    static struct bbf_request request = {.kind = BBF_REQUEST_GC};
+    static struct bbf_job job = {.kind = BBF_JOB_GC};
     const struct bbf_rules_hold hold = bbf_rules_hold();
     bool on = hold.rules != NULL;
-    request.deadline_ns = on ? bbf_worker_deadline(hold.rules->options.exit_timeout) : 0;
+    job.deadline_ns = on ? bbf_thread_deadline(hold.rules->options.exit_timeout) : 0;
     bbf_rules_let_go(&hold);
-    if (on && bbf_worker_ask(&request, UINT_MAX, 0) != BBF_OK)
+    if (on && bbf_thread_ask(&job, UINT_MAX, 0) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "gc=exit: no garbage collection before the report");
 }
 
@@ -382,7 +382,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_serve_stop(NULL, 50);
-    bbf_worker_leave(50);
+    bbf_thread_leave(50);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -396,7 +396,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
-    bbf_worker_wake();
+    bbf_thread_gc_finished();
 }
 
 /* ---- install ---- */

@@ -22,7 +22,8 @@ void bbf_stream_open(struct bbf_server *server);
 /* Publish to no server any more; returns the one that was open, or NULL. */
 struct bbf_server *bbf_stream_close(void);
 
-/* Send a line, which ends with '\n', to all clients that watch, now and later. The text is copied. */
+/* Send a line, which ends with '\n', to all clients that watch, now and later. The text is copied.
+ */
 void bbf_stream_publish(const char *text, size_t len);
 /* Forget all lines: a client that begins later does not get them. */
 void bbf_stream_unpublish(void);

@@ -13,6 +13,7 @@
 #include "agent/report/misuse.h"
 #include "agent/cost/overhead.h"
 #include "agent/state.h"
+#include "agent/thread.h"
 #include "agent/classes/tracked.h"
 #include "trie/aged.h"
 
@@ -150,7 +151,7 @@ SHIM(void, wake)(JNIEnv *env, jclass class)
 {
     (void)env;
     (void)class;
-    (void)sem_post(&bbf_agent.wake);
+    bbf_thread_wake();
 }
 
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)

@@ -7,7 +7,7 @@
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 
 enum { WAITING = 64 };
 
@@ -60,7 +60,7 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
     }
     pthread_mutex_unlock(&lock);
     if (room) {
-        bbf_worker_wake();
+        bbf_thread_gc_finished();
         return;
     }
     atomic_fetch_add(&bbf_agent.retransform_failed, 1);
@@ -86,7 +86,7 @@ void bbf_missed_catch_up(JNIEnv *env, bool resume)
     }
 }
 
-void bbf_missed_look(JNIEnv *env)
+void bbf_missed_poll(JNIEnv *env)
 {
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)
         return;

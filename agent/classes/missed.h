@@ -26,6 +26,6 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class);
 void bbf_missed_catch_up(JNIEnv *env, bool resume);
 
 /* The same from the agent thread's loop: only if something waits and we are in. */
-void bbf_missed_look(JNIEnv *env);
+void bbf_missed_poll(JNIEnv *env);
 
 #endif

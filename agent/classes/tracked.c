@@ -140,7 +140,7 @@ static void hand_over(const char *name)
     atomic_fetch_add(&more, 1);
 }
 
-void bbf_tracked_look(void)
+void bbf_tracked_poll(void)
 {
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
         if (atomic_load_explicit(&left_out[i].state, memory_order_acquire) != 2)

@@ -16,11 +16,11 @@
  * Class number | entries of track= (one bit each) << 16 | root site << 32 of a class that inherits
  * from one that track= names; 0 for others, and where the closing method that its objects would
  * run is none that bbflow can hook (native, absent, the boot loader's): then they would all look
- * lost. That is logged, once, by bbf_tracked_look().
+ * lost. That is logged, once, by bbf_tracked_poll().
  */
 uint64_t bbf_tracked_classify(JNIEnv *env, jclass type);
 /* The agent thread, once a second and at its end: log which classes were left out since. */
-void bbf_tracked_look(void);
+void bbf_tracked_poll(void);
 
 /* Entries of the list that this method would close: an instance method with code of its own. */
 unsigned bbf_tracked_closes(jvmtiEnv *jvmti, const char *list, jmethodID method);

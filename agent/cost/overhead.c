@@ -254,7 +254,7 @@ void bbf_overhead_changed(void)
     o.next = read_clock(CLOCK_MONOTONIC) + o.seconds * SECOND;
 }
 
-void bbf_overhead_look(void)
+void bbf_overhead_poll(void)
 {
     uint64_t now = read_clock(CLOCK_MONOTONIC);
     if (now < o.next || atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)

@@ -38,7 +38,7 @@ int bbf_overhead_apply(const struct bbf_options *options, bool fresh);
 void bbf_overhead_changed(void);
 
 /* If an interval is over: measure it, and hold the budget. */
-void bbf_overhead_look(void);
+void bbf_overhead_poll(void);
 
 /* The agent thread's processor time so far, and what of it went into a scan or a report. */
 uint64_t bbf_overhead_clock(void);

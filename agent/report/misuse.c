@@ -232,7 +232,7 @@ static void count(const struct event *e)
     say(&row->snap);
 }
 
-void bbf_misuse_look(void)
+void bbf_misuse_poll(void)
 {
     for (int i = 0; i < EVENTS; i++)
         if (atomic_load(&events[i].state) == READY) {
@@ -270,7 +270,7 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
 int bbf_misuse_fill(struct bbf_snapshot *s)
 {
     int err = BBF_OK;
-    bbf_misuse_look();
+    bbf_misuse_poll();
     s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
     if (s->misuses == NULL)
         return BBF_ENOMEM;

@@ -388,7 +388,7 @@ static void tell_aged(JNIEnv *env)
 
 /* ---- the stream ---- */
 
-void bbf_watch_look(JNIEnv *env)
+void bbf_watch_poll(JNIEnv *env)
 {
     struct timespec now;
 
