@@ -9,7 +9,8 @@
 #include "agent/classes/missed.h"
 #include "agent/classes/tracked.h"
 #include "agent/clock.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
+#include "agent/cost/meter.h"
 #include "agent/lifecycle.h"
 #include "agent/report/capture.h"
 #include "agent/report/misuse.h"
@@ -64,10 +65,10 @@ static void poll_scan(JNIEnv *env)
     if (!bbf_thread_has_gc() || bbf_clock_ns(CLOCK_MONOTONIC) < next_scan_ns)
         return;
     bbf_thread_clear_gc();
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     bbf_capture_scan();
     next_scan_ns =
-        bbf_clock_ns(CLOCK_MONOTONIC) + SCAN_MS * MS + SCAN_SHARE * (bbf_overhead_clock() - begin);
+        bbf_clock_ns(CLOCK_MONOTONIC) + SCAN_MS * MS + SCAN_SHARE * (bbf_meter_clock() - begin);
 }
 
 static unsigned wait_for_scan(void)
@@ -84,7 +85,7 @@ static void poll_collapse(JNIEnv *env)
 static void poll_cost(JNIEnv *env)
 {
     (void)env;
-    bbf_overhead_poll();
+    bbf_account_poll();
 }
 
 static void poll_misuse(JNIEnv *env)
@@ -188,7 +189,7 @@ static void *begin(void)
     }
     next_scan_ns = 0;
     bbf_capture_begin(env);
-    bbf_overhead_begin();
+    bbf_account_begin();
     (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);
     return env;
 }

@@ -11,7 +11,7 @@
 #include "agent/classes/changed.h"
 #include "agent/classes/hook.h"
 #include "agent/classes/missed.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
 #include "agent/report/report.h"
 #include "agent/rules.h"
 #include "agent/commands/serve.h"
@@ -127,7 +127,7 @@ static bool activate(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || left_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
-    if (bbf_overhead_apply(&rules->options, true) != BBF_OK)
+    if (bbf_account_apply(&rules->options, true) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
     /* In map mode, whatever Netty's buffers are in. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||

@@ -2,7 +2,7 @@
 #include "agent/settings.h"
 
 #include "agent/classes/hook.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
 #include "agent/state.h"
 #include "core/err.h"
 
@@ -39,11 +39,11 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
     if ((effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
-        bbf_overhead_apply(&now->options, false) != BBF_OK)
+        bbf_account_apply(&now->options, false) != BBF_OK)
         return BBF_ELIMIT;
     if ((effects & BBF_EFFECT_CLASSES) != 0)
         apply_to_classes(env, before, now, text);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
-        bbf_overhead_changed();
+        bbf_account_changed();
     return BBF_OK;
 }

@@ -150,7 +150,8 @@ struct self {
     bool drained; /* then it is gone already, and the next thread may be there */
 };
 
-/* Nothing is left to do. True: no job can come any more, and the next attach starts another thread. */
+/* Nothing is left to do. True: no job can come any more, and the next attach starts another thread.
+ */
 static bool is_drained(void *context)
 {
     if (!body->is_over(context))
@@ -167,9 +168,9 @@ static bool is_drained(void *context)
 static void end(void *arg)
 {
     const struct self *self = arg;
-    body->end(self->context, self->drained ? BBF_THREAD_DRAINED
-                            : atomic_load(&leaving) ? BBF_THREAD_LEFT
-                                                    : BBF_THREAD_DIED);
+    body->end(self->context, self->drained           ? BBF_THREAD_DRAINED
+                             : atomic_load(&leaving) ? BBF_THREAD_LEFT
+                                                     : BBF_THREAD_DIED);
     if (self->drained)
         return;
     pthread_mutex_lock(&lock);

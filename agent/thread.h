@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/thread.h - the agent's own thread: its start and end, its wake-ups, and a queue of jobs that
- * other threads hand to it. It knows no duty of the agent and nothing of the JVM: what it does
+ * agent/thread.h - the agent's own thread: its start and end, its wake-ups, and a queue of jobs
+ * that other threads hand to it. It knows no duty of the agent and nothing of the JVM: what it does
  * comes as a struct bbf_thread_body (agent/duties.c). So every part of the agent may include this
  * file.
  *

@@ -12,7 +12,7 @@
 #include "agent/jvm/frames.h"
 #include "agent/classes/missed.h"
 #include "instrument/netty.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
@@ -278,7 +278,7 @@ static void instrument(const struct bbf_rules *rules, jclass redefined, jobject 
     } else if (result != BBF_CF_NOTHING) {
         bbf_log(BBF_LOG_WARN, "%s is left as it is: %s", name, bbf_cf_class_text(result));
     }
-    bbf_overhead_rewritten(now_ns() - begin);
+    bbf_meter_rewritten(now_ns() - begin);
 }
 
 void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/jvm/heap.h"
 #include "agent/report/report.h"
 #include "agent/rules.h"
@@ -24,9 +24,9 @@ void bbf_capture_abandon(void)
 
 void bbf_capture_scan(void)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     bbf_lives_scan(bbf_agent.tracker, &heap);
-    bbf_overhead_scanned(begin);
+    bbf_meter_scanned(begin);
 }
 
 void bbf_capture_collect_garbage(void)
@@ -37,9 +37,9 @@ void bbf_capture_collect_garbage(void)
 
 int bbf_capture_report(JNIEnv *env, struct bbf_snapshot *snapshot)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     int err = bbf_report_fill(env, snapshot);
-    bbf_overhead_reported(begin);
+    bbf_meter_reported(begin);
     return err;
 }
 

@@ -15,7 +15,7 @@
 #include "agent/report/misuse.h"
 #include "agent/classes/nearby.h"
 #include "agent/report/oom.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
 #include "agent/report/reconcile.h"
 #include "agent/rules.h"
 #include "agent/commands/serve.h"
@@ -246,7 +246,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)
         err = fill_notes(env, s);
-    bbf_overhead_fill(&s->cost);
+    bbf_account_fill(&s->cost);
     return err;
 }
 

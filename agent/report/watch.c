@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent/report/misuse.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/stream.h"
 #include "agent/state.h"
 #include "agent/jvm/threads.h"
@@ -357,7 +357,7 @@ static int aged_lines(const struct bbf_snapshot *s, enum audience audience, stru
 /* Look at all open buffers, which takes its time: the next look is the later for it. */
 static int look_for_aged(enum audience audience, struct lines *lines, uint64_t *more)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     struct bbf_snapshot *s = bbf_snapshot_new();
     struct timespec now;
     int err = s != NULL ? bbf_tracker_capture(bbf_agent.tracker, s) : BBF_ENOMEM;
@@ -367,7 +367,7 @@ static int look_for_aged(enum audience audience, struct lines *lines, uint64_t *
     bbf_snapshot_free(s);
     clock_gettime(CLOCK_MONOTONIC, &now);
     aged_at_ns = (uint64_t)(now.tv_sec + AGED_SECONDS) * 1000000000u +
-                 AGED_SHARE * (bbf_overhead_clock() - begin);
+                 AGED_SHARE * (bbf_meter_clock() - begin);
     return err;
 }
 

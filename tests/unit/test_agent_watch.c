@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/stream.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
 #include "agent/state.h"
@@ -73,7 +73,7 @@ void bbf_misuse_lines(struct bbf_buf *out)
     (void)out;
 }
 
-uint64_t bbf_overhead_clock(void)
+uint64_t bbf_meter_clock(void)
 {
     return 0;
 }
