@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "agent/classes/hook.h"
-#include "agent/classes/missed.h"
-#include "agent/classes/tracked.h"
+#include "agent/classes/late_classes.h"
+#include "agent/classes/custom_types.h"
 #include "agent/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
@@ -97,7 +97,7 @@ static void poll_misuse(JNIEnv *env)
 static void poll_tracked(JNIEnv *env)
 {
     (void)env;
-    bbf_tracked_poll();
+    bbf_custom_types_poll();
 }
 
 /* In this order, whenever the agent thread is awake. */
@@ -112,7 +112,7 @@ static const struct bbf_duty {
     {"collapse", poll_collapse, NULL},
     {"cost", poll_cost, NULL},
     {"live stream", bbf_watch_poll, NULL},
-    {"late classes", bbf_missed_poll, NULL},
+    {"late classes", bbf_late_classes_poll, NULL},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
     {"custom types", poll_tracked, NULL},
@@ -238,7 +238,7 @@ static void end(void *context, enum bbf_thread_end how)
             bbf_log(BBF_LOG_INFO, "the agent thread's last duty: %s", current->name);
         bbf_capture_abandon();
     } else {
-        bbf_tracked_poll();
+        bbf_custom_types_poll();
     }
     (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
 }

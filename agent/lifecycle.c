@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/classes/changed.h"
+#include "agent/classes/rewritten_classes.h"
 #include "agent/classes/hook.h"
-#include "agent/classes/missed.h"
+#include "agent/classes/late_classes.h"
 #include "agent/cost/account.h"
 #include "agent/report/report.h"
 #include "agent/rules.h"
@@ -221,7 +221,7 @@ static void retire_dead(JNIEnv *env)
 /* A class that was on its way while the loaded ones were looked at has hooks still. */
 static void put_back_late(JNIEnv *env)
 {
-    if (withdrawn != NULL && bbf_changed_since(loading_ns))
+    if (withdrawn != NULL && bbf_rewritten_classes_any_since(loading_ns))
         (void)bbf_hook_put_back(env, withdrawn, loading_ns);
     bbf_rules_retire(withdrawn);
     withdrawn = NULL;
@@ -244,7 +244,7 @@ void bbf_lifecycle_enter(JNIEnv *env)
     if (atomic_load(&bbf_agent.off_why) == NULL && activate(env, true)) {
         /* Again: a thread that was inside an old body may have opened one after the stop. */
         bbf_lives_mark_stopped(t);
-        bbf_missed_catch_up(env, true);
+        bbf_late_classes_catch_up(env, true);
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
     bbf_serve_start(env);
@@ -287,7 +287,7 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     withdrawn = rules;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
-    bbf_missed_catch_up(env, false);
+    bbf_late_classes_catch_up(env, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
     if (!bbf_hook_has_field())
@@ -413,7 +413,7 @@ static int environment(jvmtiEnv **out, bool code)
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
         capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/classes/kinds.c */
-        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/missed.c */
+        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/late_classes.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

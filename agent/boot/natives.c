@@ -14,7 +14,7 @@
 #include "agent/cost/meter.h"
 #include "agent/state.h"
 #include "agent/thread.h"
-#include "agent/classes/tracked.h"
+#include "agent/classes/custom_types.h"
 #include "trie/aged.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
@@ -181,7 +181,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass 
 {
     const uint64_t entered = bbf_meter_enter();
     (void)class;
-    jlong result = (jlong)bbf_tracked_classify(env, type);
+    jlong result = (jlong)bbf_custom_types_classify(env, type);
     bbf_meter_leave(entered);
     return result;
 }
