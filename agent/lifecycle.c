@@ -17,7 +17,9 @@
 #include "agent/commands/serve.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
+#include "agent/jvm/flags.h"
 #include "agent/jvm/threads.h"
+#include "agent/jvm/tool.h"
 #include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
@@ -29,44 +31,6 @@ static bool enable(jvmtiEnv *jvmti, jvmtiEvent event, bool on)
     jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
     return jvmti != NULL &&
            (*jvmti)->SetEventNotificationMode(jvmti, mode, event, NULL) == JVMTI_ERROR_NONE;
-}
-
-/* -Xverify:none & co.: then a parameter's declared type proves nothing, and every step tests
- * (design.md: hot path).
- */
-static bool verification_is_off(void)
-{
-    char line[65536];
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t n = file != NULL ? fread(line, 1, sizeof line - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    const char *by_environment[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
-                                    getenv("_JAVA_OPTIONS")};
-    static const char *const flags[] = {"-Xverify:none", "-noverify",
-                                        "-XX:-BytecodeVerificationRemote"};
-    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++) {
-        if (memmem(line, n, flags[f], strlen(flags[f])) != NULL)
-            return true;
-        for (size_t e = 0; e < sizeof by_environment / sizeof *by_environment; e++)
-            if (by_environment[e] != NULL && strstr(by_environment[e], flags[f]) != NULL)
-                return true;
-    }
-    return false;
-}
-
-/* A JDK tool that got us by JAVA_TOOL_OPTIONS: jcmd, javac, jps … have nothing to be followed. */
-static bool is_jdk_tool(void)
-{
-    char *command = NULL;
-    bool tool = false;
-    if ((*bbf_agent.code)->GetSystemProperty(bbf_agent.code, "sun.java.command", &command) == 0 &&
-        command != NULL) {
-        tool = strncmp(command, "jdk.", 4) == 0 || strncmp(command, "sun.tools.", 10) == 0 ||
-               strncmp(command, "com.sun.tools.", 14) == 0;
-        (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)command);
-    }
-    return tool;
 }
 
 /* ---- fork ---- */
@@ -117,7 +81,7 @@ static void forget_counts(void)
 static bool activate(JNIEnv *env, bool attached)
 {
     static bool before_fork;
-    if (verification_is_off())
+    if (bbf_jvm_verification_is_off())
         atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
                         BBF_L_MIXED_FIELDLESS);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
@@ -155,7 +119,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
     (void)jvmti;
     (void)thread;
-    if (is_jdk_tool() || bbf_shim_define(env) != BBF_OK)
+    if (bbf_jvm_is_jdk_tool() || bbf_shim_define(env) != BBF_OK)
         return;
     atomic_store(&bbf_agent.phase, BBF_PHASE_ENTERING);
     if (!activate(env, false))
@@ -412,8 +376,9 @@ static int environment(jvmtiEnv **out, bool code)
          * rewriting). */
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
-        capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/classes/kinds.c */
-        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/late_classes.c */
+        capabilities.can_get_bytecodes = 1; /* of a few release(): see agent/classes/kinds.c */
+        capabilities.can_get_constant_pool =
+            1; /* is a class hooked? see agent/classes/late_classes.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

@@ -13,6 +13,7 @@
 #include "agent/classes/hook.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
+#include "agent/classes/netty_version.h"
 #include "agent/classes/suggestions.h"
 #include "agent/report/oom.h"
 #include "agent/cost/account.h"
@@ -21,6 +22,7 @@
 #include "agent/commands/serve.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
+#include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
 #include "agent/classes/unmet.h"
 #include "core/err.h"
@@ -34,22 +36,11 @@
 
 static char main_class[512], vm_version[128];
 
-/* A system property, "" if it has none. */
-static void property(const char *name, char *out, size_t size)
-{
-    char *value = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetSystemProperty(bbf_agent.code, name, &value) != 0 || value == NULL)
-        return;
-    snprintf(out, size, "%s", value);
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)value);
-}
-
 void bbf_report_init(void)
 {
-    property("sun.java.command", main_class, sizeof main_class);
+    bbf_property(bbf_agent.code, "sun.java.command", main_class, sizeof main_class);
     main_class[strcspn(main_class, " ")] = '\0';
-    property("java.vm.version", vm_version, sizeof vm_version);
+    bbf_property(bbf_agent.code, "java.vm.version", vm_version, sizeof vm_version);
 }
 
 /* ---- pieces of a snapshot ---- */
@@ -81,7 +72,7 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char version[64];
-    bbf_nearby_netty_version(env, seen->prefix, version, sizeof version);
+    bbf_netty_version(env, seen->prefix, version, sizeof version);
     bbf_buf_printf(&text, "%s %s", version, seen->prefix);
     int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
     text.len = 0;
