@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "agent/classes/hook.h"
 #include "agent/classes/late_classes.h"
 #include "agent/classes/custom_types.h"
 #include "agent/clock.h"

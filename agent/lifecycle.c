@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include "agent/classes/rewritten_classes.h"
-#include "agent/classes/hook.h"
+#include "agent/classes/code_hook.h"
+#include "agent/classes/field_hook.h"
+#include "agent/classes/loaded.h"
+#include "agent/classes/nettys.h"
 #include "agent/classes/late_classes.h"
 #include "agent/cost/account.h"
 #include "agent/report/report.h"
@@ -103,10 +106,10 @@ static bool activate(JNIEnv *env, bool attached)
     bbf_report_init();
     /* Not after a stop: lives of before are to be told when they end. */
     if (left_at_ns == 0 && rules->options.include != NULL && rules->options.track == NULL)
-        bbf_hook_idle();
+        bbf_nettys_set_idle();
     if (!events(true) || (attached && !enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, true)))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
-    (void)bbf_hook_apply(env, NULL, rules);
+    (void)bbf_loaded_apply(env, NULL, rules);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);
     if (!before_fork)
@@ -186,7 +189,7 @@ static void retire_dead(JNIEnv *env)
 static void put_back_late(JNIEnv *env)
 {
     if (withdrawn != NULL && bbf_rewritten_classes_any_since(loading_ns))
-        (void)bbf_hook_put_back(env, withdrawn, loading_ns);
+        (void)bbf_loaded_put_back(env, withdrawn, loading_ns);
     bbf_rules_retire(withdrawn);
     withdrawn = NULL;
 }
@@ -247,14 +250,14 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     /* What is opened and released from here on leaves a field that says nothing. */
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
-    struct bbf_retransformed r = bbf_hook_put_back(env, rules, 0);
+    struct bbf_retransformed r = bbf_loaded_put_back(env, rules, 0);
     withdrawn = rules;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_late_classes_catch_up(env, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
-    if (!bbf_hook_has_field())
+    if (!bbf_nettys_have_field())
         enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);
     bbf_lives_mark_stopped(t);
@@ -368,7 +371,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 static int environment(jvmtiEnv **out, bool code)
 {
     jvmtiCapabilities capabilities = {.can_generate_all_class_hook_events = 1};
-    jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = code ? bbf_hook_code : bbf_hook_field};
+    jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = code ? bbf_code_hook : bbf_field_hook};
     if ((*bbf_agent.vm)->GetEnv(bbf_agent.vm, (void **)out, JVMTI_VERSION_11) != JNI_OK)
         return BBF_EVERSION;
     if (code) {
@@ -382,7 +385,7 @@ static int environment(jvmtiEnv **out, bool code)
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;
-        callbacks.ClassPrepare = bbf_hook_prepare;
+        callbacks.ClassPrepare = bbf_loaded_prepare;
         callbacks.GarbageCollectionFinish = on_gc_finish;
     }
     if ((**out)->AddCapabilities(*out, &capabilities) != 0 ||

@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The name of `class`, to be freed by bbf_jvm_free(). NULL: it has none, or the JVM does not answer. */
+/* The name of `class`, to be freed by bbf_jvm_free(). NULL: it has none, or the JVM does not
+ * answer. */
 char *bbf_names_of(jclass class);
-/* The name of `class`, copied to `out`; "" if it has none or it does not fit. False: the JVM does not
- * answer, and `out` is "". */
+/* The name of `class`, copied to `out`; "" if it has none or it does not fit. False: the JVM does
+ * not answer, and `out` is "". */
 bool bbf_names_copy(jclass class, char *out, size_t size);
 
 /* Call `visit` for each loaded class that has a name; local references that it leaves are gone

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/classes/dump.h"
-#include "agent/classes/hook.h"
+#include "agent/classes/nettys.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
 #include "agent/classes/netty_version.h"
@@ -179,13 +179,13 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     bbf_buf_free(&note);
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
-    else if (bbf_hook_is_idle())
+    else if (bbf_nettys_are_idle())
         bbf_buf_str(&note, "include matches no class yet: no buffer is followed until one loads");
     else if (atomic_load(&bbf_agent.followed_classes) == 0)
         bbf_buf_str(&note, rules->options.include != NULL ? "include matched no class with a buffer"
                                                           : "no application class with a buffer");
     if (err == BBF_OK && note.len > 0) {
-        bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_hook_is_idle();
+        bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_nettys_are_idle();
         if (!hookless || !bbf_unmet_include(env, rules, &note))
             bbf_suggest_packages(env, rules->options.include, &note);
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
