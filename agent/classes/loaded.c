@@ -159,7 +159,7 @@ static struct bbf_retransformed pass_over(JNIEnv *env, const struct pass *pass)
         result.failed = 1;
         return result;
     }
-    /* Before the first class is retransformed: its steps read the field, unless FIELDLESS is set. */
+    /* Before a class is retransformed: its steps read the field unless FIELDLESS is set. */
     for (jint i = 0; before == NULL && i < n; i++)
         find_bytebuf(bbf_agent.code, loaded[i]);
     if (now != NULL && bbf_nettys_are_idle() &&
@@ -180,13 +180,13 @@ static struct bbf_retransformed pass_over(JNIEnv *env, const struct pass *pass)
 }
 
 struct bbf_retransformed bbf_loaded_apply(JNIEnv *env, const struct bbf_rules *before,
-                                        const struct bbf_rules *now)
+                                          const struct bbf_rules *now)
 {
     return pass_over(env, &(struct pass){.before = before, .now = now});
 }
 
 struct bbf_retransformed bbf_loaded_put_back(JNIEnv *env, const struct bbf_rules *rules,
-                                           uint64_t since_ns)
+                                             uint64_t since_ns)
 {
     return pass_over(env, &(struct pass){.before = rules, .since_ns = since_ns});
 }

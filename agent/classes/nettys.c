@@ -129,4 +129,3 @@ void bbf_nettys_wake_for(const char *name, const struct bbf_rules *rules, bool u
     if (bbf_nettys_are_idle() && bbf_plan_near(name, strlen(name), rules))
         bbf_nettys_wake(unseen);
 }
-

@@ -392,9 +392,26 @@ static void drop_token(void)
     has_token = false;
 }
 
+static void in_forked_child(void)
+{
+    if (bbf_agent.server != NULL)
+        bbf_server_forget(bbf_agent.server);
+    bbf_agent.server = NULL;
+}
+
+/* Once: a child of this process has no server. */
+static void mind_forks(void)
+{
+    static bool done;
+    if (!done)
+        pthread_atfork(NULL, NULL, in_forked_child);
+    done = true;
+}
+
 void bbf_serve_start(JNIEnv *env)
 {
     char why[600] = "";
+    mind_forks();
     make_uuid(bbf_agent.uuid);
     struct bbf_server_config config = {
         .socket_dir = bbf_agent.options.socket,
