@@ -19,7 +19,7 @@
 #include "agent/cost/account.h"
 #include "agent/report/reconcile.h"
 #include "agent/rules.h"
-#include "agent/commands/serve.h"
+#include "agent/commands/port.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/jvm/properties.h"
@@ -288,7 +288,7 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
             continue;
         bbf_safe_printf(out, BBF_SAFE_VALUE, "  %s=%s", s->settings[i].name, s->settings[i].value);
         if (strcmp(s->settings[i].name, "port") == 0)
-            bbf_serve_port(out);
+            bbf_port_show(out);
         bbf_buf_char(out, '\n');
     }
     bbf_buf_str(out, "limits             used / limit, times reached\n");
