@@ -16,7 +16,7 @@
 #include "agent/lifecycle.h"
 #include "agent/settings.h"
 #include "agent/report/oom.h"
-#include "agent/report/report.h"
+#include "agent/report/file.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/thread.h"

@@ -15,7 +15,7 @@
 #include "agent/cost/account.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
-#include "agent/report/report.h"
+#include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/err.h"
