@@ -21,6 +21,7 @@
 #include "client/proc.h"
 #include "client/show.h"
 #include "client/target.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {
@@ -223,14 +224,6 @@ static enum heard hear(const struct ears *ears)
     return read(ears->timer, &times, sizeof times) == sizeof times ? LOOK : NOTHING;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
 static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                 const char *who)
@@ -242,13 +235,13 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
         return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
     if (ears->asked_ms == 0) {
         int rc = bbf_conn_send(conn, &probes, why, sizeof why);
-        ears->asked_ms = now_ms();
+        ears->asked_ms = bbf_clock_ms();
         ears->pending += rc == BBF_OK;
         /* Closed: what is still to be read comes first, then the end. */
         return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
                                                  : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
-    if (now_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
+    if (bbf_clock_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
         return BBF_EXIT_OK;
     snprintf(why, sizeof why, "the connection is lost: no answer for %u ms", ears->patience_ms);
     return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);

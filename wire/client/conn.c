@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/units.h"
 #include "wire/client/conn_io.h"
@@ -28,22 +28,14 @@ int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
     return err;
 }
 
-int64_t bbf_conn_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* With a stop_fd: without a limit, BBF_EMORE when that can be read. */
 static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why, size_t why_size)
 {
     struct pollfd p[2] = {{.fd = conn->fd, .events = events}, {.fd = stop_fd, .events = POLLIN}};
-    int64_t until = bbf_conn_now_ms() + conn->timeout_ms;
+    int64_t until = bbf_clock_ms() + conn->timeout_ms;
 
     for (;;) {
-        int64_t left = until - bbf_conn_now_ms();
+        int64_t left = until - bbf_clock_ms();
         int wait = stop_fd >= 0 ? -1 : left <= 0 ? 0 : (int)(left > INT32_MAX ? INT32_MAX : left);
         int n = poll(p, stop_fd >= 0 ? 2 : 1, wait);
         if (n > 0)
@@ -188,7 +180,7 @@ int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char
     }
     conn->spoke = true;
     conn->answered = 0;
-    conn->asked_ms = bbf_conn_now_ms();
+    conn->asked_ms = bbf_clock_ms();
     return err;
 }
 
@@ -214,7 +206,7 @@ static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t 
                             "the answer is longer than %s and was given up; --max-document=SIZE "
                             "allows more",
                             bbf_size_text(conn->max_answer, most, sizeof most));
-    if (bbf_conn_now_ms() - conn->asked_ms > allowed_ms)
+    if (bbf_clock_ms() - conn->asked_ms > allowed_ms)
         return bbf_conn_say(why, why_size, BBF_ETIMEOUT,
                             "the answer does not end: %llu bytes came within %lld s; "
                             "--timeout SECONDS allows more time",

@@ -33,7 +33,6 @@ struct bbf_conn {
 /* Fill `why`, return `err`. */
 int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-int64_t bbf_conn_now_ms(void); /* CLOCK_MONOTONIC */
 int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
                       size_t why_size);
 /* At least `n` bytes from pos. BBF_ECLOSED, BBF_ETIMEOUT. */

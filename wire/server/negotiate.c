@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "wire/server/admit.h"
 
@@ -37,7 +38,7 @@ static void next_state(struct bbf_service *service, struct bbf_session *session,
                        enum bbf_session_state state)
 {
     session->state = state;
-    session->moved = bbf_now_ms();
+    session->moved = bbf_clock_ms();
     session->deadline = session->moved + service->config.handshake_ms;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "wire/server/session.h"
 #include "wire/btrace/utf8.h"
@@ -24,7 +25,7 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
     if (session->broken)
         return;
     if (session->out.bytes == 0)
-        session->moved = bbf_now_ms();
+        session->moved = bbf_clock_ms();
     int err = session->reader != NULL
                   ? bbf_sendq_v1(&session->out, command)
                   : bbf_sendq_command(&session->out, command, session->deflate_over);
@@ -37,7 +38,7 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
         if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
             session->broken = true;
         if (moved)
-            session->moved = bbf_now_ms();
+            session->moved = bbf_clock_ms();
     }
     if (session->out.bytes > service->config.queue_bytes) {
         atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
@@ -118,7 +119,7 @@ int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
         if (!reply->service->serve_others(reply->service, atomic_load(&session->fd)))
             session->broken = true;
         bbf_session_flush(session);
-        if (session->out.bytes > DOCUMENT_BYTES && bbf_now_ms() - session->moved > stall)
+        if (session->out.bytes > DOCUMENT_BYTES && bbf_clock_ms() - session->moved > stall)
             session->broken = true;
         if (session->broken)
             bbf_sendq_free(&session->out);

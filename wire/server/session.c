@@ -5,9 +5,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "wire/server/admit.h"
 
@@ -24,14 +24,6 @@ enum {
     KEEP_BYTES = 256 * 1024 /* an input buffer that grew past this is given back when empty */
 };
 
-int64_t bbf_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp)
 {
     session->state = tcp && service->token != NULL ? BBF_AUTH : BBF_NEGOTIATE;
@@ -43,7 +35,7 @@ void bbf_session_open(struct bbf_service *service, struct bbf_session *session, 
     session->need = session->want = 0;
     session->deflate_over = SIZE_MAX;
     session->retry = session->live_at = INT64_MAX;
-    session->moved = bbf_now_ms();
+    session->moved = bbf_clock_ms();
     session->deadline =
         session->moved + (tcp ? service->config.auth_ms : service->config.handshake_ms);
     atomic_store(&session->fd, fd);
@@ -133,7 +125,7 @@ void bbf_session_flush(struct bbf_session *session)
     if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
         session->broken = true;
     if (moved)
-        session->moved = bbf_now_ms();
+        session->moved = bbf_clock_ms();
     if (session->out.bytes == 0)
         session->asked = false;
 }
@@ -183,7 +175,7 @@ static void receive(struct bbf_service *service, struct bbf_session *session)
         session->in.len += (size_t)n;
     if (n > 0 && session->reader != NULL && session->in.len >= session->want &&
         session->in.len < session->need)
-        session->retry = bbf_now_ms() + session->retry_ms;
+        session->retry = bbf_clock_ms() + session->retry_ms;
 }
 
 static int decode_v2(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
@@ -209,7 +201,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
                      struct bbf_command *command, const uint8_t *in, size_t len, size_t *used,
                      const char **why)
 {
-    int64_t begin = bbf_now_ms();
+    int64_t begin = bbf_clock_ms();
     size_t before = bbf_v1_reader_bytes(session->reader);
     int err = bbf_v1_decode(session->reader, command, in, len, used, why);
     size_t after = bbf_v1_reader_bytes(session->reader);
@@ -229,7 +221,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
     if (err == BBF_EMORE) {
         session->want = *used;
         session->need = *used > len + len / 16 ? *used : len + len / 16;
-        session->retry_ms = RETRY_MS + 20 * (bbf_now_ms() - begin);
+        session->retry_ms = RETRY_MS + 20 * (bbf_clock_ms() - begin);
     }
     return err;
 }
@@ -275,7 +267,7 @@ static bool next_command(struct bbf_service *service, struct bbf_session *sessio
     session->busy = false;
     bbf_command_free(&command);
     if (session->state == BBF_HANDSHAKE)
-        session->deadline = bbf_now_ms() + service->config.handshake_ms;
+        session->deadline = bbf_clock_ms() + service->config.handshake_ms;
     return true;
 }
 
@@ -305,7 +297,7 @@ static bool obey_input(struct bbf_service *service, struct bbf_session *session)
 
 void bbf_session_spoke(struct bbf_session *session)
 {
-    session->live_at = session->watching ? 0 : bbf_now_ms() + QUIET_MS;
+    session->live_at = session->watching ? 0 : bbf_clock_ms() + QUIET_MS;
 }
 
 /* The live stream begins for this client. */
@@ -372,7 +364,7 @@ void bbf_session_work(struct bbf_service *service, struct bbf_session *session, 
         } else if (session->state == BBF_LINGER && !session->shut) {
             session->shut = true;
             shutdown(atomic_load(&session->fd), SHUT_WR);
-            session->deadline = bbf_now_ms() + LINGER_MS;
+            session->deadline = bbf_clock_ms() + LINGER_MS;
         }
     }
     if (session->broken)

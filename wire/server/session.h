@@ -98,8 +98,6 @@ struct bbf_reply {
     struct bbf_session *session;
 };
 
-int64_t bbf_now_ms(void);
-
 /* `tcp`: from a TCP socket, so that a token is asked for if there is one. */
 void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp);
 void bbf_session_close(struct bbf_session *session);
