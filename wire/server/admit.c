@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "wire/refusal.h"
 
 enum { STUCK_MS = 2000 };
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wire/server/negotiate.c - the bytes before the first command: BTrace 3.0's authentication and the
- * choice between v2 and v1 (docs/btrace-wire.md 2).
- */
+#include "wire/server/negotiate.h"
+
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "wire/refusal.h"
 #include "wire/server/admit.h"
 
 enum { MAGIC = 4 };

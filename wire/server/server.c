@@ -20,6 +20,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "wire/server/admit.h"
+#include "wire/server/session.h"
 #include "wire/sockdir.h"
 
 enum {

@@ -5,63 +5,26 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "wire/btrace/v1.h"
+#include "wire/refusal.h"
 #include "wire/server/admit.h"
+#include "wire/server/converse.h"
+#include "wire/server/negotiate.h"
 
 enum {
     READ_BYTES = 64 * 1024,
     HIGH_WATER = 1024 * 1024, /* queued output that stops the reading of commands */
     LINGER_MS = 1000,
-    RETRY_MS = 20, /* without bytes: a slow sender pauses */
-    QUIET_MS = 1000,
+    RETRY_MS = 20,          /* without bytes: a slow sender pauses */
     LIVE_WATER = 16 * 1024, /* queued output that holds the live stream back */
     SMALL_INPUT = 64 * 1024,
     ALL_INPUT = 128 * 1024 * 1024, /* of all sessions, with what v1 keeps of it; over it those with
                                       more than SMALL_INPUT go */
     KEEP_BYTES = 256 * 1024 /* an input buffer that grew past this is given back when empty */
 };
-
-void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp)
-{
-    session->state = tcp && service->token != NULL ? BBF_AUTH : BBF_NEGOTIATE;
-    session->tcp = session->waiting = tcp;
-    session->peer = BBF_PEER_NOT_ASKED;
-    session->broken = session->eof = session->shut = session->asked = session->watching = false;
-    session->busy = false;
-    atomic_store(&session->begun, false);
-    session->need = session->want = 0;
-    session->deflate_over = SIZE_MAX;
-    session->retry = session->live_at = INT64_MAX;
-    session->moved = bbf_clock_ms();
-    session->deadline =
-        session->moved + (tcp ? service->config.auth_ms : service->config.handshake_ms);
-    atomic_store(&session->fd, fd);
-}
-
-void bbf_session_close(struct bbf_session *session)
-{
-    /* The slot first: a child forked in between then has a stray fd at worst, and never closes a
-     * number that belongs to someone else by then. */
-    int fd = atomic_exchange(&session->fd, -1);
-
-    if (fd >= 0)
-        close(fd);
-    if (session->in.data != NULL && session->state == BBF_AUTH)
-        explicit_bzero(session->in.data, session->in.cap);
-    bbf_buf_free(&session->in);
-    bbf_sendq_free(&session->out);
-    bbf_v1_reader_free(session->reader);
-    session->reader = NULL;
-}
-
-void bbf_session_linger(struct bbf_session *session)
-{
-    session->state = BBF_LINGER;
-    session->deadline = INT64_MAX; /* starts when the answer is out; until then, the stall limit */
-}
 
 short bbf_session_events(const struct bbf_session *session)
 {
@@ -114,20 +77,6 @@ void bbf_session_expire(struct bbf_service *service, struct bbf_session *session
     if (session->out.bytes > 0)
         atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
     bbf_session_close(session);
-}
-
-void bbf_session_flush(struct bbf_session *session)
-{
-    bool moved;
-
-    if (session->broken || session->out.bytes == 0)
-        return;
-    if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
-        session->broken = true;
-    if (moved)
-        session->moved = bbf_clock_ms();
-    if (session->out.bytes == 0)
-        session->asked = false;
 }
 
 /* Something that was read takes other memory than before. */
@@ -293,11 +242,6 @@ static bool obey_input(struct bbf_service *service, struct bbf_session *session)
         memmove(session->in.data, session->in.data + pos, left);
     session->in.len = left;
     return left > 0 && !session->broken && session->out.bytes > HIGH_WATER;
-}
-
-void bbf_session_spoke(struct bbf_session *session)
-{
-    session->live_at = session->watching ? 0 : bbf_clock_ms() + QUIET_MS;
 }
 
 /* The live stream begins for this client. */
