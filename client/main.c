@@ -9,6 +9,8 @@
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/verbs.h"
+#include "client/print.h"
+#include "client/watch.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/nearest.h"
@@ -550,7 +552,7 @@ static bool bring_forward(int argc, char **argv)
 /* How what is printed looks, before anything is: a message about the words themselves too. */
 static void take_look(char *const *arg, char *const *end)
 {
-    struct bbf_command_line look = {0};
+    struct bbf_screen_flags look = {.color = BBF_COLOR_AUTO};
 
     for (; arg < end && strcmp(*arg, "--") != 0; arg++) {
         look.ascii = look.ascii || strcmp(*arg, "--ascii") == 0;
@@ -588,6 +590,6 @@ int main(int argc, char **argv)
     int rc = parse_args(verb, &args, &request, &help);
     if (rc != BBF_EXIT_OK)
         return rc;
-    bbf_screen_set(&request);
+    bbf_screen_set(&(struct bbf_screen_flags){request.color, request.ascii, request.wide});
     return help ? show_help(verb) : verb->run(&request);
 }

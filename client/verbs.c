@@ -5,6 +5,8 @@
 #include "client/connect.h"
 #include "client/output.h"
 #include "client/target.h"
+#include "client/print.h"
+#include "client/watch.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/option.h"
@@ -13,7 +15,6 @@
 #include "wire/sockdir.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,31 +29,6 @@ enum {
     TREE_LEAVES = 100,      /* what `tree` shows without --all */
     WHY = 512
 };
-
-int bbf_fail(int exit_code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    bbf_vnote("bbflow: ", format, args);
-    va_end(args);
-    return exit_code;
-}
-
-int bbf_exit_of(int err)
-{
-    switch (err) {
-    case BBF_OK:
-        return BBF_EXIT_OK;
-    case BBF_EREFUSED:
-        return BBF_EXIT_REFUSED;
-    case BBF_EPERMISSION:
-        return BBF_EXIT_PERMISSION;
-    case BBF_ENOTFOUND:
-        return BBF_EXIT_TARGET;
-    default:
-        return BBF_EXIT_FAILED;
-    }
-}
 
 int bbf_verb_list(const struct bbf_command_line *request)
 {

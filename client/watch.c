@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * client/watch.c - the commands that show whatever an agent sends, ours or a stock BTrace agent's:
- * watch, event, list host:port (client/verbs.h).
- */
-#include "client/verbs.h"
+#include "client/watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,6 +17,7 @@
 #include "client/proc.h"
 #include "client/show.h"
 #include "client/target.h"
+#include "client/print.h"
 #include "core/clock.h"
 #include "core/err.h"
 
