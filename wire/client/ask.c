@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "wire/client/conn.h"
 #include "wire/client/conn_io.h"
 
 enum { PROBE_ID = 64 };

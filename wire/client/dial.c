@@ -17,6 +17,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "wire/client/conn.h"
 #include "wire/client/conn_io.h"
 #include "wire/refusal.h"
 
