@@ -14,8 +14,8 @@ static int to_file(void *ctx, const char *data, size_t len)
     return fwrite(data, 1, len, ctx) == len ? 0 : -1;
 }
 
-void bbf_print_prepare(struct bbf_buf *piece, const char *text, size_t len, enum bbf_print_manner manner,
-                    const struct bbf_look *look)
+void bbf_print_prepare(struct bbf_buf *piece, const char *text, size_t len,
+                       enum bbf_print_manner manner, const struct bbf_look *look)
 {
     static const char hint[] = "(names that do not fit are cut; --wide shows them whole)\n";
 
@@ -47,7 +47,8 @@ bool bbf_print_text(const char *text, size_t len, bool exact)
     if (len == 0)
         return true;
     if (exact)
-        return put(stdout, text, len, screen->terminal || screen->asked_ascii ? BBF_PRINT_SAFE : BBF_PRINT_EXACT,
+        return put(stdout, text, len,
+                   screen->terminal || screen->asked_ascii ? BBF_PRINT_SAFE : BBF_PRINT_EXACT,
                    &screen->look);
     return put(stdout, text, len, BBF_PRINT_LINES, &screen->look);
 }

@@ -45,7 +45,7 @@ static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why,
 }
 
 int bbf_conn_send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, char *why,
-                       size_t why_size)
+                         size_t why_size)
 {
     while (n > 0) {
         struct msghdr next = {.msg_iov = piece, .msg_iovlen = n < IOV_MAX ? n : IOV_MAX};
