@@ -15,6 +15,7 @@
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/option.h"
+#include "core/units.h"
 #include "render/render.h"
 
 #include <ctype.h>
