@@ -5,6 +5,7 @@
 
 #include "instrument/insert.h"
 #include "instrument/netty.h"
+#include "instrument/netty_hooks.h"
 #include "core/err.h"
 #include "core/layout.h"
 #include "core/track.h"

@@ -1,10 +1,11 @@
 /*
- * tests/unit/plan_text.h - instrument/plan.c, netty_hooks.c and netty.c, which know no JVM, for
+ * tests/unit/plan_text.h - instrument/plan.c and what it is made of, which knows no JVM, for
  * their tests: the plan of a method, as text. Each test program has its own copy of both.
  */
 #ifndef BBF_TESTS_UNIT_PLAN_TEXT_H
 #define BBF_TESTS_UNIT_PLAN_TEXT_H
 
+#include "instrument/insert.c"
 #include "instrument/netty.c"
 #include "instrument/netty_hooks.c"
 #include "instrument/plan.c"
