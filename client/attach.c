@@ -450,13 +450,13 @@ static int wake_listener(const struct jvm *jvm, int *fd)
                         "%s: neither its /tmp nor its working folder can be written to (%s), and "
                         "the JVM looks for the request there",
                         jvm->who, strerror(errno));
-    int64_t until = bbf_clock_ms() + LISTEN_MS;
+    int64_t until = bbf_monotonic_ms() + LISTEN_MS;
     bool signalled = false;
     long pause_ms = 5;
     do {
-        if (ended_by != 0 && until > bbf_clock_ms() + GRACE_MS)
-            until = bbf_clock_ms() + (signalled ? GRACE_MS : 0);
-        if (!pending || bbf_clock_ms() > until - LISTEN_MS / 2) {
+        if (ended_by != 0 && until > bbf_monotonic_ms() + GRACE_MS)
+            until = bbf_monotonic_ms() + (signalled ? GRACE_MS : 0);
+        if (!pending || bbf_monotonic_ms() > until - LISTEN_MS / 2) {
             if (!signalled && kill(jvm->pid, SIGQUIT) != 0) {
                 int cause = errno;
                 (void)unlinkat(folder, name, 0);
@@ -468,7 +468,7 @@ static int wake_listener(const struct jvm *jvm, int *fd)
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
         pause_ms = pause_ms < 100 ? 2 * pause_ms : pause_ms;
         *fd = connect_jvm(jvm);
-    } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && bbf_clock_ms() < until);
+    } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && bbf_monotonic_ms() < until);
     int cause = errno;
     if (signalled || !pending) /* else it is another one's, who still waits */
         (void)unlinkat(folder, name, 0);
@@ -504,10 +504,10 @@ static bool send_request(int fd, const char *library, const char *options)
 /* All of the answer, until the JVM closes; false after ANSWER_MS. */
 static bool receive_answer(int fd, struct bbf_buf *answer)
 {
-    int64_t until = bbf_clock_ms() + ANSWER_MS;
+    int64_t until = bbf_monotonic_ms() + ANSWER_MS;
     for (;;) {
         char bytes[4096];
-        int64_t left = until - bbf_clock_ms();
+        int64_t left = until - bbf_monotonic_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (ended_by != 0 || left <= 0 || poll(&wait, 1, (int)left) <= 0)
             return false;

@@ -232,13 +232,13 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
         return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
     if (ears->asked_ms == 0) {
         int rc = bbf_conn_send(conn, &probes, why, sizeof why);
-        ears->asked_ms = bbf_clock_ms();
+        ears->asked_ms = bbf_monotonic_ms();
         ears->pending += rc == BBF_OK;
         /* Closed: what is still to be read comes first, then the end. */
         return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
                                                  : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
-    if (bbf_clock_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
+    if (bbf_monotonic_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
         return BBF_EXIT_OK;
     snprintf(why, sizeof why, "the connection is lost: no answer for %u ms", ears->patience_ms);
     return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* Nanoseconds. */
-static inline uint64_t bbf_clock_ns(void)
+static inline uint64_t bbf_monotonic_ns(void)
 {
     struct timespec now;
 
@@ -21,9 +21,9 @@ static inline uint64_t bbf_clock_ns(void)
 }
 
 /* Milliseconds; signed, because time limits are subtracted from each other. */
-static inline int64_t bbf_clock_ms(void)
+static inline int64_t bbf_monotonic_ms(void)
 {
-    return (int64_t)(bbf_clock_ns() / 1000000);
+    return (int64_t)(bbf_monotonic_ns() / 1000000);
 }
 
 #endif

@@ -159,7 +159,7 @@ static void temporary_name(char *out, size_t size)
         n = getrandom(bits, sizeof bits, GRND_NONBLOCK);
     while (n < 0 && errno == EINTR);
     if (n != (ssize_t)sizeof bits) {
-        bits[0] = bbf_clock_ns();
+        bits[0] = bbf_monotonic_ns();
         bits[1] = (uint64_t)getpid() << 32 ^ (uintptr_t)out;
     }
     snprintf(out, size, "%s%016llx%016llx", prefix, (unsigned long long)bits[0],
@@ -313,7 +313,7 @@ ssize_t bbf_file_write_some(int fd, const char *data, size_t len)
 
 static bool is_late(struct bbf_file *file)
 {
-    if (file->deadline_ns != 0 && file->error == 0 && bbf_clock_ns() >= file->deadline_ns)
+    if (file->deadline_ns != 0 && file->error == 0 && bbf_monotonic_ns() >= file->deadline_ns)
         file->error = ETIMEDOUT;
     return file->error == ETIMEDOUT;
 }

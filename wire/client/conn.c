@@ -70,7 +70,7 @@ int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char
     }
     conn->spoke = true;
     conn->answered = 0;
-    conn->asked_ms = bbf_clock_ms();
+    conn->asked_ms = bbf_monotonic_ms();
     return err;
 }
 
@@ -96,7 +96,7 @@ static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t 
                             "the answer is longer than %s and was given up; --max-document=SIZE "
                             "allows more",
                             bbf_size_text(conn->max_answer, most, sizeof most));
-    if (bbf_clock_ms() - conn->asked_ms > allowed_ms)
+    if (bbf_monotonic_ms() - conn->asked_ms > allowed_ms)
         return bbf_conn_say(why, why_size, BBF_ETIMEOUT,
                             "the answer does not end: %llu bytes came within %lld s; "
                             "--timeout SECONDS allows more time",

@@ -28,10 +28,10 @@ int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
 static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why, size_t why_size)
 {
     struct pollfd p[2] = {{.fd = conn->fd, .events = events}, {.fd = stop_fd, .events = POLLIN}};
-    int64_t until = bbf_clock_ms() + conn->timeout_ms;
+    int64_t until = bbf_monotonic_ms() + conn->timeout_ms;
 
     for (;;) {
-        int64_t left = until - bbf_clock_ms();
+        int64_t left = until - bbf_monotonic_ms();
         int wait = stop_fd >= 0 ? -1 : left <= 0 ? 0 : (int)(left > INT32_MAX ? INT32_MAX : left);
         int n = poll(p, stop_fd >= 0 ? 2 : 1, wait);
         if (n > 0)

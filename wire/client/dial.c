@@ -53,7 +53,7 @@ static int unix_failed(const char *path, char *why, size_t why_size)
 static int connect_unix(struct bbf_conn *conn, const char *path, char *why, size_t why_size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int64_t until = bbf_clock_ms() + conn->timeout_ms;
+    int64_t until = bbf_monotonic_ms() + conn->timeout_ms;
 
     if (strlen(path) >= sizeof address.sun_path)
         return bbf_conn_say(why, why_size, BBF_EIO,
@@ -68,7 +68,7 @@ static int connect_unix(struct bbf_conn *conn, const char *path, char *why, size
             continue;
         if (errno != EAGAIN)
             return unix_failed(path, why, why_size);
-        if (bbf_clock_ms() >= until)
+        if (bbf_monotonic_ms() >= until)
             return bbf_conn_say(why, why_size, BBF_ETIMEOUT, "%s: not accepted within %u ms", path,
                                 conn->timeout_ms);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -92,12 +92,12 @@ static bool is_loopback(const struct sockaddr *address)
 static int finish_connect(struct bbf_conn *conn)
 {
     struct pollfd p = {.fd = conn->fd, .events = POLLOUT};
-    int64_t until = bbf_clock_ms() + conn->timeout_ms;
+    int64_t until = bbf_monotonic_ms() + conn->timeout_ms;
     int error = 0, n;
     socklen_t size = sizeof error;
 
     do {
-        int64_t left = until - bbf_clock_ms();
+        int64_t left = until - bbf_monotonic_ms();
         n = poll(&p, 1, left > 0 ? (int)(left > INT32_MAX ? INT32_MAX : left) : 0);
     } while (n < 0 && errno == EINTR);
     if (n == 0)
@@ -317,7 +317,7 @@ static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
     conn->fd = -1;
     conn->timeout_ms = config->timeout_ms;
     conn->max_answer = config->max_answer;
-    conn->asked_ms = bbf_clock_ms();
+    conn->asked_ms = bbf_monotonic_ms();
     conn->deflate_over = config->deflate_over > 0 ? config->deflate_over : BBF_DEFLATE_OVER;
     int err = config->path != NULL ? connect_unix(conn, config->path, why, why_size)
                                    : connect_tcp(conn, config, why, why_size);
@@ -341,10 +341,10 @@ int bbf_conn_open(struct bbf_conn **out, const struct bbf_conn_config *config, c
                   size_t why_size)
 {
     bool asked;
-    int64_t until = bbf_clock_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
+    int64_t until = bbf_monotonic_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
     int err = dial(out, config, config->protocol, &asked, why, why_size);
 
-    while (err == BBF_EMORE && bbf_clock_ms() < until) {
+    while (err == BBF_EMORE && bbf_monotonic_ms() < until) {
         nanosleep(&(struct timespec){.tv_nsec = BUSY_PAUSE_MS * 1000000L}, NULL);
         err = dial(out, config, config->protocol, &asked, why, why_size);
     }

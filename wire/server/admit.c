@@ -230,7 +230,7 @@ static bool is_stuck(const struct bbf_session *session, int64_t now)
 static bool drop_stuck(struct bbf_service *service, bool tcp)
 {
     struct bbf_session *longest = NULL;
-    int64_t now = bbf_clock_ms();
+    int64_t now = bbf_monotonic_ms();
 
     for (size_t i = 0; i < service->slots; i++) {
         struct bbf_session *session = &service->sessions[i];

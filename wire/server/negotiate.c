@@ -37,7 +37,7 @@ static void next_state(struct bbf_service *service, struct bbf_session *session,
                        enum bbf_session_state state)
 {
     session->state = state;
-    session->moved = bbf_clock_ms();
+    session->moved = bbf_monotonic_ms();
     session->deadline = session->moved + service->config.handshake_ms;
 }
 

@@ -72,7 +72,7 @@ int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
         if (!reply->service->serve_others(reply->service, atomic_load(&session->fd)))
             session->broken = true;
         bbf_session_flush(session);
-        if (session->out.bytes > DOCUMENT_BYTES && bbf_clock_ms() - session->moved > stall)
+        if (session->out.bytes > DOCUMENT_BYTES && bbf_monotonic_ms() - session->moved > stall)
             session->broken = true;
         if (session->broken)
             bbf_sendq_free(&session->out);

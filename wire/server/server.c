@@ -117,7 +117,7 @@ static void accept_some(struct bbf_server *server, bool tcp)
             continue;
         if (fd < 0) {
             if (errno != EAGAIN && errno != EWOULDBLOCK)
-                server->accept_after = bbf_clock_ms() + ACCEPT_PAUSE_MS;
+                server->accept_after = bbf_monotonic_ms() + ACCEPT_PAUSE_MS;
             return;
         }
         /* Over TCP the kernel does not say who it is: that is the token's part. */
@@ -225,7 +225,7 @@ static void note_cpu_time(struct bbf_server *server)
 static void serve_once(struct bbf_server *server, int most_ms)
 {
     uint64_t round = ++server->rounds;
-    int timeout = prepare(server, bbf_clock_ms());
+    int timeout = prepare(server, bbf_monotonic_ms());
 
     if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
         timeout = most_ms;
@@ -233,7 +233,7 @@ static void serve_once(struct bbf_server *server, int most_ms)
     int ready = poll(server->polls, (nfds_t)(FIXED_POLLS + server->n_open), timeout);
     /* Taken before the callbacks: the time that one client's callback takes is not held against
      * the others, whose input is looked at before their time is. */
-    int64_t now = bbf_clock_ms();
+    int64_t now = bbf_monotonic_ms();
 
     if (ready < 0) { /* out of memory: try again, but do not spin */
         nanosleep(&(struct timespec){.tv_nsec = ACCEPT_PAUSE_MS * 1000000L}, NULL);

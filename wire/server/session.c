@@ -124,7 +124,7 @@ static void receive(struct bbf_service *service, struct bbf_session *session)
         session->in.len += (size_t)n;
     if (n > 0 && session->reader != NULL && session->in.len >= session->want &&
         session->in.len < session->need)
-        session->retry = bbf_clock_ms() + session->retry_ms;
+        session->retry = bbf_monotonic_ms() + session->retry_ms;
 }
 
 static int decode_v2(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
@@ -150,7 +150,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
                      struct bbf_command *command, const uint8_t *in, size_t len, size_t *used,
                      const char **why)
 {
-    int64_t begin = bbf_clock_ms();
+    int64_t begin = bbf_monotonic_ms();
     size_t before = bbf_v1_reader_bytes(session->reader);
     int err = bbf_v1_decode(session->reader, command, in, len, used, why);
     size_t after = bbf_v1_reader_bytes(session->reader);
@@ -170,7 +170,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
     if (err == BBF_EMORE) {
         session->want = *used;
         session->need = *used > len + len / 16 ? *used : len + len / 16;
-        session->retry_ms = RETRY_MS + 20 * (bbf_clock_ms() - begin);
+        session->retry_ms = RETRY_MS + 20 * (bbf_monotonic_ms() - begin);
     }
     return err;
 }
@@ -216,7 +216,7 @@ static bool next_command(struct bbf_service *service, struct bbf_session *sessio
     session->busy = false;
     bbf_command_free(&command);
     if (session->state == BBF_HANDSHAKE)
-        session->deadline = bbf_clock_ms() + service->config.handshake_ms;
+        session->deadline = bbf_monotonic_ms() + service->config.handshake_ms;
     return true;
 }
 
@@ -308,7 +308,7 @@ void bbf_session_work(struct bbf_service *service, struct bbf_session *session, 
         } else if (session->state == BBF_LINGER && !session->shut) {
             session->shut = true;
             shutdown(atomic_load(&session->fd), SHUT_WR);
-            session->deadline = bbf_clock_ms() + LINGER_MS;
+            session->deadline = bbf_monotonic_ms() + LINGER_MS;
         }
     }
     if (session->broken)

@@ -26,7 +26,7 @@ void bbf_session_open(struct bbf_service *service, struct bbf_session *session, 
     session->need = session->want = 0;
     session->deflate_over = SIZE_MAX;
     session->retry = session->live_at = INT64_MAX;
-    session->moved = bbf_clock_ms();
+    session->moved = bbf_monotonic_ms();
     session->deadline =
         session->moved + (tcp ? service->config.auth_ms : service->config.handshake_ms);
     atomic_store(&session->fd, fd);
@@ -63,14 +63,14 @@ void bbf_session_flush(struct bbf_session *session)
     if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
         session->broken = true;
     if (moved)
-        session->moved = bbf_clock_ms();
+        session->moved = bbf_monotonic_ms();
     if (session->out.bytes == 0)
         session->asked = false;
 }
 
 void bbf_session_spoke(struct bbf_session *session)
 {
-    session->live_at = session->watching ? 0 : bbf_clock_ms() + QUIET_MS;
+    session->live_at = session->watching ? 0 : bbf_monotonic_ms() + QUIET_MS;
 }
 
 void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
@@ -81,7 +81,7 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
     if (session->broken)
         return;
     if (session->out.bytes == 0)
-        session->moved = bbf_clock_ms();
+        session->moved = bbf_monotonic_ms();
     int err = session->reader != NULL
                   ? bbf_sendq_v1(&session->out, command)
                   : bbf_sendq_command(&session->out, command, session->deflate_over);
@@ -94,7 +94,7 @@ void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
         if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
             session->broken = true;
         if (moved)
-            session->moved = bbf_clock_ms();
+            session->moved = bbf_monotonic_ms();
     }
     if (session->out.bytes > service->config.queue_bytes) {
         atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
