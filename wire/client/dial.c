@@ -341,7 +341,8 @@ int bbf_conn_open(struct bbf_conn **out, const struct bbf_conn_config *config, c
                   size_t why_size)
 {
     bool asked;
-    int64_t until = bbf_monotonic_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
+    int64_t until =
+        bbf_monotonic_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
     int err = dial(out, config, config->protocol, &asked, why, why_size);
 
     while (err == BBF_EMORE && bbf_monotonic_ms() < until) {
