@@ -7,15 +7,20 @@
  * Twice over everything: how many lives passed each node decides which have rows; then the rows are
  * filled. What changes in between is counted in the row that stands for it.
  */
+#include "trie/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/err.h"
-#include "trie/aged.h"
 #include "snapshot/snapshot.h"
+#include "trie/aged.h"
+#include "trie/lives.h"
+#include "trie/model.h"
+#include "trie/node.h"
+#include "trie/site.h"
 #include "trie/sums.h"
 #include "trie/tombs.h"
-#include "trie/tracker.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
 

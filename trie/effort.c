@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/effort.h"
 
+#include "trie/model.h"
+
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };
 
 /* Steps that a life made that stands at the node: its root is none, a release row neither. */

@@ -4,7 +4,9 @@
  * sticky record, and where in its run word, until the object's next life. Every other release is
  * one of the last ENDED_SLOTS of its thread's stripe.
  */
-#include "trie/tracker.h"
+#include "trie/ended.h"
+
+#include "trie/model.h"
 
 static bool in_record(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid)
 {

@@ -14,12 +14,15 @@
  *  4. A record leaves us as: weak reference deleted, jweak = 0, then life = CLOSED, then push.
  *  5. Only the agent thread creates, tests or deletes weak references.
  */
-#include "trie/tracker.h"
+#include "trie/lives.h"
 
 #include <stdlib.h>
 
 #include "core/err.h"
 #include "trie/map.h"
+#include "trie/model.h"
+#include "trie/node.h"
+#include "trie/owned.h"
 #include "trie/section.h"
 #include "trie/tombs.h"
 

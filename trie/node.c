@@ -13,11 +13,14 @@
  * here runs in an epoch section and checks the arena in force after entering it. Progress:
  * lock-free; a failed CAS means another thread published a child.
  */
-#include "trie/tracker.h"
+#include "trie/node.h"
 
 #include <string.h>
 
+#include "trie/fault.h"
+#include "trie/model.h"
 #include "trie/section.h"
+#include "trie/site.h"
 
 enum { NODES_PER_STEP = BBF_NODES_PER_STEP, MAX_PERIOD = 16 };
 

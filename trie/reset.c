@@ -9,10 +9,13 @@
  * the root table; move every OPEN record that stands in the old range by CAS until a pass finds
  * none; fold the counters; give the memory back.
  */
+#include "trie/reset.h"
+
 #include "core/err.h"
+#include "trie/model.h"
+#include "trie/node.h"
 #include "trie/section.h"
 #include "trie/sums.h"
-#include "trie/tracker.h"
 
 enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "trie/model.h"
+#include "trie/node.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };
 

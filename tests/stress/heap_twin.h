@@ -19,7 +19,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "trie/tracker.h"
+#include "trie/model.h"
+#include "trie/trie.h"
 
 enum { HEAP_SLOTS = 1 << 18 };
 

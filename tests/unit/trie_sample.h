@@ -10,7 +10,8 @@
 #include "core/err.h"
 #include "snapshot/snapshot.h"
 #include "trie/sums.h"
-#include "trie/tracker.h"
+#include "trie/model.h"
+#include "trie/trie.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
