@@ -348,13 +348,13 @@ static int unknown_flag(const struct verb *verb, const char *arg)
 
 static int parse_timeout(const char *value, unsigned *timeout_ms)
 {
-    enum { MOST = 86400 };
+    enum { SECONDS_MAX = 86400 };
     char *end;
     double seconds = strtod(value, &end);
 
-    if (*end != '\0' || !(seconds >= 0.001) || seconds > MOST)
-        return bbf_fail(BBF_EXIT_USAGE, "--timeout takes seconds, 0.001 to %d, not '%s'", MOST,
-                        value);
+    if (*end != '\0' || !(seconds >= 0.001) || seconds > SECONDS_MAX)
+        return bbf_fail(BBF_EXIT_USAGE, "--timeout takes seconds, 0.001 to %d, not '%s'",
+                        SECONDS_MAX, value);
     *timeout_ms = (unsigned)(seconds * 1000);
     return BBF_EXIT_OK;
 }

@@ -22,7 +22,7 @@
 #include "core/err.h"
 
 enum {
-    WHY = 512,
+    WHY_MAX = 512,
     GOODBYE_MS = 2000,
     ASK_MS = 10000,      /* between two questions to an agent that says nothing */
     PATIENCE_MS = 60000, /* for its answer */
@@ -52,7 +52,7 @@ int bbf_verb_probes(const struct bbf_command_line *request)
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command list;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
 
     int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
@@ -121,7 +121,7 @@ int bbf_verb_event(const struct bbf_command_line *request)
     struct shown shown = {.text = BBF_BUF_INIT, .documents = request->probe == NULL};
     struct bbf_buf name = BBF_BUF_INIT;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
 
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE, "event needs a target and a name, as: bbflow event %s help",
@@ -226,7 +226,7 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
                 const char *who)
 {
     const struct bbf_command probes = {.type = BBF_CMD_LIST_PROBES};
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
 
     if (request->probe != NULL)
         return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
@@ -320,7 +320,7 @@ static int follow(struct bbf_conn *conn, const struct bbf_command_line *request,
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command;
-    char why[WHY];
+    char why[WHY_MAX];
     int exit_code = BBF_EXIT_OK;
 
     *over = false;
@@ -353,7 +353,7 @@ static int leave(struct bbf_conn *conn, struct ears *ears)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command = {.type = BBF_CMD_MESSAGE};
-    char why[WHY];
+    char why[WHY_MAX];
 
     bbf_conn_set_timeout(conn, GOODBYE_MS);
     int rc = bbf_conn_send_text(conn, BBF_CMD_DISCONNECT, "", why, sizeof why);
@@ -376,7 +376,7 @@ static int leave(struct bbf_conn *conn, struct ears *ears)
 int bbf_verb_watch(const struct bbf_command_line *request)
 {
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
     bool over = false;
 
     int exit_code = bbf_connect(request, &conn, who);

@@ -575,7 +575,8 @@ void bbf_ostream_resets(struct bbf_ostream *s)
 
 /* ---- questions ---- */
 
-bool bbf_onode_is(const struct bbf_ostream *s, const struct bbf_onode *object, const char *name)
+bool bbf_onode_has_class(const struct bbf_ostream *s, const struct bbf_onode *object,
+                         const char *name)
 {
     if (object->kind != BBF_ONODE_OBJECT)
         return false;

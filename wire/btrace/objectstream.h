@@ -132,7 +132,8 @@ static inline const struct bbf_onode *bbf_onode_at(const struct bbf_ostream *s, 
     return n->kind == BBF_ONODE_REFERENCE ? &s->nodes[n->other] : n;
 }
 /* Is the object of class `name` (dotted) or a subclass? */
-bool bbf_onode_is(const struct bbf_ostream *s, const struct bbf_onode *object, const char *name);
+bool bbf_onode_has_class(const struct bbf_ostream *s, const struct bbf_onode *object,
+                         const char *name);
 /* The value of a field by name; node 0 (null) if there is none. */
 const struct bbf_onode *bbf_onode_field(const struct bbf_ostream *s, const struct bbf_onode *object,
                                         const char *name);

@@ -256,7 +256,7 @@ static bool put_boxed(struct bbf_v1_reader *r, enum bbf_tag_use use, const struc
 
 static void put_big(struct bbf_v1_reader *r, enum bbf_tag_use use, const struct bbf_onode *object)
 {
-    bool decimal = bbf_onode_is(&r->stream, object, "java.math.BigDecimal");
+    bool decimal = bbf_onode_has_class(&r->stream, object, "java.math.BigDecimal");
     struct bbf_buf digits = BBF_BUF_INIT;
 
     r->text.len = 0;
@@ -288,8 +288,8 @@ static void move_value(struct bbf_v1_reader *r, enum bbf_tag_use use)
         put(r, 0, 1);
     } else if (n->kind == BBF_ONODE_STRING) {
         put_as_text(r, use, BBF_VALUE_STRING, s->texts.data + n->text, n->len);
-    } else if (bbf_onode_is(s, n, "java.math.BigInteger") ||
-               bbf_onode_is(s, n, "java.math.BigDecimal")) {
+    } else if (bbf_onode_has_class(s, n, "java.math.BigInteger") ||
+               bbf_onode_has_class(s, n, "java.math.BigDecimal")) {
         put_big(r, use, n);
     } else if (n->kind != BBF_ONODE_OBJECT) {
         bbf_ostream_fail(s, BBF_EFORMAT, "an array where a value belongs");

@@ -62,8 +62,8 @@ int bbf_conn_send(struct bbf_conn *conn, const struct bbf_command *command, char
 
     if (err != BBF_OK) {
         bbf_pieces_free(&conn->out);
-        err = bbf_conn_say(why, why_size, err, "%s cannot be sent: %s",
-                           bbf_command_name(command->type), bbf_strerror(err));
+        err = bbf_conn_fail(why, why_size, err, "%s cannot be sent: %s",
+                            bbf_command_name(command->type), bbf_strerror(err));
     } else {
         struct iovec *all = bbf_pieces_all(&conn->out, &n);
         err = bbf_conn_send_pieces(conn, all, n, why, why_size);
@@ -92,15 +92,15 @@ static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t 
     char most[32];
 
     if (conn->max_answer != 0 && bytes > conn->max_answer)
-        return bbf_conn_say(why, why_size, BBF_ELIMIT,
-                            "the answer is longer than %s and was given up; --max-document=SIZE "
-                            "allows more",
-                            bbf_size_text(conn->max_answer, most, sizeof most));
+        return bbf_conn_fail(why, why_size, BBF_ELIMIT,
+                             "the answer is longer than %s and was given up; --max-document=SIZE "
+                             "allows more",
+                             bbf_size_text(conn->max_answer, most, sizeof most));
     if (bbf_monotonic_ms() - conn->asked_ms > allowed_ms)
-        return bbf_conn_say(why, why_size, BBF_ETIMEOUT,
-                            "the answer does not end: %llu bytes came within %lld s; "
-                            "--timeout SECONDS allows more time",
-                            (unsigned long long)bytes, (long long)(allowed_ms / 1000));
+        return bbf_conn_fail(why, why_size, BBF_ETIMEOUT,
+                             "the answer does not end: %llu bytes came within %lld s; "
+                             "--timeout SECONDS allows more time",
+                             (unsigned long long)bytes, (long long)(allowed_ms / 1000));
     return BBF_OK;
 }
 
@@ -129,7 +129,7 @@ static int receive(struct bbf_conn *conn, int stop_fd, struct bbf_command *out, 
             return err;
         }
         if (err != BBF_EMORE)
-            return bbf_conn_say(why, why_size, err, "the agent's answer is malformed: %s", reason);
+            return bbf_conn_fail(why, why_size, err, "the agent's answer is malformed: %s", reason);
         conn->need = used;
         err = bbf_conn_receive_some(conn, stop_fd, why, why_size);
         if (err == BBF_OK && stop_fd == BBF_CONN_NO_STOP)

@@ -14,7 +14,7 @@
 
 enum { READ_BYTES = 64 * 1024 };
 
-int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
+int bbf_conn_fail(char *why, size_t why_size, int err, const char *format, ...)
 {
     va_list args;
 
@@ -37,10 +37,10 @@ static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why,
         if (n > 0)
             return stop_fd >= 0 && p[1].revents != 0 ? BBF_EMORE : BBF_OK;
         if (n == 0)
-            return bbf_conn_say(why, why_size, BBF_ETIMEOUT,
-                                "the agent did not answer within %u ms", conn->timeout_ms);
+            return bbf_conn_fail(why, why_size, BBF_ETIMEOUT,
+                                 "the agent did not answer within %u ms", conn->timeout_ms);
         if (errno != EINTR)
-            return bbf_conn_say(why, why_size, BBF_EIO, "poll: %s", strerror(errno));
+            return bbf_conn_fail(why, why_size, BBF_EIO, "poll: %s", strerror(errno));
     }
 }
 
@@ -63,9 +63,9 @@ int bbf_conn_send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, c
             if (err != BBF_OK)
                 return err;
         } else if (errno == EPIPE || errno == ECONNRESET) {
-            return bbf_conn_say(why, why_size, BBF_ECLOSED, "the agent closed the connection");
+            return bbf_conn_fail(why, why_size, BBF_ECLOSED, "the agent closed the connection");
         } else if (errno != EINTR) {
-            return bbf_conn_say(why, why_size, BBF_EIO, "send: %s", strerror(errno));
+            return bbf_conn_fail(why, why_size, BBF_EIO, "send: %s", strerror(errno));
         }
     }
     return BBF_OK;
@@ -88,7 +88,7 @@ int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t 
     }
     char *to = bbf_buf_reserve(&conn->in, READ_BYTES);
     if (to == NULL)
-        return bbf_conn_say(why, why_size, BBF_ENOMEM, "out of memory");
+        return bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
     for (;;) {
         int err = wait_for(conn, POLLIN, stop_fd, why, why_size);
         if (err != BBF_OK)
@@ -99,10 +99,10 @@ int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t 
             return BBF_OK;
         }
         if (n == 0 || errno == ECONNRESET)
-            return bbf_conn_say(why, why_size, BBF_ECLOSED, "the agent closed the connection%s",
-                                conn->in.len > 0 ? " in the middle of an answer" : "");
+            return bbf_conn_fail(why, why_size, BBF_ECLOSED, "the agent closed the connection%s",
+                                 conn->in.len > 0 ? " in the middle of an answer" : "");
         if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-            return bbf_conn_say(why, why_size, BBF_EIO, "recv: %s", strerror(errno));
+            return bbf_conn_fail(why, why_size, BBF_EIO, "recv: %s", strerror(errno));
     }
 }
 

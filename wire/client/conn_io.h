@@ -37,7 +37,7 @@ struct bbf_conn {
 };
 
 /* Fill `why`, return `err`. */
-int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
+int bbf_conn_fail(char *why, size_t why_size, int err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
                       size_t why_size);

@@ -80,7 +80,7 @@ static void authenticate(struct bbf_service *service, struct bbf_session *sessio
     }
     if (session->in.len < 2 * MAGIC + len)
         return;
-    if (!bbf_token_is(service->token, service->token_len, in + 2 * MAGIC, len)) {
+    if (!bbf_token_equal(service->token, service->token_len, in + 2 * MAGIC, len)) {
         refuse(service, session);
         return;
     }

@@ -406,12 +406,12 @@ static int listen_everywhere(struct bbf_server *server, const struct bbf_server_
  * for many is not counted. */
 static bool leaves_descriptors(void)
 {
-    enum { SPARE = 8, MOST = 1024 };
+    enum { SPARE = 8, CHECKED_MAX = 1024 };
     struct rlimit limit;
     struct pollfd fds[64];
     size_t open_fds = 0;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > CHECKED_MAX)
         return true;
     for (int from = 0; from < (int)limit.rlim_cur; from += 64) {
         nfds_t n = 0;
