@@ -118,8 +118,7 @@ static bool activate(JNIEnv *env, bool attached)
 {
     static bool before_fork;
     if (verification_is_off())
-        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                        BBF_L_MIXED_FIELDLESS);
+        bbf_tracker_expect_fieldless(bbf_agent.tracker);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
     if (rules == NULL) {
         bbf_agent_disable("out of memory at start");
@@ -198,9 +197,7 @@ static void retire_dead(JNIEnv *env)
     jthread *threads = NULL;
     jint n = 0;
     for (size_t i = 0; i < BBF_L_STRIPES; i++)
-        owners[i] = bbf_stripe_is_used(bbf_agent.tracker, i)
-                        ? atomic_load(&bbf_agent.tracker->stripes[i].owner)
-                        : 0;
+        owners[i] = bbf_stripe_owner(bbf_agent.tracker, i);
     if ((*env)->PushLocalFrame(env, 1024) != 0) {
         (*env)->ExceptionClear(env);
         return;
@@ -281,7 +278,7 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     bbf_tracker_pause(t);
     uint64_t live = bbf_tracker_live(t, &estimated);
     /* What is opened and released from here on leaves a field that says nothing. */
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
+    bbf_tracker_expect_unseen(t);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
     struct bbf_retransformed r = bbf_hook_put_back(env, rules, 0);
     withdrawn = rules;

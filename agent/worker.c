@@ -205,11 +205,9 @@ static void tick(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    atomic_store_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_NOW),
-                          (uint32_t)(t.tv_sec - bbf_agent.started.tv_sec), memory_order_relaxed);
+    bbf_tracker_set_now(bbf_agent.tracker, (uint32_t)(t.tv_sec - bbf_agent.started.tv_sec));
     /* design.md: errors: what goes on failing in the application's hooks is stopped. */
-    if (atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_ERRORS),
-                             memory_order_relaxed) >= MAX_FAULTS)
+    if (bbf_tracker_faults(bbf_agent.tracker) >= MAX_FAULTS)
         bbf_agent_disable("too many internal errors in the hooks");
 }
 
@@ -261,9 +259,9 @@ static bool is_drained(JNIEnv *env)
 {
     static uint64_t scans; /* what the tracker had when it was asked last */
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_lifecycle_clear_up(env) ||
-        scans == bbf_agent.tracker->scans)
+        scans == bbf_tracker_scans(bbf_agent.tracker))
         return false;
-    scans = bbf_agent.tracker->scans;
+    scans = bbf_tracker_scans(bbf_agent.tracker);
     if (bbf_lives_open(bbf_agent.tracker) > 0)
         return false;
     bbf_reconcile_forget(env);

@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/tracker.h - the model as one object, made once. What a buffer's way through it looks like,
- for `f(b); g(b); b.release()`:
+ * trie/tracker.h - the model as one object, made once. What a buffer's way through it looks
+ * like, for `f(b); g(b); b.release()`:
  *
  *   $bbf ──> record 71 {path g|node}     node: PooledByteBufAllocator.directBuffer   (root)
  *                          │                     └─ A.f            step: one 8-byte store into path
  *                          └────────────────────>    └─ A.g        close: CAS on life, charge here
  *                                                       └─ PooledUnsafeDirectByteBuf.release [n]
  *
- * Invariants: design.md: memory safety; the numbers in each comment below are its points. Nothing
- * here knows the JVM. Fields marked "agent" are the agent thread's alone.
+ * Invariants: design.md: memory safety; the struct is in trie/model.h. Nothing here
+ * knows the JVM.
  *
- * Threads: stated at each function. Units: bytes, seconds since start, counts of lives.
-
+ * Threads: stated at each function.
  */
 #ifndef BBF_TRIE_TRACKER_H
 #define BBF_TRIE_TRACKER_H
 
-/* Until agent/ includes trie/trie.h. */
-#include "trie/capture.h"
-#include "trie/ended.h"
-#include "trie/fault.h"
-#include "trie/lives.h"
-#include "trie/model.h"
-#include "trie/node.h"
-#include "trie/owned.h"
-#include "trie/reset.h"
-#include "trie/site.h"
 #include "trie/switches.h"
 
 struct bbf_tracker;

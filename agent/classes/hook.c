@@ -98,32 +98,27 @@ static void remember_netty(const char *name, size_t prefix, bool has_field, cons
 static void set_mixed(void)
 {
     (void)bbf_map_open(bbf_agent.tracker);
-    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), BBF_L_MIXED_FIELDLESS);
+    bbf_tracker_expect_fieldless(bbf_agent.tracker);
 }
 
 void bbf_hook_idle(void)
 {
-    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                    (uint32_t)BBF_L_MIXED_IDLE);
+    bbf_tracker_set_idle(bbf_agent.tracker, true);
 }
 
 bool bbf_hook_is_idle(void)
 {
-    return (atomic_load_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                                 memory_order_relaxed) &
-            (uint32_t)BBF_L_MIXED_IDLE) != 0;
+    return bbf_tracker_is_idle(bbf_agent.tracker);
 }
 
 /* `unseen`: the hooks were there, and what was opened meanwhile has no life, so where Netty is
  * there already a first sight may be of a released buffer. */
 static void wake(bool unseen)
 {
-    atomic_fetch_and(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                     ~(uint32_t)BBF_L_MIXED_IDLE);
+    bbf_tracker_set_idle(bbf_agent.tracker, false);
     /* In this order: a buffer from before has set netty_loaded. */
     if (unseen && atomic_load(&bbf_agent.netty_loaded))
-        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
-                        (uint32_t)BBF_L_SHARED_UNSEEN);
+        bbf_tracker_expect_unseen(bbf_agent.tracker);
 }
 
 /* Before the first class that is beside include= can run. */

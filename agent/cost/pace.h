@@ -5,7 +5,7 @@
  *
  * Above the budget one life in twice as many is followed, up to BBF_PACE_MOST; below it, half as
  * many again, never below what the user asked for (`sample=`, the floor). Rates are powers of two,
- * and the floor: each rate keeps its roots for good, and there are 15 (trie/tracker.h).
+ * and the floor: each rate keeps its roots for good, and there are 15 (trie/switches.h).
  *
  * Threads: one at a time.
  */

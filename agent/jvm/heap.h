@@ -10,7 +10,7 @@
 
 #include <jni.h>
 
-#include "trie/tracker.h"
+#include "trie/trie.h"
 
 /* `env` is the agent thread's, for as long as that thread lives. */
 void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env);

@@ -151,16 +151,16 @@ static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_
     size_t n = 0;
     int err = BBF_OK;
     for (; node != BBF_L_NODE_NONE && n < STEPS; n++) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
-        steps[n] = at->site;
-        node = at->parent;
+        const struct bbf_place at = bbf_node_place(bbf_agent.tracker, node);
+        steps[n] = at.site;
+        node = at.parent;
     }
     if (node != BBF_L_NODE_NONE)
         err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
     bool known = n > 0;
     while (n-- > 0 && err == BBF_OK)
         err = add_site(row, steps[n]);
-    uint32_t site = atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]);
+    uint32_t site = bbf_class_release_site(bbf_agent.tracker, class_number);
     if (err == BBF_OK && known && site != 0)
         err = add_site(row, site);
     return err;

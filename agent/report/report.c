@@ -30,7 +30,7 @@
 #include "render/cost.h"
 #include "render/render.h"
 #include "render/text.h"
-#include "trie/sums.h"
+#include "trie/map.h"
 
 static char main_class[512], vm_version[128];
 
@@ -88,8 +88,7 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
     bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
     if (err == BBF_OK && !seen->has_field)
         err = bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
-    if (!seen->has_field && (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS)) &
-                             BBF_L_SHARED_MAP) == 0)
+    if (!seen->has_field && !bbf_map_is_open(bbf_agent.tracker))
         s->totals.untracked_classes_++;
     bbf_buf_free(&text);
     return err;
@@ -127,17 +126,15 @@ static void fill_rewriting(struct bbf_snapshot *s)
 }
 
 /* "COUNT ONE|MANY, the last of CLASS: MORE" for a counter of the shim; nothing where it is 0. */
-static int note_class(struct bbf_snapshot *s, uint64_t count, int class_number, const char *one,
+static int note_class(struct bbf_snapshot *s, const struct bbf_last_of *last, const char *one,
                       const char *many, const char *more)
 {
-    struct bbf_tracker *t = bbf_agent.tracker;
-    uint32_t number = atomic_load(bbf_shared_int(t, class_number)) & BBF_L_CLASS_MASK;
-    const struct bbf_site *release = bbf_site_get(t, atomic_load(&t->release_site[number]));
-    if (count == 0)
+    if (last->count == 0)
         return BBF_OK;
     struct bbf_buf note = BBF_BUF_INIT;
-    bbf_buf_printf(&note, "%llu %s, the last of %s: %s", (unsigned long long)count,
-                   count == 1 ? one : many, release != NULL ? release->class_name : "?", more);
+    bbf_buf_printf(&note, "%llu %s, the last of %s: %s", (unsigned long long)last->count,
+                   last->count == 1 ? one : many, last->class_name != NULL ? last->class_name : "?",
+                   more);
     int err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     bbf_buf_free(&note);
     return err;
@@ -146,21 +143,19 @@ static int note_class(struct bbf_snapshot *s, uint64_t count, int class_number, 
 /* What the shim could not know of some buffers, since the last reset. */
 static int note_unknown(struct bbf_snapshot *s)
 {
-    struct bbf_sums sums;
-    bbf_sums_total(bbf_agent.tracker, &sums);
-    if (bbf_agent.tracker->baseline != NULL)
-        bbf_sums_subtract(&sums, bbf_agent.tracker->baseline);
-    int err = note_class(s, sums.unsized, BBF_L_SHARED_SIZE_OF, "buffer has an unknown size",
+    struct bbf_unclear unclear;
+    bbf_tracker_unclear(bbf_agent.tracker, &unclear);
+    int err = note_class(s, &unclear.unsized, "buffer has an unknown size",
                          "buffers have an unknown size",
                          "they were first seen after their allocation, and count as 0 B");
     if (err == BBF_OK)
-        err = note_class(s, sums.hidden, BBF_L_SHARED_HIDER, "life ended that did not begin",
+        err = note_class(s, &unclear.hidden, "life ended that did not begin",
                          "lives ended that did not begin",
                          "the class reuses its buffers by a count of its own, and those lives are "
                          "not counted");
     if (err == BBF_OK)
         err = note_class(
-            s, sums.early, BBF_L_SHARED_EARLY_OF, "count came back early", "counts came back early",
+            s, &unclear.early, "count came back early", "counts came back early",
             "the pool sets the count before it gives the buffer back, so bbflow "
             "cannot know when it is taken: what is lost of its buffers is unknown, no leak");
     return err;
@@ -216,11 +211,12 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
             &s->notes, &s->n_notes,
             "no include= given: every class is followed that is not of the JDK, of Netty "
             "or of a known agent; include=your.package follows yours alone, and costs less");
-    if (err == BBF_OK && rules->options.direct_only && bbf_agent.tracker->live_heap > 0) {
+    if (err == BBF_OK && rules->options.direct_only &&
+        bbf_tracker_live_heap(bbf_agent.tracker) > 0) {
         bbf_buf_printf(&note,
                        "%llu open heap buffers are older than trackDirectOnly=on and are "
                        "still followed (before-setting)",
-                       (unsigned long long)bbf_agent.tracker->live_heap);
+                       (unsigned long long)bbf_tracker_live_heap(bbf_agent.tracker));
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
         bbf_buf_free(&note);
     }
@@ -322,8 +318,8 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     BBF_SINCE_START(XX)
 #undef XX
     bbf_buf_printf(out, "scans              %llu, %llu conversions\n",
-                   (unsigned long long)bbf_agent.tracker->scans,
-                   (unsigned long long)bbf_agent.tracker->converted);
+                   (unsigned long long)bbf_tracker_scans(bbf_agent.tracker),
+                   (unsigned long long)bbf_tracker_converted(bbf_agent.tracker));
     if (bbf_log_lost() > 0)
         bbf_buf_printf(out, "log                %llu lines could not be written\n",
                        (unsigned long long)bbf_log_lost());

@@ -25,8 +25,8 @@ CASES = {
         ['core/a.c:1: "trie/b.h"'],
     ),
     "a private header": (
-        {"agent/a.c": '#include "instrument/insert.h"', "instrument/insert.h": ""},
-        ["agent/a.c:1:", "private to instrument/"],
+        {"agent/a.c": '#include "trie/model.h"', "trie/model.h": ""},
+        ["agent/a.c:1:", "private to trie/"],
     ),
     "the JVM's headers": ({"core/a.c": "#include <jni.h>"}, ["core/a.c:1:", "agent/ only"]),
     "a circle of two headers": (
