@@ -7,7 +7,6 @@
 #ifndef BBF_TRIE_FAULT_H
 #define BBF_TRIE_FAULT_H
 
-
 struct bbf_tracker;
 
 /* Count an internal fault: shown as internal_errors; too many turn tracking off (design.md:

@@ -57,7 +57,7 @@ struct bbf_sums; /* trie/sums.h */
 struct bbf_tracker {
     struct bbf_budget budget;
     struct bbf_space map; /* open lives by identity hash: trie/map.h */
-    struct bbf_space records, after, nodes, ended, overflow, tombs;
+    struct bbf_space records, extras, nodes, released_counts, overflow, tombs;
     /* Root nodes by sampling rate and site id, and those that the shim's short way may take: of the
      * rate 0, while nothing but the site decides whether a life is followed; else NONE. */
     _Atomic uint32_t *rate_roots, *roots;
@@ -110,13 +110,13 @@ static inline struct bbf_record *bbf_record_at(const struct bbf_tracker *t, uint
 {
     return (struct bbf_record *)(void *)t->records.base + id;
 }
-static inline _Atomic uint64_t *bbf_ended_at(const struct bbf_tracker *t, uint32_t id)
+static inline _Atomic uint64_t *bbf_released_count(const struct bbf_tracker *t, uint32_t id)
 {
-    return (_Atomic uint64_t *)(void *)t->ended.base + id;
+    return (_Atomic uint64_t *)(void *)t->released_counts.base + id;
 }
-static inline struct bbf_after *bbf_after_at(const struct bbf_tracker *t, uint32_t record)
+static inline struct bbf_record_extra *bbf_extra_at(const struct bbf_tracker *t, uint32_t record)
 {
-    return (struct bbf_after *)(void *)t->after.base + record;
+    return (struct bbf_record_extra *)(void *)t->extras.base + record;
 }
 static inline struct bbf_tomb *bbf_tomb_at(const struct bbf_tracker *t, uint32_t number)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/owned.h - what Netty's own numbers have to agree with: the lives that its counters still have.
+ * trie/owned.h - what Netty's own numbers have to agree with: the lives that its counters still
+ * have.
  *
  * Threads: stated at each function. Units: bytes, counts of lives.
  */

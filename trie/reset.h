@@ -7,7 +7,6 @@
 #ifndef BBF_TRIE_RESET_H
 #define BBF_TRIE_RESET_H
 
-
 struct bbf_tracker;
 
 /* Counters start at zero again; nodes and open lives stay. BBF_ENOMEM, BBF_ELIMIT (`memory` has no

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/site.h - places in code, and the concrete classes of buffers, by number. Written when a class
- * is loaded or first seen, under a mutex, never in a step; read lock-free.
+ * trie/site.h - places in code, and the concrete classes of buffers, by number. Written when a
+ * class is loaded or first seen, under a mutex, never in a step; read lock-free.
  *
  * Threads: any.
  */

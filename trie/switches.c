@@ -139,8 +139,8 @@ void bbf_tracker_set_idle(struct bbf_tracker *t, bool idle)
 
 bool bbf_tracker_is_idle(const struct bbf_tracker *t)
 {
-    uint32_t mixed = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_MIXED),
-                                          memory_order_relaxed);
+    uint32_t mixed =
+        atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_MIXED), memory_order_relaxed);
     return (mixed & (uint32_t)BBF_L_MIXED_IDLE) != 0;
 }
 

@@ -38,7 +38,7 @@ static uint64_t address_space(void)
 static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
 {
     const uint64_t others =
-        (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_after)) +
+        (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_record_extra)) +
         (uint64_t)TOMBS * sizeof(struct bbf_tomb);
     for (uint32_t arenas = BBF_ARENAS; arenas >= 2; arenas /= 2) {
         size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
@@ -46,14 +46,16 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
         if (others + ids * each + ((uint64_t)arenas << (BBF_L_OVERFLOW_BITS + 2)) > room)
             continue;
         if (bbf_space_reserve(&t->nodes, ids << BBF_L_NODE_SHIFT, &t->budget) == BBF_OK) {
-            if (bbf_space_reserve(&t->ended, ids * sizeof(uint64_t), &t->budget) == BBF_OK) {
+            if (bbf_space_reserve(&t->released_counts, ids * sizeof(uint64_t), &t->budget) ==
+                BBF_OK) {
                 size_t table = (size_t)arenas << (BBF_L_OVERFLOW_BITS + 2);
                 if (bbf_space_reserve(&t->overflow, table, &t->budget) == BBF_OK) {
                     t->arenas = arenas;
                     return BBF_OK;
                 }
-                munmap(t->ended.base, t->ended.size); /* nobody has its address yet */
-                t->ended.base = NULL;
+                munmap(t->released_counts.base,
+                       t->released_counts.size); /* nobody has its address yet */
+                t->released_counts.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);
             t->nodes.base = NULL;
@@ -111,8 +113,8 @@ static void init_reserved_records(struct bbf_tracker *t)
  * need the space. */
 static void give_back(struct bbf_tracker *t)
 {
-    const struct bbf_space *all[] = {&t->map,     &t->nodes, &t->ended, &t->overflow,
-                                     &t->records, &t->after, &t->tombs};
+    const struct bbf_space *all[] = {
+        &t->map, &t->nodes, &t->released_counts, &t->overflow, &t->records, &t->extras, &t->tombs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->base != NULL)
             munmap(all[i]->base, all[i]->size);
@@ -136,14 +138,15 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->map, (size_t)1 << (BBF_L_MAP_BUCKET_BITS + BBF_L_MAP_BUCKET_SHIFT),
                           &t->budget) != BBF_OK ||
-        bbf_space_reserve(&t->after, records * sizeof(struct bbf_after), &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->extras, records * sizeof(struct bbf_record_extra), &t->budget) !=
+            BBF_OK ||
         bbf_space_reserve(&t->tombs, tombs * sizeof(struct bbf_tomb), &t->budget) != BBF_OK ||
         !bbf_space_reach(&t->records, 1) || !bbf_space_open(&t->nodes, 0, 1 << 20) ||
-        !bbf_space_open(&t->ended, 0, 1 << 17)) {
+        !bbf_space_open(&t->released_counts, 0, 1 << 17)) {
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->after.step = 384 << 10; /* of as many records as 1 MiB holds */
+    t->extras.step = 384 << 10; /* of as many records as 1 MiB holds */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);

@@ -105,20 +105,20 @@ void bbf_tracker_memory(const struct bbf_tracker *t, struct bbf_tracker_memory *
     *out = (struct bbf_tracker_memory){
         .used = atomic_load(&t->budget.used),
         .nodes = steps * BBF_NODES_PER_STEP * (sizeof(struct bbf_node) + sizeof(uint64_t)),
-        .lives = atomic_load(&t->records.writable) + atomic_load(&t->after.writable),
+        .lives = atomic_load(&t->records.writable) + atomic_load(&t->extras.writable),
         .leaks = (uint64_t)t->n_tombs * sizeof(struct bbf_tomb)};
 }
 
 struct bbf_tracker_addresses bbf_tracker_addresses(const struct bbf_tracker *t)
 {
-    return (struct bbf_tracker_addresses){
-        .nodes = t->nodes.base,
-        .overflow = t->overflow.base,
-        .map = t->map.base,
-        .extras = t->after.base,
-        .roots = t->roots,
-        .rate_roots = t->rate_roots,
-        .stripes = t->stripes,
-        .shared = t->shared,
-        .record_mask = (t->records.size >> BBF_L_RECORD_SHIFT) - 1};
+    return (struct bbf_tracker_addresses){.nodes = t->nodes.base,
+                                          .overflow = t->overflow.base,
+                                          .map = t->map.base,
+                                          .extras = t->extras.base,
+                                          .roots = t->roots,
+                                          .rate_roots = t->rate_roots,
+                                          .stripes = t->stripes,
+                                          .shared = t->shared,
+                                          .record_mask =
+                                              (t->records.size >> BBF_L_RECORD_SHIFT) - 1};
 }

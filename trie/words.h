@@ -46,13 +46,13 @@ struct bbf_stripe {
     _Atomic uint32_t head, count;
     _Atomic uint64_t tally[BBF_L_TALLIES];
     _Atomic uint64_t run[BBF_L_RUN_SLOTS];
-    _Atomic uint32_t next_ended, use;
+    _Atomic uint32_t next_end, use;
     _Atomic uint64_t suspect;
     _Atomic uint64_t random;
     char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_RANDOM - 8];
     struct {
         _Atomic uint64_t handle, where; /* node:32 | tid:32 */
-    } ended[BBF_L_ENDED_SLOTS];
+    } recent_ends[BBF_L_ENDED_SLOTS];
 };
 
 _Static_assert(sizeof(void *) == 8, "64-bit only (design.md: memory safety)");
@@ -64,12 +64,12 @@ _Static_assert(offsetof(struct bbf_node, flags) == BBF_L_NODE_FLAGS, "layout");
 _Static_assert(offsetof(struct bbf_node, unknown) == BBF_L_NODE_UNKNOWN, "layout");
 _Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
 _Static_assert(offsetof(struct bbf_stripe, suspect) == BBF_L_STRIPE_SUSPECT, "layout");
-_Static_assert(offsetof(struct bbf_stripe, ended) == BBF_L_STRIPE_ENDED, "layout");
+_Static_assert(offsetof(struct bbf_stripe, recent_ends) == BBF_L_STRIPE_ENDED, "layout");
 _Static_assert(offsetof(struct bbf_stripe, random) == BBF_L_STRIPE_RANDOM, "layout");
 _Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
 
 /* Beside each record, made writable together with it. The agent's but for `owner`. */
-struct bbf_after {
+struct bbf_record_extra {
     /* The composite that took the buffer over, with the generations that it holds for; written by
      * the thread that adds it, read once the composite was found collected. */
     _Atomic uint64_t owner;
@@ -82,8 +82,8 @@ struct bbf_after {
     bool mixed;     /* this scan: memory and lost are those of a composite's components */
 };
 
-_Static_assert(sizeof(struct bbf_after) == BBF_L_AFTER_SIZE, "layout");
-_Static_assert(offsetof(struct bbf_after, owner) == BBF_L_AFTER_OWNER, "layout");
+_Static_assert(sizeof(struct bbf_record_extra) == BBF_L_AFTER_SIZE, "layout");
+_Static_assert(offsetof(struct bbf_record_extra, owner) == BBF_L_AFTER_OWNER, "layout");
 
 /* How long a life was open at second `now`, of its record's words while it is open or ours. */
 static inline uint32_t bbf_record_age(const struct bbf_record *record, uint32_t now)

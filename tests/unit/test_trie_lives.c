@@ -328,7 +328,7 @@ static void a_thread_that_ends_leaves_nothing_behind(void **state)
         assert_int_equal(stripe->run[i], 0);
     walk_assert_totals(w, "1 0 0 0 0 0");
     uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | w->t->release_site[w->direct_class];
-    assert_int_equal(*bbf_ended_at(w->t, bbf_node_find(w->t, node, key)), 1);
+    assert_int_equal(*bbf_released_count(w->t, bbf_node_find(w->t, node, key)), 1);
     /* All 64 records of its batch can be had again before fresh ones are made. */
     uint32_t end = w->t->next_record;
     for (int i = 0; i < BBF_L_BATCH; i++)
