@@ -29,7 +29,7 @@ enum { GRACE_MS = 200 };    /* after a deadline, for the answer that says so */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered;
 static struct bbf_request *queue;
-static struct bbf_heap heap;
+static struct bbf_jvm_refs heap;
 static _Atomic bool leaving; /* the thread is to end */
 static bool there;           /* the thread runs; under queue_lock */
 static bool gone;            /* it has ended, or could not be started; under queue_lock */

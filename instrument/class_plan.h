@@ -42,19 +42,19 @@ struct bbf_plan_class {
     const struct bbf_plan_sites *sites;
     const struct bbf_rules *rules;
     struct bbf_cf_str name;
-    size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
-    bool counts;          /* is Netty's counting class */
-    bool steps;           /* included */
-    bool terse;           /* Netty's, and not named itself: fewer steps (ADR 32, 36) */
-    bool constructors;    /* trackConstructors */
-    bool refused;         /* says that a buffer was used after its release */
-    bool exhausted;       /* says that direct memory ran out */
-    bool jdk;             /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
+    size_t buffer_prefix;       /* of a class in Netty's buffer package that has hooks, else 0 */
+    bool is_refcount_class;     /* Netty's own */
+    bool steps;                 /* included */
+    bool skip_forwarders;       /* Netty's, and not named itself: fewer steps (ADR 32, 36) */
+    bool constructors;          /* trackConstructors */
+    bool throws_refcount_error; /* that a buffer was used after its release */
+    bool reports_oom;           /* that direct memory ran out */
+    bool is_jdk;                /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
     /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a
      * class does not know here what it inherits. */
     const char *tracks;
     bool named; /* an entry of track= names the class itself */
-    /* Both known after bbf_plan_declares() alone. */
+    /* Both known after bbf_plan_inspect() alone. */
     bool closes; /* it declares a method named as a closing one */
     bool clones; /* its constants may have the name `clone` */
     bool copies; /* and its super class may be a buffer, which super.clone() copies (ADR 34) */

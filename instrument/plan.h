@@ -20,23 +20,23 @@
 #define BBF_PLAN_JDK_BITS "java/nio/Bits"
 
 /* Is it the class whose retain and release refs=on hooks? */
-bool bbf_plan_counts(const char *name, size_t len);
+bool bbf_plan_is_refcount_class(const char *name, size_t len);
 
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class, as far as
  * its name says. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites);
 /* Has the class hooks, as far as is known? (tracks alone is a question, no hook.) */
-bool bbf_plan_hooks(const struct bbf_plan_class *plan);
+bool bbf_plan_has_hooks(const struct bbf_plan_class *plan);
 /* Look into the class, whatever bbf_plan_class() said: for closing methods with track=, and for
  * super.clone(). False: nothing is to be done with the class after all. */
-bool bbf_plan_declares(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
+bool bbf_plan_inspect(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
 /* Never followed and never tracked, whatever the options say: what our own hooks run in. */
-bool bbf_plan_never(const char *name, size_t len);
+bool bbf_plan_is_never_followed(const char *name, size_t len);
 /* Is it beside what include= or trackConstructors= names (core/pattern.h)? */
-bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules);
+bool bbf_plan_is_near(const char *name, size_t len, const struct bbf_rules *rules);
 /* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
-bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
+bool bbf_plan_is_followed(const char *name, size_t len, const struct bbf_rules *rules);
 
 /* The configuration for bbf_cf_rewrite(); ctx is a struct bbf_plan_class. */
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan);

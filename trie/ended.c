@@ -35,7 +35,8 @@ static bool in_stripe(const struct bbf_stripe *s, uint64_t handle, uint32_t *nod
     return false;
 }
 
-bool bbf_life_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid)
+bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
+                         uint32_t *tid)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     if (BBF_LOW(handle) < BBF_L_FIRST_RECORD || BBF_LOW(handle) >= end)

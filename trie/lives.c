@@ -135,12 +135,13 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* The slot is left as it has to be for a converted life; false: it holds its object as before.
  * `mapped`: it goes on saying which object it is, weakly. */
-static bool leave_slot(const struct bbf_heap *heap, uint32_t r, bool weakened, bool mapped)
+static bool leave_slot(const struct bbf_jvm_refs *heap, uint32_t r, bool weakened, bool mapped)
 {
     return mapped ? weakened && heap->soften(heap->ctx, r) : heap->clear(heap->ctx, r);
 }
 
-static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, bool mapped)
+static void weaken_slot(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
+                        bool mapped)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     bool empty = false;
@@ -165,7 +166,7 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     t->converted++;
 }
 
-static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     /* Acquire: OPEN(g) was stored after g's object went into the slot. */
@@ -187,7 +188,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
 /* ---- collect ---- */
 
 /* The record is ours and its object gone or closed: give it back (invariant 4). */
-static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r,
+static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
                         uint32_t generation)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -232,7 +233,7 @@ static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
 
 /* After conversion: look at every record that has or had a weak reference. True: its life was found
  * dead. */
-static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
@@ -415,7 +416,8 @@ static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_record_ext
     tomb->bytes += own == theirs ? bytes : (bytes * own + theirs / 2) / theirs;
 }
 
-static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, uint32_t node)
+static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
+                     uint32_t node)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     const struct bbf_record_extra *extra = bbf_extra_at(t, r);
@@ -488,7 +490,7 @@ static void find_held(struct bbf_tracker *t, uint32_t end)
 
 /* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
  * anybody's: it is not looked at again. */
-static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t end)
+static void end_dead(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t end)
 {
     uint32_t held = 0, last = 0, next;
     find_held(t, end);
@@ -513,7 +515,7 @@ static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     }
 }
 
-void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
+void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
 {
     /* Acquire: pairs with bbf_record_bump(). */
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
@@ -556,7 +558,7 @@ void bbf_lives_mark_stopped(struct bbf_tracker *t)
     }
 }
 
-void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap)
+void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)

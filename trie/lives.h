@@ -24,7 +24,7 @@ void bbf_record_push(struct bbf_tracker *t, uint32_t head);
 bool bbf_stripe_retire(struct bbf_tracker *t, uint64_t tid);
 
 /* The JVM as the scan sees it. All calls come from the agent thread. */
-struct bbf_heap {
+struct bbf_jvm_refs {
     void *ctx;
     /* Make a weak reference to the object in strong slot `record`: its handle, 0 if none could be
      * had; *empty is set if the slot held nothing (a bug, counted). */
@@ -39,10 +39,10 @@ struct bbf_heap {
 
 /* Convert the slots of open lives, find what was collected, free what is free (design.md: convert
  * and collect). Agent. */
-void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap);
+void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_jvm_refs *heap);
 /* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
  * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
-void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap);
+void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_jvm_refs *heap);
 /* Mark every open life: it ends only as `unknown` from now on (design.md: stop). Agent. */
 void bbf_lives_mark_stopped(struct bbf_tracker *t);
 /* Lives not followed to an end yet: what tests at rest compare with. Any thread, no snapshot. */

@@ -120,7 +120,7 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
     e->use = use;
     e->class_number = class_number;
     e->used_tid = (uint32_t)tid;
-    if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
+    if (!bbf_life_find_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
         e->node = e->released_tid = 0;
     bool counts = look_at_stack(env, e);
     bool right = use == BBF_L_USE_ACCESS || counts;

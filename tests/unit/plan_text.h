@@ -25,7 +25,7 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
     return slot == overwritten;
 }
 
-/* A class of one method, which bbf_plan_declares() is shown. */
+/* A class of one method, which bbf_plan_inspect() is shown. */
 static struct bbf_cf_method only_method;
 
 enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
