@@ -18,7 +18,7 @@
 
 #include "core/buf.h"
 #include "wire/btrace/pieces.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 struct bbf_conn {
     int fd;

@@ -8,7 +8,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 #include "wire/refusal.h"
 #include "wire/server/admit.h"
 #include "wire/server/converse.h"

@@ -36,7 +36,7 @@
 
 #include "core/buf.h"
 #include "wire/btrace/command.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 #include "wire/server/config.h"
 #include "wire/server/live.h"
 #include "wire/server/sendq.h"

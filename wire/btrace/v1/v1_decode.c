@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1_decode.c - v1 stream -> struct bbf_command (docs/btrace-wire.md 4.3): reads the
+ * wire/btrace/v1/v1_decode.c - v1 stream -> struct bbf_command (docs/btrace-wire.md 4.3): reads the
  * command out of the Java object stream and writes the same command as a v2 frame, which the v2
  * decoder turns into a value: its limits, its text repair and its one block hold for both.
  */
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/btrace/javatext.h"
-#include "wire/btrace/objectstream.h"
+#include "wire/btrace/v1/javatext.h"
+#include "wire/btrace/v1/objectstream.h"
 #include "wire/btrace/tags.h"
-#include "wire/btrace/v1_plain.h"
+#include "wire/btrace/v1/v1_plain.h"
 
 struct bbf_v1_reader {
     struct bbf_ostream stream;

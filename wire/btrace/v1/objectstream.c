@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/btrace/objectstream.h"
+#include "wire/btrace/v1/objectstream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/btrace/javatext.h"
+#include "wire/btrace/v1/javatext.h"
 
 /* TC_ constants of java.io.ObjectStreamConstants. */
 enum {
