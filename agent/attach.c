@@ -71,8 +71,7 @@ static void forget_counts(void)
 bool bbf_attach_hooks(JNIEnv *env, bool attached)
 {
     if (bbf_jvm_verification_is_off())
-        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                        BBF_L_MIXED_FIELDLESS);
+        bbf_tracker_expect_fieldless(bbf_agent.tracker);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
     if (rules == NULL) {
         bbf_agent_disable("out of memory at start");
@@ -121,9 +120,7 @@ static void retire_dead(JNIEnv *env)
     jthread *threads = NULL;
     jint n = 0;
     for (size_t i = 0; i < BBF_L_STRIPES; i++)
-        owners[i] = bbf_stripe_is_used(bbf_agent.tracker, i)
-                        ? atomic_load(&bbf_agent.tracker->stripes[i].owner)
-                        : 0;
+        owners[i] = bbf_stripe_owner(bbf_agent.tracker, i);
     if ((*env)->PushLocalFrame(env, 1024) != 0) {
         (*env)->ExceptionClear(env);
         return;
@@ -205,7 +202,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     uint64_t live = bbf_tracker_live(t, &estimated);
     /* From here on a field of 0 no longer means "never seen": its buffer may have been opened and
      * released without hooks. */
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_UNSEEN);
+    bbf_tracker_expect_unseen(t);
     const struct bbf_rules *rules = atomic_exchange(&bbf_agent.rules, NULL);
     struct bbf_retransformed r = bbf_loaded_put_back(env, rules, 0);
     withdrawn = rules;

@@ -39,17 +39,15 @@ static void poll_clock(JNIEnv *env)
 {
     uint64_t began = (uint64_t)bbf_agent.started.tv_sec;
     (void)env;
-    atomic_store_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_NOW),
-                          (uint32_t)(bbf_clock_ns(CLOCK_MONOTONIC) / BBF_CLOCK_SECOND - began),
-                          memory_order_relaxed);
+    bbf_tracker_set_now(bbf_agent.tracker,
+                        (uint32_t)(bbf_clock_ns(CLOCK_MONOTONIC) / BBF_CLOCK_SECOND - began));
 }
 
 /* design.md: errors: hooks that keep failing in the application's threads are stopped. */
 static void poll_faults(JNIEnv *env)
 {
     (void)env;
-    if (atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_ERRORS),
-                             memory_order_relaxed) >= MAX_FAULTS)
+    if (bbf_tracker_faults(bbf_agent.tracker) >= MAX_FAULTS)
         bbf_agent_disable("too many internal errors in the hooks");
 }
 
@@ -220,9 +218,9 @@ static bool is_over(void *context)
 {
     static uint64_t scans; /* what the tracker had when it was asked last */
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_finish_detach(context) ||
-        scans == bbf_agent.tracker->scans)
+        scans == bbf_tracker_scans(bbf_agent.tracker))
         return false;
-    scans = bbf_agent.tracker->scans;
+    scans = bbf_tracker_scans(bbf_agent.tracker);
     if (bbf_lives_open(bbf_agent.tracker) > 0)
         return false;
     bbf_reconcile_forget(context);

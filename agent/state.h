@@ -20,7 +20,7 @@
 #include "classfile/classfile.h"
 #include "instrument/plan.h"
 #include "core/option.h"
-#include "trie/tracker.h"
+#include "trie/trie.h"
 #include "wire/server/server.h"
 
 /* Where the agent stands; agent/lifecycle.h draws it. */

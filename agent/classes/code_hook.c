@@ -41,7 +41,7 @@ static void instrument(const struct bbf_rules *rules, jclass redefined, jobject 
     if (name == NULL || rules == NULL || !bbf_code_hook_takes(loader, name))
         return;
     (void)bbf_plan_class(&plan, name, strlen(name), rules, &bbf_agent_sites);
-    if (!bbf_plan_declares(&plan, bytes, (size_t)len))
+    if (!bbf_plan_inspect(&plan, bytes, (size_t)len))
         return;
     uint64_t begin = bbf_clock_ns(CLOCK_MONOTONIC);
     struct bbf_cf_config config;

@@ -50,7 +50,7 @@ static void name_of(jclass type, char out[NAME])
 static bool is_rewritten(jclass type, const char *name)
 {
     jobject loader = NULL;
-    return name[0] != '\0' && !bbf_plan_never(name, strlen(name)) &&
+    return name[0] != '\0' && !bbf_plan_is_never_followed(name, strlen(name)) &&
            (*bbf_agent.code)->GetClassLoader(bbf_agent.code, type, &loader) == 0 && loader != NULL;
 }
 

@@ -233,7 +233,7 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
         kind |= BBF_L_KIND_NEVER;
     if (buffer && !view && a.counted && a.own_class) {
         kind |= BBF_L_KIND_OWN;
-        atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_OWN), 1);
+        bbf_tracker_expect_own_counts(bbf_agent.tracker);
     }
     if (buffer && !view && a.counted)
         kind |= a.count | (uint64_t)a.counted_depth << BBF_L_KIND_FIELD_DEPTH;
@@ -253,7 +253,7 @@ uint32_t bbf_kind_first_site(uint32_t number)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
     char method[600];
-    uint32_t release = number < BBF_MAX_CLASSES ? atomic_load(&t->release_site[number]) : 0;
+    uint32_t release = bbf_class_release_site(t, number);
     const struct bbf_site *site = bbf_site_get(t, release);
     const char *class_name = site != NULL ? site->class_name : "?";
     const char *dot = strrchr(class_name, '.');

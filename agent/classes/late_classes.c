@@ -53,8 +53,7 @@ void bbf_late_classes_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
     bool room = kept != NULL && n_waiting < WAITING;
     if (room) {
         waiting[n_waiting++] = kept;
-        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
-                        (uint32_t)BBF_L_SHARED_PAUSED);
+        bbf_tracker_hold(bbf_agent.tracker);
     }
     pthread_mutex_unlock(&lock);
     if (room) {

@@ -39,12 +39,12 @@ struct pass {
     uint64_t since_ns;                    /* back, if they were changed as they loaded since */
 };
 
-/* Has a loaded class anything that we hook? The same answer as bbf_plan_declares() gives. */
+/* Has a loaded class anything that we hook? The same answer as bbf_plan_inspect() gives. */
 static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass class)
 {
     jmethodID *methods = NULL;
     jint n = 0;
-    bool found = bbf_plan_hooks(plan);
+    bool found = bbf_plan_has_hooks(plan);
     if (found || bbf_frames_of_class(class, &n, &methods) != 0)
         return found;
     for (jint i = 0; i < n && !found; i++)
@@ -68,10 +68,11 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
         result->put_back += ours;
         return ours;
     }
-    if (before != NULL && before->options.refs != now->options.refs && bbf_plan_counts(name, len))
+    if (before != NULL && before->options.refs != now->options.refs &&
+        bbf_plan_is_refcount_class(name, len))
         return true;
-    bool was = before != NULL && bbf_plan_follows(name, len, before);
-    bool is = bbf_plan_follows(name, len, now);
+    bool was = before != NULL && bbf_plan_is_followed(name, len, before);
+    bool is = bbf_plan_is_followed(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */
         return bbf_plan_class(&plan, name, len, now, &bbf_agent_sites) &&
                has_hooks(&plan, bbf_agent.code, class);

@@ -95,37 +95,32 @@ bool bbf_nettys_have_field(void)
 void bbf_nettys_set_fieldless(void)
 {
     (void)bbf_map_open(bbf_agent.tracker);
-    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED), BBF_L_MIXED_FIELDLESS);
+    bbf_tracker_expect_fieldless(bbf_agent.tracker);
 }
 
 void bbf_nettys_set_idle(void)
 {
-    atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                    (uint32_t)BBF_L_MIXED_IDLE);
+    bbf_tracker_set_idle(bbf_agent.tracker, true);
 }
 
 bool bbf_nettys_are_idle(void)
 {
-    return (atomic_load_explicit(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                                 memory_order_relaxed) &
-            (uint32_t)BBF_L_MIXED_IDLE) != 0;
+    return bbf_tracker_is_idle(bbf_agent.tracker);
 }
 
 /* `unseen`: the hooks were there, and what was opened meanwhile has no life, so where Netty is
  * there already a first sight may be of a released buffer. */
 void bbf_nettys_wake(bool unseen)
 {
-    atomic_fetch_and(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED),
-                     ~(uint32_t)BBF_L_MIXED_IDLE);
+    bbf_tracker_set_idle(bbf_agent.tracker, false);
     /* In this order: a buffer from before has set netty_loaded. */
     if (unseen && atomic_load(&bbf_agent.netty_loaded))
-        atomic_fetch_or(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS),
-                        (uint32_t)BBF_L_SHARED_UNSEEN);
+        bbf_tracker_expect_unseen(bbf_agent.tracker);
 }
 
 /* Before the first class that is beside include= can run. */
 void bbf_nettys_wake_for(const char *name, const struct bbf_rules *rules, bool unseen)
 {
-    if (bbf_nettys_are_idle() && bbf_plan_near(name, strlen(name), rules))
+    if (bbf_nettys_are_idle() && bbf_plan_is_near(name, strlen(name), rules))
         bbf_nettys_wake(unseen);
 }

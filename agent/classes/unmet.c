@@ -60,7 +60,7 @@ static void note_type(struct wrappers *w, const char *name, size_t len)
     memcpy(text, name, len);
     text[len] = '\0';
     w->objects = w->objects || strcmp(text, "java/lang/Object") == 0;
-    if (is_jdk(text) || bbf_plan_follows(text, len, w->rules))
+    if (is_jdk(text) || bbf_plan_is_followed(text, len, w->rules))
         return;
     for (size_t i = 0; i < w->n; i++)
         if (strcmp(w->types[i].name, text) == 0) {
@@ -117,7 +117,7 @@ static void look_for_types(JNIEnv *env, void *ctx, jclass class, const char *nam
     jmethodID *methods = NULL;
     jint n = 0;
     (void)env;
-    if (strlen(name) >= NAME || !bbf_plan_follows(name, strlen(name), w->rules))
+    if (strlen(name) >= NAME || !bbf_plan_is_followed(name, strlen(name), w->rules))
         return;
     w->classes++;
     each_field(class, w, visit_field);

@@ -213,15 +213,13 @@ int bbf_account_apply(const struct bbf_options *options, bool fresh)
 
 static void fill_memory(struct bbf_snap_cost *cost)
 {
-    const struct bbf_tracker *t = bbf_agent.tracker;
-    uint64_t used = atomic_load(&bbf_agent.tracker->budget.used);
-    uint64_t steps = BBF_LOW(atomic_load(&bbf_agent.tracker->window));
-    cost->memory_nodes_ = steps * BBF_NODES_PER_STEP * (sizeof(struct bbf_node) + sizeof(uint64_t));
-    cost->memory_lives_ = atomic_load(&bbf_agent.tracker->records.writable) +
-                          atomic_load(&bbf_agent.tracker->after.writable);
-    cost->memory_leaks_ = (uint64_t)t->n_tombs * sizeof(struct bbf_tomb);
+    struct bbf_tracker_memory m;
+    bbf_tracker_memory(bbf_agent.tracker, &m);
+    cost->memory_nodes_ = m.nodes;
+    cost->memory_lives_ = m.lives;
+    cost->memory_leaks_ = m.leaks;
     uint64_t known = cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_;
-    cost->memory_other_ = used > known ? used - known : 0;
+    cost->memory_other_ = m.used > known ? m.used - known : 0;
 }
 
 void bbf_account_fill(struct bbf_snap_cost *cost)

@@ -6,7 +6,7 @@
  *
  * Above the budget N doubles, up to BBF_GOVERNOR_MOST; below it N halves, never below `sample=`
  * (the floor). N is a power of two or the floor, because each rate keeps its roots for good and
- * there are 15 of them (trie/tracker.h).
+ * there are 15 of them (trie/switches.h).
  *
  * Threads: one at a time.
  */

@@ -11,7 +11,7 @@
 #include "agent/state.h"
 #include "core/err.h"
 
-static struct bbf_heap heap;
+static struct bbf_jvm_refs heap;
 
 void bbf_capture_begin(JNIEnv *env)
 {

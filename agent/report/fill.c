@@ -15,6 +15,7 @@
 #include "agent/report/reconcile.h"
 #include "agent/state.h"
 #include "core/err.h"
+#include "trie/map.h"
 
 static char main_class[512], vm_version[128];
 
@@ -59,8 +60,7 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
     bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
     if (err == BBF_OK && !seen->has_field)
         err = bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
-    if (!seen->has_field && (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_FLAGS)) &
-                             BBF_L_SHARED_MAP) == 0)
+    if (!seen->has_field && !bbf_map_is_open(bbf_agent.tracker))
         s->totals.untracked_classes_++;
     bbf_buf_free(&text);
     return err;

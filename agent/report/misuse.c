@@ -120,7 +120,7 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
     e->use = use;
     e->class_number = class_number;
     e->used_tid = (uint32_t)tid;
-    if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
+    if (!bbf_life_find_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
         e->node = e->released_tid = 0;
     bool counts = look_at_stack(env, e);
     bool right = use == BBF_L_USE_ACCESS || counts;
@@ -151,16 +151,16 @@ static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_
     size_t n = 0;
     int err = BBF_OK;
     for (; node != BBF_L_NODE_NONE && n < STEPS; n++) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
-        steps[n] = at->site;
-        node = at->parent;
+        const struct bbf_place at = bbf_node_place(bbf_agent.tracker, node);
+        steps[n] = at.site;
+        node = at.parent;
     }
     if (node != BBF_L_NODE_NONE)
         err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
     bool known = n > 0;
     while (n-- > 0 && err == BBF_OK)
         err = add_site(row, steps[n]);
-    uint32_t site = atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]);
+    uint32_t site = bbf_class_release_site(bbf_agent.tracker, class_number);
     if (err == BBF_OK && known && site != 0)
         err = add_site(row, site);
     return err;

@@ -8,22 +8,19 @@
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/err.h"
-#include "trie/sums.h"
 
 enum { SOURCES = 4 };
 
 /* "COUNT ONE|MANY, the last of CLASS: MORE" for a counter of the shim; nothing where it is 0. */
-static int note_class(struct bbf_snapshot *s, uint64_t count, int class_number, const char *one,
+static int note_class(struct bbf_snapshot *s, const struct bbf_last_of *last, const char *one,
                       const char *many, const char *more)
 {
-    struct bbf_tracker *t = bbf_agent.tracker;
-    uint32_t number = atomic_load(bbf_shared_int(t, class_number)) & BBF_L_CLASS_MASK;
-    const struct bbf_site *release = bbf_site_get(t, atomic_load(&t->release_site[number]));
-    if (count == 0)
+    if (last->count == 0)
         return BBF_OK;
     struct bbf_buf note = BBF_BUF_INIT;
-    bbf_buf_printf(&note, "%llu %s, the last of %s: %s", (unsigned long long)count,
-                   count == 1 ? one : many, release != NULL ? release->class_name : "?", more);
+    bbf_buf_printf(&note, "%llu %s, the last of %s: %s", (unsigned long long)last->count,
+                   last->count == 1 ? one : many, last->class_name != NULL ? last->class_name : "?",
+                   more);
     int err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     bbf_buf_free(&note);
     return err;
@@ -32,21 +29,19 @@ static int note_class(struct bbf_snapshot *s, uint64_t count, int class_number, 
 /* What the shim could not know of some buffers, since the last reset. */
 static int note_unknown(struct bbf_snapshot *s)
 {
-    struct bbf_sums sums;
-    bbf_sums_total(bbf_agent.tracker, &sums);
-    if (bbf_agent.tracker->baseline != NULL)
-        bbf_sums_subtract(&sums, bbf_agent.tracker->baseline);
-    int err = note_class(s, sums.unsized, BBF_L_SHARED_SIZE_OF, "buffer has an unknown size",
+    struct bbf_unclear unclear;
+    bbf_tracker_unclear(bbf_agent.tracker, &unclear);
+    int err = note_class(s, &unclear.unsized, "buffer has an unknown size",
                          "buffers have an unknown size",
                          "they were first seen after their allocation, and count as 0 B");
     if (err == BBF_OK)
-        err = note_class(s, sums.hidden, BBF_L_SHARED_HIDER, "life ended that did not begin",
+        err = note_class(s, &unclear.hidden, "life ended that did not begin",
                          "lives ended that did not begin",
                          "the class reuses its buffers by a count of its own, and those lives are "
                          "not counted");
     if (err == BBF_OK)
         err = note_class(
-            s, sums.early, BBF_L_SHARED_EARLY_OF, "count came back early", "counts came back early",
+            s, &unclear.early, "count came back early", "counts came back early",
             "the pool sets the count before it gives the buffer back, so bbflow "
             "cannot know when it is taken: what is lost of its buffers is unknown, no leak");
     return err;
@@ -81,11 +76,11 @@ static void note_no_include(const struct bbf_rules *rules, struct bbf_buf *note)
 
 static void note_older_heap(const struct bbf_rules *rules, struct bbf_buf *note)
 {
-    if (rules->options.direct_only && bbf_agent.tracker->live_heap > 0)
+    if (rules->options.direct_only && bbf_tracker_live_heap(bbf_agent.tracker) > 0)
         bbf_buf_printf(note,
                        "%llu open heap buffers are older than trackDirectOnly=on and are "
                        "still followed (before-setting)",
-                       (unsigned long long)bbf_agent.tracker->live_heap);
+                       (unsigned long long)bbf_tracker_live_heap(bbf_agent.tracker));
 }
 
 /* Why a report may be empty, and what is near to what was asked for. */

@@ -22,8 +22,7 @@ static char last_path[LAST]; /* "" = none */
 
 static uint64_t errors(void)
 {
-    return atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_EXHAUSTED),
-                                memory_order_relaxed);
+    return bbf_tracker_exhausted(bbf_agent.tracker);
 }
 
 int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size)

@@ -83,8 +83,8 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
     BBF_SINCE_START(XX)
 #undef XX
     bbf_buf_printf(out, "scans              %llu, %llu conversions\n",
-                   (unsigned long long)bbf_agent.tracker->scans,
-                   (unsigned long long)bbf_agent.tracker->converted);
+                   (unsigned long long)bbf_tracker_scans(bbf_agent.tracker),
+                   (unsigned long long)bbf_tracker_converted(bbf_agent.tracker));
     if (bbf_log_lost() > 0)
         bbf_buf_printf(out, "log                %llu lines could not be written\n",
                        (unsigned long long)bbf_log_lost());

@@ -72,16 +72,16 @@ static void add_path(struct bbf_buf *out, uint32_t node)
     size_t n = 0, bytes = 0;
 
     while (node != BBF_L_NODE_NONE && n < STEPS) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
+        const struct bbf_place at = bbf_node_place(bbf_agent.tracker, node);
         struct bbf_buf step = BBF_BUF_INIT;
-        add_site(&step, at->site);
+        add_site(&step, at.site);
         if (n > 0 && bytes + step.len + strlen(arrow) > PATH_BYTES) {
             bbf_buf_free(&step);
             break;
         }
         bytes += step.len + strlen(arrow);
         steps[n++] = step;
-        node = at->parent;
+        node = at.parent;
     }
     if (node != BBF_L_NODE_NONE)
         bbf_buf_printf(out, "…%s", arrow);
@@ -203,7 +203,7 @@ static struct line line_of(const struct bbf_tomb *tomb)
                                  .bytes = tomb->bytes},
                         .added = tomb->count - tomb->told,
                         .added_bytes = tomb->bytes - tomb->told_bytes,
-                        .weight = bbf_node_weight(bbf_agent.tracker, tomb->node)};
+                        .weight = bbf_node_sampled_by(bbf_agent.tracker, tomb->node)};
     line.leak.thread = bbf_tomb_opener(tomb, &line.leak.thread_count);
     return line;
 }
@@ -218,11 +218,11 @@ static void tell(struct bbf_tomb *tomb)
 static void tell_leaks(JNIEnv *env)
 {
     struct lines lines = {0};
-    uint32_t n = bbf_agent.tracker->n_tombs, first = turn < n ? turn : 0;
+    uint32_t n = bbf_tracker_tombs(bbf_agent.tracker), first = turn < n ? turn : 0;
 
     for (uint32_t i = 0; i < n && lines.n < LINES; i++) {
         turn = (first + i) % n + 1;
-        struct bbf_tomb *tomb = bbf_tomb_at(bbf_agent.tracker, turn);
+        struct bbf_tomb *tomb = bbf_tracker_tomb(bbf_agent.tracker, turn);
         if (!is_leak(tomb) || tomb->count == tomb->told)
             continue;
         struct line *line = next_line(&lines);
@@ -249,7 +249,7 @@ static int compare_told(const void *a, const void *b)
 
 static void forget_aged(void)
 {
-    bbf_budget_uncharge(&bbf_agent.tracker->budget, n_told * sizeof *told);
+    bbf_tracker_uncharge(bbf_agent.tracker, n_told * sizeof *told);
     free(told);
     told = NULL;
     n_told = 0;
@@ -259,7 +259,7 @@ static void forget_aged(void)
 static void keep_aged(struct told *now, size_t n)
 {
     forget_aged();
-    if (bbf_budget_charge(&bbf_agent.tracker->budget, n * sizeof *now)) {
+    if (bbf_tracker_charge(bbf_agent.tracker, n * sizeof *now)) {
         qsort(now, n, sizeof *now, compare_told);
         told = now;
         n_told = n;
@@ -283,7 +283,7 @@ static struct line *next_aged_line(struct lines *lines, const struct bbf_snap_le
     if (line == NULL)
         return NULL;
     /* A snapshot's counts are of buffers already; the weight says only that they are estimates. */
-    uint64_t weight = bbf_node_weight(bbf_agent.tracker, node);
+    uint64_t weight = bbf_node_sampled_by(bbf_agent.tracker, node);
     *line = (struct line){.leak = *leak, .weight = weight};
     line->leak.node = node;
     line->leak.count /= weight;
@@ -379,7 +379,7 @@ static void tell_aged(JNIEnv *env)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < aged_at_ns ||
-        atomic_load(&bbf_agent.tracker->max_age) == 0)
+        !bbf_tracker_judges_age(bbf_agent.tracker))
         return;
     if (look_for_aged(LISTENERS, &lines, &more) == BBF_OK)
         (void)say(env, &lines, NULL);
@@ -405,8 +405,8 @@ void bbf_watch_poll(JNIEnv *env)
 /* The totals that were reported of each place, so that the increments that follow fit them. */
 static int add_totals(struct lines *lines, uint64_t *more)
 {
-    for (uint32_t i = 1; i <= bbf_agent.tracker->n_tombs; i++) {
-        const struct bbf_tomb *tomb = bbf_tomb_at(bbf_agent.tracker, i);
+    for (uint32_t i = 1; i <= bbf_tracker_tombs(bbf_agent.tracker); i++) {
+        const struct bbf_tomb *tomb = bbf_tracker_tomb(bbf_agent.tracker, i);
         if (!is_leak(tomb) || tomb->told == 0)
             continue;
         if (lines->n >= FIRST) {
@@ -436,11 +436,11 @@ int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
         tell_leaks(env);
         tell_aged(env);
     } else {
-        for (uint32_t i = 1; i <= bbf_agent.tracker->n_tombs; i++)
-            tell(bbf_tomb_at(bbf_agent.tracker, i));
+        for (uint32_t i = 1; i <= bbf_tracker_tombs(bbf_agent.tracker); i++)
+            tell(bbf_tracker_tomb(bbf_agent.tracker, i));
     }
     int err = add_totals(&lines, &more);
-    if (err == BBF_OK && atomic_load(&bbf_agent.tracker->max_age) != 0)
+    if (err == BBF_OK && bbf_tracker_judges_age(bbf_agent.tracker))
         err = look_for_aged(listened ? NEWCOMER : FIRST_ONE, &aged, &more);
     if (err == BBF_OK)
         err = say(env, &lines, text);

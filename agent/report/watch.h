@@ -5,7 +5,7 @@
  * every ten seconds or less often the same for aged buffers, which only a look at all open ones
  * finds. A client that begins gets the totals so far first.
  *
- * Invariants: the tracker numbers the places that it finds (its tombs, trie/tracker.h) from 1; what
+ * Invariants: the tracker numbers the places that it finds (its tombs, trie/tomb.h) from 1; what
  * was told of a place is kept in its tomb, so that all clients hear of the same increments, and the
  * sum of what a client hears of a place is its total. At most LINES lines a second: places that
  * have no turn wait for theirs, nothing is left out.

@@ -14,6 +14,7 @@
 
 #include "agent/classes/late_classes.c"
 #include "agent/thread.c"
+#include "trie/model.h"
 
 /* ---- what late_classes.c asks of others ---- */
 

@@ -17,6 +17,7 @@
 #include "agent/report/misuse.h"
 #include "agent/state.h"
 #include "core/err.h"
+#include "trie/model.h"
 #include "wire/server/live.h"
 
 enum { PLACES = 1100, TID = 7 };
@@ -84,11 +85,11 @@ int bbf_threads_fill(JNIEnv *env, struct bbf_snapshot *s)
     return bbf_snapshot_add_thread(s, TID, thread_name);
 }
 
-#define bbf_node_at(t, id)        (&nodes[id])
-#define bbf_site_get(t, id)       (&sites[id])
-#define bbf_tomb_at(t, number)    (&tombs[number])
-#define bbf_node_weight(t, node)  rate
-#define bbf_tracker_capture(t, s) capture(s)
+#define bbf_node_place(t, id)        ((struct bbf_place){nodes[id].site, nodes[id].parent})
+#define bbf_site_get(t, id)          (&sites[id])
+#define bbf_tracker_tomb(t, number)  (&tombs[number])
+#define bbf_node_sampled_by(t, node) rate
+#define bbf_tracker_capture(t, s)    capture(s)
 #include "agent/report/watch.c"
 
 static char names[PLACES + 1][1001];

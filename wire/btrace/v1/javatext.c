@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/btrace/javatext.h"
+#include "wire/btrace/v1/javatext.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1.h - the BTrace v1 commands (Java serialization) as the values of
+ * wire/btrace/v1/v1.h - the BTrace v1 commands (Java serialization) as the values of
  * wire/btrace/command.h: what the stock 2.2.6 client and agent speak. Knows no socket. Source:
  * docs/btrace-wire.md 4; Java Object Serialization Specification, chapter 6 (grammar).
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1_decode.c - v1 stream -> struct bbf_command (docs/btrace-wire.md 4.3): reads the
+ * wire/btrace/v1/v1_decode.c - v1 stream -> struct bbf_command (docs/btrace-wire.md 4.3): reads the
  * command out of the Java object stream and writes the same command as a v2 frame, which the v2
  * decoder turns into a value: its limits, its text repair and its one block hold for both.
  */
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/btrace/javatext.h"
-#include "wire/btrace/objectstream.h"
+#include "wire/btrace/v1/javatext.h"
+#include "wire/btrace/v1/objectstream.h"
 #include "wire/btrace/tags.h"
-#include "wire/btrace/v1_plain.h"
+#include "wire/btrace/v1/v1_plain.h"
 
 struct bbf_v1_reader {
     struct bbf_ostream stream;
@@ -256,7 +256,7 @@ static bool put_boxed(struct bbf_v1_reader *r, enum bbf_tag_use use, const struc
 
 static void put_big(struct bbf_v1_reader *r, enum bbf_tag_use use, const struct bbf_onode *object)
 {
-    bool decimal = bbf_onode_is(&r->stream, object, "java.math.BigDecimal");
+    bool decimal = bbf_onode_has_class(&r->stream, object, "java.math.BigDecimal");
     struct bbf_buf digits = BBF_BUF_INIT;
 
     r->text.len = 0;
@@ -288,8 +288,8 @@ static void move_value(struct bbf_v1_reader *r, enum bbf_tag_use use)
         put(r, 0, 1);
     } else if (n->kind == BBF_ONODE_STRING) {
         put_as_text(r, use, BBF_VALUE_STRING, s->texts.data + n->text, n->len);
-    } else if (bbf_onode_is(s, n, "java.math.BigInteger") ||
-               bbf_onode_is(s, n, "java.math.BigDecimal")) {
+    } else if (bbf_onode_has_class(s, n, "java.math.BigInteger") ||
+               bbf_onode_has_class(s, n, "java.math.BigDecimal")) {
         put_big(r, use, n);
     } else if (n->kind != BBF_ONODE_OBJECT) {
         bbf_ostream_fail(s, BBF_EFORMAT, "an array where a value belongs");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1_plain.h - the short way through a v1 stream, for commands without objects: nearly
- * all that clients send, and all reports. Whatever is not as expected is left to
- * wire/btrace/v1_decode.c, which knows every case and says what is wrong.
+ * wire/btrace/v1/v1_plain.h - the short way through a v1 stream, for commands without objects:
+ * nearly all that clients send, and all reports. Whatever is not as expected is left to
+ * wire/btrace/v1/v1_decode.c, which knows every case and says what is wrong.
  *
  * Threads: any, no state.
  */

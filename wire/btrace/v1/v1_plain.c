@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1_plain.c - one run from the blocks into the command's own block, which a run ahead
- * over the lengths has measured: a text is never longer as UTF-8 than in the stream.
+ * wire/btrace/v1/v1_plain.c - one run from the blocks into the command's own block, which a run
+ * ahead over the lengths has measured: a text is never longer as UTF-8 than in the stream.
  */
-#include "wire/btrace/v1_plain.h"
+#include "wire/btrace/v1/v1_plain.h"
 
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/btrace/javatext.h"
+#include "wire/btrace/v1/javatext.h"
 #include "wire/btrace/utf8.h"
 
 enum { TC_BLOCKDATA = 0x77, TC_BLOCKDATALONG = 0x7A };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/btrace/objectstream.h"
+#include "wire/btrace/v1/objectstream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/btrace/javatext.h"
+#include "wire/btrace/v1/javatext.h"
 
 /* TC_ constants of java.io.ObjectStreamConstants. */
 enum {
@@ -575,7 +575,8 @@ void bbf_ostream_resets(struct bbf_ostream *s)
 
 /* ---- questions ---- */
 
-bool bbf_onode_is(const struct bbf_ostream *s, const struct bbf_onode *object, const char *name)
+bool bbf_onode_has_class(const struct bbf_ostream *s, const struct bbf_onode *object,
+                         const char *name)
 {
     if (object->kind != BBF_ONODE_OBJECT)
         return false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/objectstream.h - reads a Java object stream (java.io.ObjectOutputStream): primitives
- * out of block data, and objects as a small tree of nodes, with the handles that later ones refer
- * to. Source: Java Object Serialization Specification, chapter 6; docs/btrace-wire.md 4.1.
+ * wire/btrace/v1/objectstream.h - reads a Java object stream (java.io.ObjectOutputStream):
+ * primitives out of block data, and objects as a small tree of nodes, with the handles that later
+ * ones refer to. Source: Java Object Serialization Specification, chapter 6;
+ * docs/btrace-wire.md 4.1.
  *
  *   77 05 07 00 01 6E 00 | 73 72 00 11 java.lang.Integer … 00 00 00 2A | 79
  *   block data: u1, utf    object: descriptor (handle 0), the object (1)  reset
@@ -13,8 +14,8 @@
  *
  * Threads: one owner. Units: bytes; nodes by number, 0 = null.
  */
-#ifndef BBF_WIRE_BTRACE_OBJECTSTREAM_H
-#define BBF_WIRE_BTRACE_OBJECTSTREAM_H
+#ifndef BBF_WIRE_BTRACE_V1_OBJECTSTREAM_H
+#define BBF_WIRE_BTRACE_V1_OBJECTSTREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -132,7 +133,8 @@ static inline const struct bbf_onode *bbf_onode_at(const struct bbf_ostream *s, 
     return n->kind == BBF_ONODE_REFERENCE ? &s->nodes[n->other] : n;
 }
 /* Is the object of class `name` (dotted) or a subclass? */
-bool bbf_onode_is(const struct bbf_ostream *s, const struct bbf_onode *object, const char *name);
+bool bbf_onode_has_class(const struct bbf_ostream *s, const struct bbf_onode *object,
+                         const char *name);
 /* The value of a field by name; node 0 (null) if there is none. */
 const struct bbf_onode *bbf_onode_field(const struct bbf_ostream *s, const struct bbf_onode *object,
                                         const char *name);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/javatext.h - Java's ways with text and numbers that a v1 stream is made of: modified
- * UTF-8 (java.io.DataInput), BigInteger's magnitude, BigDecimal's unscaled value and scale.
+ * wire/btrace/v1/javatext.h - Java's ways with text and numbers that a v1 stream is made of:
+ * modified UTF-8 (java.io.DataInput), BigInteger's magnitude, BigDecimal's unscaled value and
+ * scale.
  *
  * Threads: any. Pure.
  */
-#ifndef BBF_WIRE_BTRACE_JAVATEXT_H
-#define BBF_WIRE_BTRACE_JAVATEXT_H
+#ifndef BBF_WIRE_BTRACE_V1_JAVATEXT_H
+#define BBF_WIRE_BTRACE_V1_JAVATEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

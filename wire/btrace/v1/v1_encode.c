@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/v1_encode.c - struct bbf_command -> v1 stream (docs/btrace-wire.md 4.3, 4.4). Blocks
- * are cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object, but for
- * long texts in pieces; a class is described once a command and referred to afterwards.
+ * wire/btrace/v1/v1_encode.c - struct bbf_command -> v1 stream (docs/btrace-wire.md 4.3, 4.4).
+ * Blocks are cut as java.io.ObjectOutputStream cuts them, at 1,024 bytes and before each object,
+ * but for long texts in pieces; a class is described once a command and referred to afterwards.
  */
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 #include <string.h>
 
 #include "core/err.h"
-#include "wire/btrace/javatext.h"
+#include "wire/btrace/v1/javatext.h"
 #include "wire/btrace/utf8.h"
 
 enum { BLOCK = 1024, SHORT_BLOCK = 255, SHORT_HEADER = 2, LONG_HEADER = 5, UTF_MAX = 65535 };
