@@ -14,6 +14,7 @@
 
 #include "agent/classes/late_classes.c"
 #include "agent/thread.c"
+#include "trie_sample.h"
 
 /* ---- what late_classes.c asks of others ---- */
 
@@ -154,17 +155,10 @@ static int setup(void **state)
                                                         .work = body_work,
                                                         .is_over = body_is_over,
                                                         .end = body_end};
-    static const struct bbf_limits limits = {.max_nodes = 1000,
-                                             .max_depth = 10,
-                                             .max_children = 10,
-                                             .max_lives = 1000,
-                                             .max_elements = 1,
-                                             .max_sites = 100,
-                                             .memory = 64 << 20};
     (void)state;
     bbf_agent.code = &jvmti;
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    assert_int_equal(bbf_tracker_create(&bbf_agent.tracker, &limits), BBF_OK);
+    bbf_agent.tracker = sample_default();
     bbf_thread_init(&body_of_test);
     return bbf_thread_start();
 }
@@ -174,6 +168,7 @@ static int teardown(void **state)
     (void)state;
     bbf_thread_leave(5000);
     assert_int_equal(ended, 1);
+    sample_free(bbf_agent.tracker);
     return 0;
 }
 
