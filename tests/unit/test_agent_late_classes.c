@@ -14,7 +14,7 @@
 
 #include "agent/classes/late_classes.c"
 #include "agent/thread.c"
-#include "trie_sample.h"
+#include "tests/unit/trie_sample.h"
 
 /* ---- what late_classes.c asks of others ---- */
 
@@ -155,10 +155,17 @@ static int setup(void **state)
                                                         .work = body_work,
                                                         .is_over = body_is_over,
                                                         .end = body_end};
+    static const struct bbf_limits limits = {.max_nodes = 1000,
+                                             .max_depth = 10,
+                                             .max_children = 10,
+                                             .max_lives = 1000,
+                                             .max_elements = 1,
+                                             .max_sites = 100,
+                                             .memory = 64 << 20};
     (void)state;
     bbf_agent.code = &jvmti;
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    bbf_agent.tracker = sample_default();
+    assert_int_equal(bbf_tracker_create(&bbf_agent.tracker, &limits), BBF_OK);
     bbf_thread_init(&body_of_test);
     return bbf_thread_start();
 }
