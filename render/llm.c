@@ -9,6 +9,7 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/diverge.h"
+#include "render/head.h"
 #include "render/json_names.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
@@ -284,7 +285,7 @@ int bbf_render_llm(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
         err = fill_paths(&llm);
     if (err == 0) {
         bbf_buf_str(out, "NOT SEEN:\n");
-        if (bbf_text_head(out, snapshot, "") == 0)
+        if (bbf_head_text(out, snapshot, "") == 0)
             bbf_buf_str(out, "(none)\n");
         bbf_buf_char(out, '\n');
         err = add_divergences(&llm);

@@ -8,6 +8,7 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/diverge.h"
+#include "render/head.h"
 #include "render/leaks.h"
 #include "render/names.h"
 #include "render/misuse.h"
@@ -233,7 +234,7 @@ int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
     if (err == 0)
         err = bbf_divergences_init(&s.divergences, snapshot, s.parents);
     if (err == 0) {
-        bbf_text_head(out, snapshot, "note: ");
+        bbf_head_text(out, snapshot, "note: ");
         bbf_divergences_text(out, &s.divergences, snapshot, s.parents, &s.names, LEAKS_SHOWN);
         bbf_misuse_text(out, snapshot, LEAKS_SHOWN);
         add_numbers(out, snapshot);

@@ -9,6 +9,7 @@
 #include "render/cost.h"
 #include "render/diverge.h"
 #include "render/forest.h"
+#include "render/head.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
 #include "render/reconciled.h"
@@ -193,7 +194,7 @@ int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
     int err = tree_init(&tree, max_leaves);
 
     if (err == 0) {
-        bbf_text_head(out, snapshot, "note: ");
+        bbf_head_text(out, snapshot, "note: ");
         bbf_divergences_text(out, &tree.divergences, snapshot, tree.forest.parents, &tree.names,
                              DIVERGENCES_SHOWN);
         bbf_misuse_text(out, snapshot, MISUSES_SHOWN);

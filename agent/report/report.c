@@ -28,8 +28,8 @@
 #include "core/log.h"
 #include "core/safe.h"
 #include "render/cost.h"
+#include "render/head.h"
 #include "render/render.h"
-#include "render/text.h"
 #include "trie/sums.h"
 
 static char main_class[512], vm_version[128];
@@ -276,7 +276,7 @@ static void status_rewriting(struct bbf_buf *out)
 static void status_mapped(struct bbf_buf *out, const char *text)
 {
     bbf_buf_str(out, "note               ");
-    bbf_text_mapped(out, text);
+    bbf_head_mapped(out, text);
     bbf_buf_char(out, '\n');
 }
 
