@@ -18,6 +18,9 @@ void bbf_text_safe(struct bbf_buf *out, const char *text, char also);
 /* "512 B", "10.2 KiB", "3.0 GiB": 1,024 a step, tenths rounded half up. */
 void bbf_text_bytes(struct bbf_buf *out, uint64_t bytes);
 
+/* "4711": quicker than printf(), for documents of a million rows. */
+void bbf_text_number(struct bbf_buf *out, uint64_t n);
+
 /* "66.67%": part of whole in hundredths, rounded half up; "0.00%" of nothing. */
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 
