@@ -33,17 +33,6 @@ void bbf_text_bytes(struct bbf_buf *out, uint64_t bytes)
     bbf_buf_printf(out, "%" PRIu64 ".%" PRIu64 " %s", whole + tenths / 10, tenths % 10, unit[i]);
 }
 
-void bbf_text_number(struct bbf_buf *out, uint64_t n)
-{
-    char digits[20];
-    size_t i = sizeof digits;
-
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    bbf_buf_add(out, digits + i, sizeof digits - i);
-}
-
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
 {
     uint64_t hundredths;

@@ -19,7 +19,16 @@ void bbf_text_safe(struct bbf_buf *out, const char *text, char also);
 void bbf_text_bytes(struct bbf_buf *out, uint64_t bytes);
 
 /* "4711": quicker than printf(), for documents of a million rows. */
-void bbf_text_number(struct bbf_buf *out, uint64_t n);
+static inline void bbf_text_number(struct bbf_buf *out, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    bbf_buf_add(out, digits + i, sizeof digits - i);
+}
 
 /* "66.67%": part of whole in hundredths, rounded half up; "0.00%" of nothing. */
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
