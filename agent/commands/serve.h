@@ -9,15 +9,16 @@
 #define BBF_AGENT_COMMANDS_SERVE_H
 
 #include <jni.h>
-
-#include "core/buf.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Start the server. Failure is logged; the application goes on without one. `env`: the caller's. */
 void bbf_serve_start(JNIEnv *env);
 /* Stop it, remove socket, token file and, unless `env` is NULL, the properties; waits at most
  * `timeout_ms`. */
 void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms);
-/* What became of port=: " (127.0.0.1:N is served)", or why it is not; nothing with port=off. */
-void bbf_serve_port(struct bbf_buf *out);
+/* Is port= wanted? The port that is served, or 0 and why there is none. Any thread. */
+bool bbf_serve_port(uint16_t *port, char *why, size_t why_size);
 
 #endif

@@ -3,7 +3,7 @@
  * agent/report/report.h - a whole snapshot: the tracker's rows, and what only the agent knows (the
  * JVM, the Nettys, the options in force, what was not seen and why).
  *
- * Threads: fill and write the agent thread; status the server's.
+ * Threads: the agent thread.
  */
 #ifndef BBF_AGENT_REPORT_H
 #define BBF_AGENT_REPORT_H
@@ -15,8 +15,6 @@
 
 /* Fill an empty snapshot. Agent thread. BBF_ENOMEM. */
 int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *snapshot);
-/* The text of `bbflow status`. Any thread. */
-void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot);
 /* %p, %t and %{ENV} of option `file` (design.md: names and formats). BBF_EINVAL with why filled. */
 int bbf_report_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);
 /* Render by extension and write by core/file.h: all of it, or the target stays as it was.
