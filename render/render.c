@@ -40,6 +40,15 @@ unsigned bbf_format_flags(enum bbf_format format)
     return formats[format].flags;
 }
 
+void bbf_format_extensions(struct bbf_buf *out)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        bbf_buf_printf(out, "%s.%s", i > 0 ? ", " : "", formats[i].name);
+        if (formats[i].extension != NULL)
+            bbf_buf_printf(out, ", .%s", formats[i].extension);
+    }
+}
+
 int bbf_format_of_name(const char *name, enum bbf_format *format)
 {
     for (size_t i = 0; i < FORMATS; i++)

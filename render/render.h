@@ -22,6 +22,8 @@ int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bb
 int bbf_format_of_path(const char *path, enum bbf_format *format);
 int bbf_format_of_name(const char *name, enum bbf_format *format);
 unsigned bbf_format_flags(enum bbf_format format);
+/* ".tree, .txt, .llm, …": every extension that a path may have. */
+void bbf_format_extensions(struct bbf_buf *out);
 
 /*
  * Read a bbflow-snapshot/1 document. *out is owned by the caller. Unknown members are ignored (the
