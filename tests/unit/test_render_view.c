@@ -143,6 +143,27 @@ static void the_balance_is_in_the_order_of_the_path(void **state)
     bbf_snapshot_free(s);
 }
 
+/* Without a step that retains: a buffer that was released once too few. */
+static void releases_alone_are_a_balance(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    uint32_t drop = sample_site(s, "D", "drop_release", "()V", BBF_SITE_DECREMENT);
+    int64_t node = sample_node(s, sample_step(s, -1, "A", "make"), drop, BBF_REF_1_2);
+    struct bbf_view view;
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    assert_int_equal(bbf_snapshot_finish(s), BBF_OK);
+    assert_int_equal(bbf_view_init(&view, s), BBF_OK);
+    assert_int_equal(bbf_view_add_names(&view, '\0'), BBF_OK);
+    assert_int_equal(bbf_balance_text(&text, &view, (uint32_t)node, BBF_SITE_DECREMENT, "by ", "!"),
+                     1);
+    assert_string_equal(bbf_buf_cstr(&text), "by D.drop");
+    bbf_buf_free(&text);
+    bbf_view_free(&view);
+    bbf_snapshot_free(s);
+}
+
 static void a_wrong_snapshot_has_no_view(void **state)
 {
     (void)state;
@@ -164,6 +185,7 @@ int main(void)
         cmocka_unit_test(names_are_joined),
         cmocka_unit_test(nodes_are_counted),
         cmocka_unit_test(the_balance_is_in_the_order_of_the_path),
+        cmocka_unit_test(releases_alone_are_a_balance),
         cmocka_unit_test(a_wrong_snapshot_has_no_view),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
