@@ -108,7 +108,7 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
-    path = path_to(llm, leak->node);
+    path = path_to(llm, leak->node); /* the balance took the steps of the first */
     add_path(llm, &path);
 }
 

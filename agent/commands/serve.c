@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "agent/commands/discovery.h"
-#include "agent/report/leaks.h"
 #include "agent/report/status.h"
+#include "agent/report/top.h"
 #include "agent/rules.h"
 #include "agent/settings.h"
 #include "agent/state.h"
@@ -110,7 +110,7 @@ static int reply_with(struct bbf_reply *reply, const struct bbf_snapshot *snapsh
     int err = BBF_OK;
 
     if (strcmp(name, "top") == 0)
-        return bbf_leaks_top(reply, snapshot);
+        return bbf_report_top(reply, snapshot);
     if (strcmp(name, "status") == 0)
         bbf_report_status(&out, snapshot);
     else if (strcmp(name, "leaks") == 0)

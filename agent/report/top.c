@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/report/leaks.h"
+#include "agent/report/top.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct bbf_value long_cell(uint64_t n)
     return (struct bbf_value){.kind = BBF_VALUE_LONG, .u = {.l = (int64_t)n}};
 }
 
-int bbf_leaks_top(struct bbf_reply *reply, const struct bbf_snapshot *s)
+int bbf_report_top(struct bbf_reply *reply, const struct bbf_snapshot *s)
 {
     struct bbf_stock_table table;
     struct bbf_value cells[BBF_STOCK_ROWS + 1][BBF_STOCK_COLUMNS];
