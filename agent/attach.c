@@ -11,11 +11,12 @@
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
 #include "agent/clock.h"
-#include "agent/commands/serve.h"
+#include "agent/commands/endpoint.h"
 #include "agent/cost/account.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
-#include "agent/report/report.h"
+#include "agent/jvm/memory.h"
+#include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -136,7 +137,7 @@ static void retire_dead(JNIEnv *env)
         if (owners[i] != 0 && !is_owner(tids, (size_t)n, owners[i]))
             bbf_stripe_retire(bbf_agent.tracker, owners[i]);
     free(tids);
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)threads);
+    bbf_jvm_free(threads);
     (void)(*env)->PopLocalFrame(env, NULL);
 }
 
@@ -153,7 +154,7 @@ void bbf_attach(JNIEnv *env)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
     (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);
-    bbf_serve_stop(env, END_MS); /* of the stop before */
+    bbf_endpoint_stop(env, END_MS); /* of the stop before */
     put_back_late(env);
     if (!bbf_shim_wait(env, LINK_MS))
         bbf_agent_disable("the JVM does not link the agent's natives");
@@ -169,7 +170,7 @@ void bbf_attach(JNIEnv *env)
         bbf_late_classes_catch_up(env, true);
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    bbf_serve_start(env);
+    bbf_endpoint_start(env);
 }
 
 /* What `stop` answers. `live`: as a tree had it when the last buffer was opened, since releases go
@@ -231,7 +232,7 @@ bool bbf_finish_detach(JNIEnv *env)
     if (bbf_agent.server != NULL) {
         if (bbf_server_clients(bbf_agent.server) > 0 && since_ms < READ_MS)
             return false;
-        bbf_serve_stop(env, END_MS);
+        bbf_endpoint_stop(env, END_MS);
     }
     if (withdrawn != NULL) {
         if (since_ms < LOAD_MS)

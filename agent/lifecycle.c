@@ -5,7 +5,7 @@
 #include "agent/boot/shim.h"
 #include "agent/classes/code_hook.h"
 #include "agent/classes/loaded.h"
-#include "agent/commands/serve.h"
+#include "agent/commands/endpoint.h"
 #include "agent/exit.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/threads.h"
@@ -28,7 +28,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
         return;
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
-    bbf_serve_start(env);
+    bbf_endpoint_start(env);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -42,7 +42,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     bbf_exit_write();
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
-    bbf_serve_stop(NULL, 50);
+    bbf_endpoint_stop(NULL, 50);
     bbf_thread_leave(50);
 }
 

@@ -3,7 +3,7 @@
 
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
-#include "agent/commands/serve.h"
+#include "agent/commands/port.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/log.h"
@@ -63,7 +63,7 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
                                 .conversions = bbf_agent.tracker->converted,
                                 .log_lost = bbf_log_lost()};
 
-    status.port.wanted = bbf_serve_port(&status.port.number, why, sizeof why);
+    status.port.wanted = bbf_port_served(&status.port.number, why, sizeof why);
     status.port.why = why;
     status.old_settings.count = bbf_rules_old(&status.old_settings.bytes);
     int header = bbf_shim_kinds(&status.kinds.known);
