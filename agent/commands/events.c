@@ -4,13 +4,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/report/leaks.h"
-#include "agent/report/report.h"
+#include "agent/report/status.h"
+#include "agent/report/top.h"
 #include "agent/state.h"
 #include "agent/stream.h"
 #include "agent/thread.h"
 #include "core/err.h"
 #include "render/render.h"
+#include "render/stock.h"
 
 enum { WAIT_MS = 30000 }; /* for the agent thread to begin */
 
@@ -66,46 +67,63 @@ static void reply_reset(struct bbf_reply *reply, bool nodes)
     bbf_reply_text(reply, text, strlen(text));
 }
 
-/* JSON goes out as it is written: at 1 M nodes it has 194 MB. */
 static int send_part(void *ctx, const char *data, size_t len)
 {
     return bbf_reply_part(ctx, data, len);
+}
+
+/* A format that streams goes out as it is written: JSON of 1 M nodes has 194 MB. */
+static int render(struct bbf_reply *reply, struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                  enum bbf_format format)
+{
+    static const struct bbf_render_options options = {.max_leaves = 100};
+    bool streams = (bbf_format_flags(format) & BBF_FORMAT_STREAMS) != 0;
+
+    if (streams) {
+        out->flush = send_part;
+        out->ctx = reply;
+        /* All of it at once: no part is out when there is no memory. */
+        (void)bbf_buf_reserve(out, 2 * BBF_BUF_PIECE);
+    }
+    int err = bbf_render(out, snapshot, format, &options);
+    if (err == BBF_OK && streams)
+        (void)bbf_buf_flush(out);
+    return err;
+}
+
+static int reply_with(struct bbf_reply *reply, const struct bbf_snapshot *snapshot,
+                      const char *name)
+{
+    struct bbf_buf out = BBF_BUF_INIT;
+    enum bbf_format format;
+    int err = BBF_OK;
+
+    if (strcmp(name, "top") == 0)
+        return bbf_report_top(reply, snapshot);
+    if (strcmp(name, "status") == 0)
+        bbf_report_status(&out, snapshot);
+    else if (strcmp(name, "leaks") == 0)
+        err = bbf_stock_leaks(&out, snapshot);
+    else if (bbf_format_of_name(name, &format) == BBF_OK)
+        err = render(reply, &out, snapshot, format);
+    if (err == BBF_OK && out.failed)
+        err = BBF_ENOMEM;
+    if (err == BBF_OK && out.flush == NULL)
+        bbf_reply_text(reply, out.data, out.len);
+    bbf_buf_free(&out);
+    return err;
 }
 
 static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
 {
     struct bbf_snapshot *snapshot = bbf_snapshot_new();
     struct bbf_job job = {.kind = BBF_JOB_SNAPSHOT, .gc = gc, .snapshot = snapshot};
-    struct bbf_buf out = BBF_BUF_INIT;
-    struct bbf_render_options options = {.max_leaves = 100};
-    enum bbf_format format = BBF_FORMAT_JSON;
-    bool top = strcmp(name, "top") == 0;
-    bool json = strcmp(name, "json") == 0;
     int err = snapshot == NULL ? BBF_ENOMEM : bbf_thread_ask(&job, WAIT_MS, 0);
-    if (err == BBF_OK && strcmp(name, "status") == 0)
-        bbf_report_status(&out, snapshot);
-    else if (err == BBF_OK && strcmp(name, "leaks") == 0)
-        err = bbf_leaks_text(&out, snapshot);
-    else if (err == BBF_OK && top)
-        err = bbf_leaks_top(reply, snapshot);
-    else if (err == BBF_OK && bbf_format_of_name(name, &format) == BBF_OK) {
-        if (json) {
-            out.flush = send_part;
-            out.ctx = reply;
-            /* All of it at once: no part is out when there is no memory. */
-            (void)bbf_buf_reserve(&out, 2 * BBF_BUF_PIECE);
-        }
-        err = bbf_render(&out, snapshot, format, &options);
-    }
-    if (err == BBF_OK && json)
-        (void)bbf_buf_flush(&out);
-    if (err == BBF_OK && out.failed)
-        err = BBF_ENOMEM;
+
+    if (err == BBF_OK)
+        err = reply_with(reply, snapshot, name);
     if (err != BBF_OK)
         reply_failure(reply, name, err);
-    else if (!json && !top)
-        bbf_reply_text(reply, out.data, out.len);
-    bbf_buf_free(&out);
     bbf_snapshot_free(snapshot);
 }
 

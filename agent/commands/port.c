@@ -94,12 +94,11 @@ void bbf_port_close(JNIEnv *env)
         bbf_discovery_clear(env, given);
 }
 
-void bbf_port_show(struct bbf_buf *out)
+bool bbf_port_served(uint16_t *port, char *why, size_t why_size)
 {
     pthread_mutex_lock(&lock);
-    if (bbf_agent.options.port != BBF_PORT_OFF && served != 0)
-        bbf_buf_printf(out, " (127.0.0.1:%u is served)", (unsigned)served);
-    else if (bbf_agent.options.port != BBF_PORT_OFF)
-        bbf_buf_printf(out, " (not served: %s)", not_served);
+    *port = served;
+    snprintf(why, why_size, "%s", not_served);
     pthread_mutex_unlock(&lock);
+    return bbf_agent.options.port != BBF_PORT_OFF;
 }

@@ -3,16 +3,17 @@
  * agent/commands/port.h - option port=: the token that TCP clients need, the system properties by
  * which they find the port, and what became of it.
  *
- * Threads: open, opened and close one at a time (the JVM's start, the agent thread, VMDeath); show
- * any.
+ * Threads: open, opened and close one at a time (the JVM's start, the agent thread, VMDeath);
+ * served any.
  */
 #ifndef BBF_AGENT_COMMANDS_PORT_H
 #define BBF_AGENT_COMMANDS_PORT_H
 
 #include <jni.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "core/buf.h"
 #include "wire/server/server.h"
 
 /* Before the server starts: fill in its `tcp`, `port` and `token`, with a token by option auth=.
@@ -25,8 +26,7 @@ void bbf_port_opened(JNIEnv *env, uint16_t port, const char *why);
  */
 void bbf_port_close(JNIEnv *env);
 
-/* Append what became of port=: " (127.0.0.1:N is served)", or why it is not; nothing with port=off.
- */
-void bbf_port_show(struct bbf_buf *out);
+/* Is port= wanted? The port that is served, or 0 and why there is none. */
+bool bbf_port_served(uint16_t *port, char *why, size_t why_size);
 
 #endif
