@@ -12,6 +12,7 @@
 #include "agent/report/report.h"
 #include "agent/rules.h"
 #include "agent/state.h"
+#include "agent/stream.h"
 #include "agent/worker.h"
 #include "core/err.h"
 #include "core/log.h"
@@ -212,7 +213,7 @@ static uint64_t on_begin(void *ctx, struct bbf_reply *reply)
         text.len = 0;
         add_failure(&text, "watch", err);
         bbf_buf_char(&text, '\n');
-        request.place = bbf_serve_published();
+        request.place = bbf_stream_published();
     }
     clock_gettime(CLOCK_REALTIME, &now);
     const char *end = text.data + text.len;
@@ -350,8 +351,7 @@ static void make_uuid(char out[37])
     }
 }
 
-/* TCP's part of it, a server's life long. `lock`: the agent thread publishes while VMDeath stops.
- */
+/* TCP's part of it, a server's life long. `lock`: the agent thread starts while VMDeath stops. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bbf_token token;
 static bool has_token, published;
@@ -434,16 +434,15 @@ void bbf_serve_start(JNIEnv *env)
     published = port != 0;
     if (config.tcp && port == 0)
         snprintf(not_served, sizeof not_served, "%.500s", why);
-    bbf_agent.server = server;
+    bbf_stream_open(server);
     pthread_mutex_unlock(&lock);
 }
 
 void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms)
 {
     pthread_mutex_lock(&lock);
-    struct bbf_server *server = bbf_agent.server;
+    struct bbf_server *server = bbf_stream_close();
     bool clear = published && env != NULL;
-    bbf_agent.server = NULL;
     published = false;
     pthread_mutex_unlock(&lock);
     drop_token();
@@ -461,47 +460,5 @@ void bbf_serve_port(struct bbf_buf *out)
         bbf_buf_printf(out, " (127.0.0.1:%u is served)", (unsigned)port);
     else if (bbf_agent.options.port != BBF_PORT_OFF)
         bbf_buf_printf(out, " (not served: %s)", not_served);
-    pthread_mutex_unlock(&lock);
-}
-
-void bbf_serve_publish(const char *text, size_t len)
-{
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_publish(bbf_agent.server, text, len);
-    pthread_mutex_unlock(&lock);
-}
-
-uint64_t bbf_serve_published(void)
-{
-    pthread_mutex_lock(&lock);
-    uint64_t place = bbf_agent.server != NULL ? bbf_server_published(bbf_agent.server) : 0;
-    pthread_mutex_unlock(&lock);
-    return place;
-}
-
-bool bbf_serve_is_watched(void)
-{
-    pthread_mutex_lock(&lock);
-    bool watched = bbf_agent.server != NULL && bbf_server_watchers(bbf_agent.server) > 0;
-    pthread_mutex_unlock(&lock);
-    return watched;
-}
-
-uint64_t bbf_serve_cpu_ns(void)
-{
-    struct bbf_server_stats stats = {.cpu_ns = 0};
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_get_stats(bbf_agent.server, &stats);
-    pthread_mutex_unlock(&lock);
-    return stats.cpu_ns;
-}
-
-void bbf_serve_unpublish(void)
-{
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_unpublish(bbf_agent.server);
     pthread_mutex_unlock(&lock);
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "agent/cost/calibrate.h"
-#include "agent/commands/serve.h"
+#include "agent/stream.h"
 #include "agent/state.h"
 #include "core/err.h"
 #include "core/log.h"
@@ -150,7 +150,7 @@ static void walk(struct bbf_effort *sum)
 
 static uint64_t server_ns(void)
 {
-    uint64_t now = bbf_serve_cpu_ns();
+    uint64_t now = bbf_stream_cpu_ns();
     if (now < o.server_seen)
         o.server_before += o.server_seen;
     o.server_seen = now;

@@ -7,7 +7,7 @@
 
 #include "agent/jvm/frames.h"
 #include "instrument/netty.h"
-#include "agent/commands/serve.h"
+#include "agent/stream.h"
 #include "agent/state.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -200,7 +200,7 @@ static void say(const struct bbf_snap_misuse *row)
     said = true;
     bbf_buf_char(&line, '\n');
     if (!line.failed)
-        bbf_serve_publish(line.data, line.len);
+        bbf_stream_publish(line.data, line.len);
     bbf_buf_free(&line);
 }
 
