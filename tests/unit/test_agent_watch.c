@@ -49,9 +49,10 @@ static int capture(struct bbf_snapshot *s)
     return BBF_OK;
 }
 
-void bbf_stream_publish(const char *text, size_t len)
+bool bbf_stream_publish(const char *text, size_t len)
 {
     bbf_buf_add(&stream, text, len);
+    return true;
 }
 
 uint64_t bbf_stream_published(void)
