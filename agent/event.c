@@ -14,14 +14,14 @@ struct bbf_event bbf_event_new(enum bbf_event_kind kind)
 
     clock_gettime(CLOCK_REALTIME, &wall);
     clock_gettime(CLOCK_MONOTONIC, &monotonic);
-    return (struct bbf_event){
-        .kind = kind,
-        .time_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec,
-        .monotonic_ns = (uint64_t)monotonic.tv_sec * 1000000000 + (uint64_t)monotonic.tv_nsec,
-        .node = BBF_L_NODE_NONE,
-        .memory = BBF_MEM_UNKNOWN,
-        .lost = BBF_LOST_UNKNOWN,
-        .weight = 1};
+    return (struct bbf_event){.kind = kind,
+                              .time_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec,
+                              .monotonic_ns = (uint64_t)monotonic.tv_sec * 1000000000 +
+                                              (uint64_t)monotonic.tv_nsec,
+                              .node = BBF_L_NODE_NONE,
+                              .memory = BBF_MEM_UNKNOWN,
+                              .lost = BBF_LOST_UNKNOWN,
+                              .weight = 1};
 }
 
 void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf_path *path)

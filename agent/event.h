@@ -11,8 +11,8 @@
  * constant that docs/limits.md names; what has no room is dropped, and offer() returns false.
  *
  * What a kind that does not exist yet needs is here already: a flow is `node`, `count`, `bytes`; a
- * life is `node`, `memory`, `bytes`, `thread`, `age_ns`; a setting, a class that is not followed and
- * a summary are names or rows of a snapshot, each a member of `detail`.
+ * life is `node`, `memory`, `bytes`, `thread`, `age_ns`; a setting, a class that is not followed
+ * and a summary are names or rows of a snapshot, each a member of `detail`.
  *
  * Threads: events are posted and offered in the agent thread.
  */

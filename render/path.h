@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/path.h - a path in one line, where there is no view of a snapshot: "Root.step → A.b → C.d".
- * The caller climbs from the losing step to the root and adds each step on the way. Of a long path
- * the end is kept, because that is where the fix belongs.
+ * render/path.h - a path in one line, where there is no view of a snapshot: "Root.step → A.b →
+ * C.d". The caller climbs from the losing step to the root and adds each step on the way. Of a long
+ * path the end is kept, because that is where the fix belongs.
  *
  *     struct bbf_path path = BBF_PATH_INIT;
  *     for (; node != NONE && bbf_path_climb(&path, class_of(node), method_of(node));)
@@ -36,7 +36,10 @@ struct bbf_path {
     bool cut; /* there are more steps towards the root */
 };
 
-#define BBF_PATH_INIT {.n = 0, .cut = false}
+#define BBF_PATH_INIT                                                                              \
+    {                                                                                              \
+        .n = 0, .cut = false                                                                       \
+    }
 
 /* Add the next step towards the root. false: there is no room for it, and the path is cut. */
 bool bbf_path_climb(struct bbf_path *path, const char *class_name, const char *method);

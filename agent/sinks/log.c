@@ -22,8 +22,7 @@ static bool is_worth_a_line(const struct bbf_event *event)
 static bool offer(const struct bbf_event *event)
 {
     bool is_misuse = event->kind == BBF_EVENT_MISUSE;
-    enum bbf_log_level level =
-        event->kind == BBF_EVENT_OOM_REPORT ? BBF_LOG_ERROR : BBF_LOG_WARN;
+    enum bbf_log_level level = event->kind == BBF_EVENT_OOM_REPORT ? BBF_LOG_ERROR : BBF_LOG_WARN;
     bool worth = is_worth_a_line(event);
 
     has_misuse = has_misuse || is_misuse;

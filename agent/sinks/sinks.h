@@ -17,6 +17,8 @@
 extern const struct bbf_sink bbf_sink_live;
 /* The same line, with its end, for one client that begins: `out` is a struct bbf_buf. */
 void bbf_sink_live_greet(void *out, const struct bbf_event *event);
+/* And the line that counts the places without one; nothing for 0. */
+void bbf_sink_live_more(struct bbf_buf *out, uint64_t places);
 
 /*
  * log: the first use after release of the JVM, the first time that direct memory ran out, and why
