@@ -7,6 +7,7 @@
 
 #include "agent/jvm/heap.h"
 #include "agent/classes/hook.h"
+#include "agent/events.h"
 #include "agent/lifecycle.h"
 #include "agent/classes/missed.h"
 #include "agent/report/misuse.h"
@@ -291,6 +292,7 @@ static void work(JNIEnv *env, bool *drained)
         scan_after_gc(&next_scan_ms);
         bbf_tracker_collapse(bbf_agent.tracker);
         bbf_overhead_look();
+        bbf_events_refresh();
         bbf_watch_look(env);
         bbf_missed_look(env);
         bbf_misuse_look();

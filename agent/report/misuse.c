@@ -5,35 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/events.h"
 #include "agent/jvm/frames.h"
-#include "instrument/netty.h"
-#include "agent/stream.h"
+#include "agent/report/uses.h"
 #include "agent/state.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/log.h"
-#include "render/misuse.h"
+#include "instrument/netty.h"
 
 enum {
-    EVENTS = 64,
     ROWS = 256,
     FRAMES = 17,
-    STEPS = 64,
-    NEAR = 11, /* frames, ours included */
-    TEXT = 4096
+    NEAR = 11 /* frames, ours included */
 };
-enum state { FREE, TAKEN, READY };
-
-/* One use, from the thread that did it to the agent thread. */
-struct event {
-    _Atomic uint32_t state;
-    uint32_t use, class_number, node, released_tid, used_tid;
-    size_t len;
-    char used_by[TEXT]; /* the methods on its stack, innermost first, each with its NUL */
-};
-
-static struct event events[EVENTS];
-static _Atomic uint32_t next_event;
 
 /* A row, and what the next like it has. Agent thread. */
 struct row {
@@ -61,7 +45,7 @@ static bool is_ours(const char *signature)
 }
 
 /* "Lcom/app/Handler;" and "read" as com.app.Handler.read. What has no room is cut, as a whole. */
-static void add_method(struct event *e, const char *signature, const char *method)
+static void add_method(struct bbf_use_seen *e, const char *signature, const char *method)
 {
     size_t left = sizeof e->used_by - e->len, class_len = strcspn(signature + 1, ";");
     int n = snprintf(e->used_by + e->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
@@ -75,7 +59,7 @@ static void add_method(struct event *e, const char *signature, const char *metho
 
 /* Names while the frames are there: a jmethodID is no longer good afterwards. Is it, near the top,
  * a buffer's own retain or release? */
-static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
+static bool add_frame(JNIEnv *env, struct bbf_use_seen *e, jmethodID id)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass class = NULL;
@@ -96,7 +80,7 @@ static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
 }
 
 /* Is it a buffer's own retain or release that makes the exception? */
-static bool look_at_stack(JNIEnv *env, struct event *e)
+static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *e)
 {
     jvmtiFrameInfo frames[FRAMES];
     /* An exception with a stack trace is being made anyway: this is less. */
@@ -113,9 +97,8 @@ static bool look_at_stack(JNIEnv *env, struct event *e)
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid)
 {
-    struct event *e = &events[atomic_fetch_add(&next_event, 1) % EVENTS];
-    uint32_t is_free = FREE;
-    if (!atomic_compare_exchange_strong(&e->state, &is_free, TAKEN))
+    struct bbf_use_seen *e = bbf_uses_claim();
+    if (e == NULL)
         return true; /* the agent thread has not come to it yet: counted, without details */
     e->use = use;
     e->class_number = class_number;
@@ -124,45 +107,42 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
         e->node = e->released_tid = 0;
     bool counts = look_at_stack(env, e);
     bool right = use == BBF_L_USE_ACCESS || counts;
-    atomic_store(&e->state, right ? READY : FREE);
+    if (right)
+        bbf_uses_ready(e);
+    else
+        bbf_uses_cancel(e);
     return right;
 }
 
 /* ---- names ---- */
 
-static int add_site(struct bbf_snap_misuse *row, uint32_t id)
+static int add_step(struct bbf_snap_misuse *row, const char *class_name, const char *method)
 {
-    const struct bbf_site *site = bbf_site_get(bbf_agent.tracker, id);
     struct bbf_buf name = BBF_BUF_INIT;
-    if (site != NULL)
-        bbf_buf_printf(&name, "%s%s%s", site->class_name,
-                       site->class_name[0] != '\0' && site->method[0] != '\0' ? "." : "",
-                       site->method);
-    int err =
-        bbf_snapshot_add_text(&row->path, &row->n_path, site != NULL ? bbf_buf_cstr(&name) : "?");
+    if (class_name == NULL)
+        return bbf_snapshot_add_text(&row->path, &row->n_path, "?");
+    bbf_buf_printf(&name, "%s%s%s", class_name,
+                   class_name[0] != '\0' && method[0] != '\0' ? "." : "", method);
+    int err = bbf_snapshot_add_text(&row->path, &row->n_path, bbf_buf_cstr(&name));
     bbf_buf_free(&name);
     return err;
 }
 
-/* Root to release; of a path longer than STEPS its end. */
+/* Root to release; of a very long path its end. A row keeps names: a reset takes the nodes. */
 static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number)
 {
-    uint32_t steps[STEPS];
-    size_t n = 0;
+    struct bbf_path path;
     int err = BBF_OK;
-    for (; node != BBF_L_NODE_NONE && n < STEPS; n++) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
-        steps[n] = at->site;
-        node = at->parent;
-    }
-    if (node != BBF_L_NODE_NONE)
+    bbf_event_path(bbf_agent.tracker, node, &path);
+    if (path.cut)
         err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
-    bool known = n > 0;
-    while (n-- > 0 && err == BBF_OK)
-        err = add_site(row, steps[n]);
-    uint32_t site = atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]);
-    if (err == BBF_OK && known && site != 0)
-        err = add_site(row, site);
+    for (size_t n = path.n; n-- > 0 && err == BBF_OK;)
+        err = add_step(row, path.steps[n].class_name, path.steps[n].method);
+    const struct bbf_site *release =
+        bbf_site_get(bbf_agent.tracker,
+                     atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]));
+    if (err == BBF_OK && path.n > 0 && release != NULL)
+        err = add_step(row, release->class_name, release->method);
     return err;
 }
 
@@ -178,7 +158,7 @@ static void free_row(struct row *row)
     free(row->snap.used_by);
 }
 
-static bool is_like(const struct row *row, const struct event *e)
+static bool is_like(const struct row *row, const struct bbf_use_seen *e)
 {
     if (row->snap.use != (enum bbf_use)e->use || row->node != e->node ||
         row->class_number != e->class_number)
@@ -190,21 +170,18 @@ static bool is_like(const struct row *row, const struct event *e)
     return at == end;
 }
 
-static void say(const struct bbf_snap_misuse *row)
+static struct bbf_event event_of(const struct row *row)
 {
-    static bool said;
-    struct bbf_buf line = BBF_BUF_INIT;
-    bbf_misuse_line(&line, row, NULL);
-    if (!said)
-        bbf_log(BBF_LOG_WARN, "%s (further ones: see a report)", bbf_buf_cstr(&line));
-    said = true;
-    bbf_buf_char(&line, '\n');
-    if (!line.failed)
-        bbf_stream_publish(line.data, line.len);
-    bbf_buf_free(&line);
+    struct bbf_event event = bbf_event_new(BBF_EVENT_MISUSE);
+    event.tracker = bbf_agent.tracker;
+    event.node = row->node;
+    event.count = row->snap.count;
+    event.thread = row->snap.used_thread;
+    event.detail.misuse = &row->snap;
+    return event;
 }
 
-static void count(const struct event *e)
+static void count(const struct bbf_use_seen *e)
 {
     for (size_t i = 0; i < n_rows; i++)
         if (is_like(&rows[i], e)) {
@@ -229,31 +206,33 @@ static void count(const struct event *e)
         return;
     }
     n_rows++;
-    say(&row->snap);
+    struct bbf_event event = event_of(row);
+    event.added = 1;
+    bbf_events_post(&event);
 }
 
 void bbf_misuse_look(void)
 {
-    for (int i = 0; i < EVENTS; i++)
-        if (atomic_load(&events[i].state) == READY) {
-            count(&events[i]);
-            atomic_store(&events[i].state, FREE);
-        }
+    size_t at = 0;
+    for (struct bbf_use_seen *e; (e = bbf_uses_next(&at)) != NULL;) {
+        count(e);
+        bbf_uses_done(e);
+    }
 }
 
-void bbf_misuse_lines(struct bbf_buf *out)
+void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx)
 {
     for (size_t i = 0; i < n_rows; i++) {
-        bbf_misuse_line(out, &rows[i].snap, NULL);
-        bbf_buf_char(out, '\n');
+        const struct bbf_event event = event_of(&rows[i]);
+        take(ctx, &event);
     }
 }
 
 void bbf_misuse_reset(void)
 {
-    for (int i = 0; i < EVENTS; i++)
-        if (atomic_load(&events[i].state) == READY)
-            atomic_store(&events[i].state, FREE);
+    size_t at = 0;
+    for (struct bbf_use_seen *e; (e = bbf_uses_next(&at)) != NULL;)
+        bbf_uses_done(e);
     for (size_t i = 0; i < n_rows; i++)
         free_row(&rows[i]);
     n_rows = 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/classes/dump.h"
+#include "agent/events.h"
 #include "agent/classes/hook.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
@@ -179,6 +180,10 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
         bbf_buf_free(&note);
     }
     bbf_oom_note(&note);
+    if (err == BBF_OK && note.len > 0)
+        err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+    bbf_buf_free(&note);
+    bbf_events_note(&note);
     if (err == BBF_OK && note.len > 0)
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     bbf_buf_free(&note);

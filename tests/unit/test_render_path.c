@@ -28,13 +28,14 @@ static void steps_are_named(void **state)
     (void)state;
     static const struct {
         const char *class_name, *method, *full, *simple;
-    } cases[] = {{"com.app.A", "read", "com.app.A.read", "A.read"},
-                 {"A", "<init>", "A.<init>", "A.<init>"},
-                 {"a.B$C", "", "a.B$C", "B$C"},
-                 {"", "?raced", "?raced", "?raced"},
-                 {"a.B", "?first-seen", "?first-seen a.B", "?first-seen B"},
-                 {"a.\033[31mB", "re\nad", "a.\\u001b[31mB.re\\u000aad", "\\u001b[31mB.re\\u000aad"},
-                 {NULL, "", "?", "?"}};
+    } cases[] = {
+        {"com.app.A", "read", "com.app.A.read", "A.read"},
+        {"A", "<init>", "A.<init>", "A.<init>"},
+        {"a.B$C", "", "a.B$C", "B$C"},
+        {"", "?raced", "?raced", "?raced"},
+        {"a.B", "?first-seen", "?first-seen a.B", "?first-seen B"},
+        {"a.\033[31mB", "re\nad", "a.\\u001b[31mB.re\\u000aad", "\\u001b[31mB.re\\u000aad"},
+        {NULL, "", "?", "?"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct bbf_path path = BBF_PATH_INIT;
