@@ -23,7 +23,8 @@ void bbf_stream_open(struct bbf_server *server);
 struct bbf_server *bbf_stream_close(void);
 
 /* Send a line, which ends with '\n', to all clients that watch, now and later. The text is copied.
- * false: no memory, a server does not have it. */
+ * false: no memory, a server does not have it.
+ */
 bool bbf_stream_publish(const char *text, size_t len);
 /* Forget all lines: a client that begins later does not get them. */
 void bbf_stream_unpublish(void);

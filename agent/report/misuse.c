@@ -211,7 +211,7 @@ static void count(const struct bbf_use_seen *e)
     bbf_events_post(&event);
 }
 
-void bbf_misuse_look(void)
+void bbf_misuse_poll(void)
 {
     size_t at = 0;
     for (struct bbf_use_seen *e; (e = bbf_uses_next(&at)) != NULL;) {
@@ -249,7 +249,7 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
 int bbf_misuse_fill(struct bbf_snapshot *s)
 {
     int err = BBF_OK;
-    bbf_misuse_look();
+    bbf_misuse_poll();
     s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
     if (s->misuses == NULL)
         return BBF_ENOMEM;

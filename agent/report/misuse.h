@@ -31,7 +31,7 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
                      uint64_t tid);
 
 /* What was seen becomes rows; each new row is an event MISUSE. */
-void bbf_misuse_look(void);
+void bbf_misuse_poll(void);
 /* Each row as an event: what a new client of the live stream has missed. */
 void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx);
 /* A reset: rows go. */

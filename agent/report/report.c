@@ -14,14 +14,16 @@
 #include "agent/classes/hook.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
-#include "agent/classes/nearby.h"
+#include "agent/classes/netty_version.h"
+#include "agent/classes/suggestions.h"
 #include "agent/report/oom.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
 #include "agent/report/reconcile.h"
 #include "agent/rules.h"
 #include "agent/commands/serve.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
+#include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
 #include "agent/classes/unmet.h"
 #include "core/err.h"
@@ -35,22 +37,11 @@
 
 static char main_class[512], vm_version[128];
 
-/* A system property, "" if it has none. */
-static void property(const char *name, char *out, size_t size)
-{
-    char *value = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetSystemProperty(bbf_agent.code, name, &value) != 0 || value == NULL)
-        return;
-    snprintf(out, size, "%s", value);
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)value);
-}
-
 void bbf_report_init(void)
 {
-    property("sun.java.command", main_class, sizeof main_class);
+    bbf_property(bbf_agent.code, "sun.java.command", main_class, sizeof main_class);
     main_class[strcspn(main_class, " ")] = '\0';
-    property("java.vm.version", vm_version, sizeof vm_version);
+    bbf_property(bbf_agent.code, "java.vm.version", vm_version, sizeof vm_version);
 }
 
 /* ---- pieces of a snapshot ---- */
@@ -82,7 +73,7 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char version[64];
-    bbf_nearby_netty_version(env, seen->prefix, version, sizeof version);
+    bbf_netty_version(env, seen->prefix, version, sizeof version);
     bbf_buf_printf(&text, "%s %s", version, seen->prefix);
     int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
     text.len = 0;
@@ -201,7 +192,7 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK && note.len > 0) {
         bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_hook_is_idle();
         if (!hookless || !bbf_unmet_include(env, rules, &note))
-            bbf_nearby_packages(env, rules->options.include, &note);
+            bbf_suggest_packages(env, rules->options.include, &note);
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     }
     bbf_buf_free(&note);
@@ -251,7 +242,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)
         err = fill_notes(env, s);
-    bbf_overhead_fill(&s->cost);
+    bbf_account_fill(&s->cost);
     return err;
 }
 

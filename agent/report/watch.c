@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
@@ -269,7 +269,7 @@ static int aged_events(const struct bbf_snapshot *s, enum audience audience, str
 /* Look at all open buffers. The longer that takes, the later the next look. */
 static int look_for_aged(enum audience audience, struct batch *batch, uint64_t *more)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     struct bbf_snapshot *s = bbf_snapshot_new();
     struct timespec now;
     int err = s != NULL ? bbf_tracker_capture(bbf_agent.tracker, s) : BBF_ENOMEM;
@@ -279,7 +279,7 @@ static int look_for_aged(enum audience audience, struct batch *batch, uint64_t *
     bbf_snapshot_free(s);
     clock_gettime(CLOCK_MONOTONIC, &now);
     aged_at_ns = (uint64_t)(now.tv_sec + AGED_SECONDS) * 1000000000u +
-                 AGED_SHARE * (bbf_overhead_clock() - begin);
+                 AGED_SHARE * (bbf_meter_clock() - begin);
     return err;
 }
 
@@ -300,7 +300,7 @@ static void report_aged(JNIEnv *env)
 
 /* ---- once a second, and for a client that begins ---- */
 
-void bbf_watch_look(JNIEnv *env)
+void bbf_watch_poll(JNIEnv *env)
 {
     struct timespec now;
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/stream.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
 #include "agent/sinks/sinks.h"
@@ -95,7 +95,7 @@ void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), voi
     (void)ctx;
 }
 
-uint64_t bbf_overhead_clock(void)
+uint64_t bbf_meter_clock(void)
 {
     return 0;
 }
@@ -300,7 +300,7 @@ static void look(void)
 {
     second = 0;
     bbf_events_refresh();
-    bbf_watch_look(NULL);
+    bbf_watch_poll(NULL);
 }
 
 static void what_no_sink_wants_is_not_even_made(void **state)

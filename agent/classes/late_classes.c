@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/missed.h"
+#include "agent/classes/late_classes.h"
 
 #include <pthread.h>
 #include <string.h>
 
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 
 enum { WAITING = 64 };
 
@@ -24,31 +26,27 @@ static bool has_calls(jvmtiEnv *jvmti, jclass class)
     if ((*jvmti)->GetConstantPool(jvmti, class, &count, &len, &pool) != 0)
         return true;
     bool found = memmem(pool, (size_t)len, shim, sizeof shim - 1) != NULL;
-    (*jvmti)->Deallocate(jvmti, pool);
+    bbf_jvm_free(pool);
     return found;
 }
 
-static bool is_missed(jvmtiEnv *jvmti, jclass class, const struct bbf_rules *rules)
+static bool is_late(jvmtiEnv *jvmti, jclass class, const struct bbf_rules *rules)
 {
     struct bbf_plan_class plan;
-    char *signature = NULL;
-    bool missed = false;
-    if (rules == NULL || (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != 0)
-        return false;
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len > 2)
-        missed = bbf_plan_class(&plan, signature + 1, len - 2, rules, &bbf_agent_sites) &&
-                 plan.buffer_prefix > 0 && !has_calls(jvmti, class);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return missed;
+    char *name = rules != NULL ? bbf_names_of(class) : NULL;
+    bool late = name != NULL &&
+                bbf_plan_class(&plan, name, strlen(name), rules, &bbf_agent_sites) &&
+                plan.buffer_prefix > 0 && !has_calls(jvmti, class);
+    bbf_jvm_free(name);
+    return late;
 }
 
-void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
+void bbf_late_classes_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
 {
     const struct bbf_rules_hold hold = bbf_rules_hold();
-    bool missed = is_missed(jvmti, class, hold.rules);
+    bool late = is_late(jvmti, class, hold.rules);
     bbf_rules_let_go(&hold);
-    if (!missed)
+    if (!late)
         return;
     jclass kept = (*env)->NewGlobalRef(env, class);
     pthread_mutex_lock(&lock);
@@ -60,7 +58,7 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
     }
     pthread_mutex_unlock(&lock);
     if (room) {
-        bbf_worker_wake();
+        bbf_thread_gc_finished();
         return;
     }
     atomic_fetch_add(&bbf_agent.retransform_failed, 1);
@@ -68,7 +66,7 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
         (*env)->DeleteGlobalRef(env, kept);
 }
 
-void bbf_missed_catch_up(JNIEnv *env, bool resume)
+void bbf_late_classes_catch_up(JNIEnv *env, bool resume)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
@@ -86,7 +84,7 @@ void bbf_missed_catch_up(JNIEnv *env, bool resume)
     }
 }
 
-void bbf_missed_look(JNIEnv *env)
+void bbf_late_classes_poll(JNIEnv *env)
 {
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)
         return;
@@ -94,5 +92,5 @@ void bbf_missed_look(JNIEnv *env)
     bool any = n_waiting > 0;
     pthread_mutex_unlock(&lock);
     if (any)
-        bbf_missed_catch_up(env, true);
+        bbf_late_classes_catch_up(env, true);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/tracked.h"
+#include "agent/classes/custom_types.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/names.h"
 #include "instrument/plan.h"
 #include "agent/rules.h"
 #include "agent/state.h"
@@ -17,7 +18,7 @@ enum {
     NAME = 512
 };
 
-unsigned bbf_tracked_closes(jvmtiEnv *jvmti, const char *list, jmethodID method)
+unsigned bbf_custom_types_closes(jvmtiEnv *jvmti, const char *list, jmethodID method)
 {
     char *name = NULL;
     jint modifiers = 0;
@@ -38,19 +39,11 @@ struct answer {
     unsigned other;  /* entries whose method is settled: a class nearer to the object has it */
 };
 
-/* Internal name; "" if it does not fit, or is a hidden class's, whose bytes nobody is shown. */
+/* Internal name; "" if it does not fit, or is that of a hidden class, whose bytes no agent gets. */
 static void name_of(jclass type, char out[NAME])
 {
-    char *signature = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0)
-        return;
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len >= 2 && len - 2 < NAME && strchr(signature, '.') == NULL) {
-        memcpy(out, signature + 1, len - 2);
-        out[len - 2] = '\0';
-    }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
+    if (!bbf_names_copy(type, out, NAME) || strchr(out, '.') != NULL)
+        out[0] = '\0';
 }
 
 static bool is_rewritten(jclass type, const char *name)
@@ -74,7 +67,7 @@ static void look_at(struct answer *a, jclass type)
     for (jint i = 0; i < n; i++) {
         char *method = NULL;
         jint modifiers = 0;
-        with_code |= bbf_tracked_closes(bbf_agent.code, a->list, methods[i]);
+        with_code |= bbf_custom_types_closes(bbf_agent.code, a->list, methods[i]);
         if ((*bbf_agent.code)->GetMethodModifiers(bbf_agent.code, methods[i], &modifiers) != 0 ||
             (modifiers & 0x0100) == 0 ||
             (*bbf_agent.code)->GetMethodName(bbf_agent.code, methods[i], &method, NULL, NULL) != 0)
@@ -140,7 +133,7 @@ static void hand_over(const char *name)
     atomic_fetch_add(&more, 1);
 }
 
-void bbf_tracked_look(void)
+void bbf_custom_types_poll(void)
 {
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
         if (atomic_load_explicit(&left_out[i].state, memory_order_acquire) != 2)
@@ -182,7 +175,7 @@ static uint64_t classify(JNIEnv *env, jclass type, const struct bbf_rules *rules
     return number == 0 || site == 0 ? 0 : number | (uint64_t)a.meant << 16 | site << 32;
 }
 
-uint64_t bbf_tracked_classify(JNIEnv *env, jclass type)
+uint64_t bbf_custom_types_classify(JNIEnv *env, jclass type)
 {
     const struct bbf_rules_hold hold = bbf_rules_hold();
     uint64_t result = classify(env, type, hold.rules);
