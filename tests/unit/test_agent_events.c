@@ -225,8 +225,9 @@ static void a_loss_has_its_path_from_the_tracker(void **state)
                        "Sample.directBuffer → Sample.step1");
     aged.weight = 8;
     aged.thread_count = 40;
-    assert_line(&aged, "AGED direct: about 48 buffers so far (about 480 bytes), by thread 7 (ended) "
-                       "(40 of 48): Sample.directBuffer → Sample.step1");
+    assert_line(&aged,
+                "AGED direct: about 48 buffers so far (about 480 bytes), by thread 7 (ended) "
+                "(40 of 48): Sample.directBuffer → Sample.step1");
     aged.node = BBF_L_NODE_NONE;
     aged.thread = 0;
     aged.weight = 1;

@@ -9,8 +9,8 @@ static unsigned texts;
 
 #define bbf_event_line(out, event) (texts++, bbf_event_line(out, event))
 #include "agent/sinks/live.c"
-#define wanted    wanted_by_log
-#define offer     offer_log
+#define wanted wanted_by_log
+#define offer  offer_log
 #include "agent/sinks/log.c"
 #undef wanted
 #undef offer
@@ -72,7 +72,8 @@ static int setup(void **state)
 
 static const struct bbf_snap_misuse row = {.use = BBF_USE_ACCESS, .count = 1, .used_thread = 3};
 #define ROW                                                                                        \
-    "USED AFTER RELEASE 1 time: read or written in thread 3; released before, too long ago to say " \
+    "USED AFTER RELEASE 1 time: read or written in thread 3; released before, too long ago to "    \
+    "say "                                                                                         \
     "where"
 
 static struct bbf_event misuse(void)

@@ -1,11 +1,12 @@
 /* link: bbf_core */
 /*
  * agent/report/uses.c: many threads hand over uses after release while the agent thread takes them;
- * each arrives once, whole, or its thread knows that there was no place for it.
+ * each arrives once and whole, and a thread knows when there is no place for it.
  */
 #include "agent/report/uses.c"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,11 +16,8 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 4, EACH = 20000, EVERY = 5 /* is cancelled */ };
+enum { THREADS = 4, EACH = 5000, EVERY = 5 /* is cancelled */ };
 
-static struct counts {
-    unsigned handed, refused, cancelled;
-} counts[THREADS];
 static bool arrived[THREADS][EACH];
 static atomic_uint running;
 
@@ -37,19 +35,14 @@ static void *produce(void *arg)
     uint32_t thread = (uint32_t)(uintptr_t)arg;
 
     for (uint32_t i = 0; i < EACH; i++) {
-        struct bbf_use_seen *use = bbf_uses_claim();
-        if (use == NULL) {
-            counts[thread].refused++;
-            continue;
-        }
+        struct bbf_use_seen *use;
+        while ((use = bbf_uses_claim()) == NULL)
+            (void)sched_yield(); /* a hook counts it and goes on; here all are to arrive */
         fill(use, thread, i);
-        if (i % EVERY == 0) {
-            counts[thread].cancelled++;
+        if (i % EVERY == 0)
             bbf_uses_cancel(use);
-        } else {
-            counts[thread].handed++;
+        else
             bbf_uses_ready(use);
-        }
     }
     atomic_fetch_sub(&running, 1);
     return NULL;
@@ -79,26 +72,22 @@ static bool take_all(void)
 static void each_use_arrives_whole_and_once(void **state)
 {
     pthread_t threads[THREADS];
-    unsigned here = 0, handed = 0, all = 0;
+    unsigned here = 0;
 
     (void)state;
     atomic_store(&running, THREADS);
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, produce, (void *)i), 0);
-    while (atomic_load(&running) > 0)
-        (void)take_all();
+    while (atomic_load_explicit(&running, memory_order_relaxed) > 0)
+        if (!take_all())
+            (void)sched_yield();
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     (void)take_all();
-    for (int i = 0; i < THREADS; i++) {
-        handed += counts[i].handed;
-        all += counts[i].handed + counts[i].refused + counts[i].cancelled;
+    for (int i = 0; i < THREADS; i++)
         for (int k = 0; k < EACH; k++)
             here += arrived[i][k];
-    }
-    assert_int_equal(here, handed);
-    assert_int_equal(all, THREADS * EACH);
-    assert_true(handed > 0);
+    assert_int_equal(here, THREADS * (EACH - EACH / EVERY));
     assert_false(take_all());
 }
 

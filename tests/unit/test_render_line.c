@@ -40,8 +40,9 @@ static void one_buffer_and_many(void **state)
     loss.count = 2;
     loss.bytes = 128;
     bbf_line_loss(&out, &loss, &path);
-    assert_text(&out, "AGED heap: 1 new buffer (64 bytes), 2 so far (128 bytes): Alloc.heapBuffer → "
-                      "Handler.read");
+    assert_text(&out,
+                "AGED heap: 1 new buffer (64 bytes), 2 so far (128 bytes): Alloc.heapBuffer → "
+                "Handler.read");
     loss.estimated = true;
     loss.added = 2;
     loss.memory = BBF_MEM_COMPOSITE;
