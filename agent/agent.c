@@ -16,7 +16,7 @@
 #include "agent/lifecycle.h"
 #include "agent/settings.h"
 #include "agent/report/oom.h"
-#include "agent/report/report.h"
+#include "agent/report/file.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/thread.h"
@@ -311,7 +311,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
     if (err == BBF_OK &&
-        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ENTERING))
+        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ATTACHING))
         err = BBF_EREFUSED;
     if (err != BBF_OK) {
         bbf_options_free(&parsed);
