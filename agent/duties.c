@@ -5,13 +5,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "agent/classes/late_classes.h"
+#include "agent/attach.h"
 #include "agent/classes/custom_types.h"
+#include "agent/classes/late_classes.h"
 #include "agent/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
-#include "agent/attach.h"
 #include "agent/report/capture.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
