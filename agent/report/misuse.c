@@ -45,21 +45,22 @@ static bool is_ours(const char *signature)
 }
 
 /* "Lcom/app/Handler;" and "read" as com.app.Handler.read. What has no room is cut, as a whole. */
-static void add_method(struct bbf_use_seen *e, const char *signature, const char *method)
+static void add_method(struct bbf_use_seen *seen, const char *signature, const char *method)
 {
-    size_t left = sizeof e->used_by - e->len, class_len = strcspn(signature + 1, ";");
-    int n = snprintf(e->used_by + e->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
+    size_t left = sizeof seen->used_by - seen->len, class_len = strcspn(signature + 1, ";");
+    int n =
+        snprintf(seen->used_by + seen->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
     if (n < 0 || (size_t)n >= left)
         return;
     for (size_t i = 0; i < class_len; i++)
-        if (e->used_by[e->len + i] == '/')
-            e->used_by[e->len + i] = '.';
-    e->len += (size_t)n + 1;
+        if (seen->used_by[seen->len + i] == '/')
+            seen->used_by[seen->len + i] = '.';
+    seen->len += (size_t)n + 1;
 }
 
 /* Names while the frames are there: a jmethodID is no longer good afterwards. Is it, near the top,
  * a buffer's own retain or release? */
-static bool add_frame(JNIEnv *env, struct bbf_use_seen *e, jmethodID id)
+static bool add_frame(JNIEnv *env, struct bbf_use_seen *seen, jmethodID id)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass class = NULL;
@@ -69,8 +70,8 @@ static bool add_frame(JNIEnv *env, struct bbf_use_seen *e, jmethodID id)
         (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
         (*jvmti)->GetMethodName(jvmti, id, &method, NULL, NULL) == 0) {
         counts = ends_with(signature, "netty/buffer/AbstractReferenceCountedByteBuf;");
-        if (e->len > 0 || !is_ours(signature))
-            add_method(e, signature, method);
+        if (seen->len > 0 || !is_ours(signature))
+            add_method(seen, signature, method);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
@@ -80,15 +81,15 @@ static bool add_frame(JNIEnv *env, struct bbf_use_seen *e, jmethodID id)
 }
 
 /* Is it a buffer's own retain or release that makes the exception? */
-static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *e)
+static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *seen)
 {
     jvmtiFrameInfo frames[FRAMES];
     /* An exception with a stack trace is being made anyway: this is less. */
     jint n = bbf_frames_here(frames, FRAMES);
     bool counts = n <= 0; /* no stack to be had: nothing speaks against it */
-    e->len = 0;
+    seen->len = 0;
     for (jint i = 0; i < n; i++) {
-        bool here = add_frame(env, e, frames[i].method);
+        bool here = add_frame(env, seen, frames[i].method);
         counts = counts || (here && i < NEAR);
     }
     return counts;
@@ -97,20 +98,20 @@ static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *e)
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid)
 {
-    struct bbf_use_seen *e = bbf_uses_claim();
-    if (e == NULL)
+    struct bbf_use_seen *seen = bbf_uses_claim();
+    if (seen == NULL)
         return true; /* the agent thread has not come to it yet: counted, without details */
-    e->use = use;
-    e->class_number = class_number;
-    e->used_tid = (uint32_t)tid;
-    if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
-        e->node = e->released_tid = 0;
-    bool counts = look_at_stack(env, e);
+    seen->use = use;
+    seen->class_number = class_number;
+    seen->used_tid = (uint32_t)tid;
+    if (!bbf_life_ended(bbf_agent.tracker, handle, &seen->node, &seen->released_tid))
+        seen->node = seen->released_tid = 0;
+    bool counts = look_at_stack(env, seen);
     bool right = use == BBF_L_USE_ACCESS || counts;
     if (right)
-        bbf_uses_ready(e);
+        bbf_uses_ready(seen);
     else
-        bbf_uses_cancel(e);
+        bbf_uses_cancel(seen);
     return right;
 }
 
@@ -158,12 +159,12 @@ static void free_row(struct row *row)
     free(row->snap.used_by);
 }
 
-static bool is_like(const struct row *row, const struct bbf_use_seen *e)
+static bool is_like(const struct row *row, const struct bbf_use_seen *seen)
 {
-    if (row->snap.use != (enum bbf_use)e->use || row->node != e->node ||
-        row->class_number != e->class_number)
+    if (row->snap.use != (enum bbf_use)seen->use || row->node != seen->node ||
+        row->class_number != seen->class_number)
         return false;
-    const char *at = e->used_by, *end = e->used_by + e->len;
+    const char *at = seen->used_by, *end = seen->used_by + seen->len;
     for (size_t i = 0; i < row->snap.n_used_by; i++, at += strlen(at) + 1)
         if (at == end || strcmp(row->snap.used_by[i], at) != 0)
             return false;
@@ -181,24 +182,24 @@ static struct bbf_event event_of(const struct row *row)
     return event;
 }
 
-static void count(const struct bbf_use_seen *e)
+static void count(const struct bbf_use_seen *seen)
 {
     for (size_t i = 0; i < n_rows; i++)
-        if (is_like(&rows[i], e)) {
+        if (is_like(&rows[i], seen)) {
             rows[i].snap.count++;
             return;
         }
     if (n_rows == ROWS)
         return;
     struct row *row = &rows[n_rows];
-    *row = (struct row){.snap = {.use = (enum bbf_use)e->use,
+    *row = (struct row){.snap = {.use = (enum bbf_use)seen->use,
                                  .count = 1,
-                                 .released_thread = e->released_tid,
-                                 .used_thread = e->used_tid},
-                        .class_number = e->class_number,
-                        .node = e->node};
-    int err = name_path(&row->snap, e->node, e->class_number);
-    for (const char *at = e->used_by; err == BBF_OK && at < e->used_by + e->len;
+                                 .released_thread = seen->released_tid,
+                                 .used_thread = seen->used_tid},
+                        .class_number = seen->class_number,
+                        .node = seen->node};
+    int err = name_path(&row->snap, seen->node, seen->class_number);
+    for (const char *at = seen->used_by; err == BBF_OK && at < seen->used_by + seen->len;
          at += strlen(at) + 1)
         err = bbf_snapshot_add_text(&row->snap.used_by, &row->snap.n_used_by, at);
     if (err != BBF_OK) {
@@ -206,6 +207,8 @@ static void count(const struct bbf_use_seen *e)
         return;
     }
     n_rows++;
+    if (!bbf_events_wanted(BBF_EVENT_MISUSE))
+        return;
     struct bbf_event event = event_of(row);
     event.added = 1;
     bbf_events_post(&event);
@@ -214,9 +217,9 @@ static void count(const struct bbf_use_seen *e)
 void bbf_misuse_poll(void)
 {
     size_t at = 0;
-    for (struct bbf_use_seen *e; (e = bbf_uses_next(&at)) != NULL;) {
-        count(e);
-        bbf_uses_done(e);
+    for (struct bbf_use_seen *seen; (seen = bbf_uses_next(&at)) != NULL;) {
+        count(seen);
+        bbf_uses_done(seen);
     }
 }
 
@@ -231,8 +234,8 @@ void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), voi
 void bbf_misuse_reset(void)
 {
     size_t at = 0;
-    for (struct bbf_use_seen *e; (e = bbf_uses_next(&at)) != NULL;)
-        bbf_uses_done(e);
+    for (struct bbf_use_seen *seen; (seen = bbf_uses_next(&at)) != NULL;)
+        bbf_uses_done(seen);
     for (size_t i = 0; i < n_rows; i++)
         free_row(&rows[i]);
     n_rows = 0;

@@ -40,6 +40,8 @@ int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why
 
 static void post_errors(uint64_t count)
 {
+    if (!bbf_events_wanted(BBF_EVENT_OOM))
+        return;
     struct bbf_event event = bbf_event_new(BBF_EVENT_OOM);
     event.memory = BBF_MEM_DIRECT;
     event.count = count;
@@ -50,6 +52,8 @@ static void post_errors(uint64_t count)
 /* `why`: why there is none, where the last path is "". */
 static void post_report(const char *why)
 {
+    if (!bbf_events_wanted(BBF_EVENT_OOM_REPORT))
+        return;
     struct bbf_event event = bbf_event_new(BBF_EVENT_OOM_REPORT);
     event.memory = BBF_MEM_DIRECT;
     event.count = written;
