@@ -10,9 +10,9 @@
  * Rules of a sink: offer() never waits for a reader. What it keeps is bounded, by an option or a
  * constant that docs/limits.md names; what has no room is dropped, and offer() returns false.
  *
- * What a kind that does not exist yet needs is here already: a flow is `node`, `count`, `bytes`; a
- * life is `node`, `memory`, `bytes`, `thread`, `age_ns`; a setting, a class that is not followed
- * and a summary are names or rows of a snapshot, each a member of `detail`.
+ * Kinds that come later need no other common field: a flow has `node`, `count`, `bytes`; the end of
+ * one life `node`, `memory`, `bytes`, `thread`, `age_ns`. A setting, a class that is not followed
+ * or a summary adds a member to `detail`.
  *
  * Threads: events are posted and offered in the agent thread.
  */
@@ -52,7 +52,7 @@ struct bbf_event {
     enum bbf_lost lost;
 
     /* How many, of buffers; OOM: of errors. With a weight above 1 they are estimates, because one
-     * buffer in so many was followed. */
+     * buffer in that many was followed. */
     uint64_t weight;
     uint64_t count, bytes;       /* so far, at this place */
     uint64_t added, added_bytes; /* since the last event of the place; 0: totals for a newcomer */
@@ -66,7 +66,7 @@ struct bbf_event {
         const struct bbf_snap_misuse *misuse; /* MISUSE: the row, with its path and the stack */
         struct {
             const char *path; /* of the newest report; NULL: none could be written */
-            const char *why;  /* then for a person */
+            const char *why;  /* then: the reason, for a person */
         } report;             /* OOM_REPORT */
     } detail;
 };

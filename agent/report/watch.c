@@ -17,7 +17,7 @@ enum {
     EVENTS_A_SECOND = 50,
     GREETING = 1000, /* places that a new client gets a line for; more are counted */
     AGED_SECONDS = 10,
-    AGED_SHARE = 20 /* a look at the open buffers takes at most so small a share of a core */
+    AGED_SHARE = 20 /* looks at the open buffers take at most this part of a core */
 };
 
 /* What was reported of the aged buffers of one place. */

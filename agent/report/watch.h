@@ -6,9 +6,9 @@
  * ones finds. A client of the live stream that begins gets the totals so far first.
  *
  * Invariants: the tracker numbers the places that it finds (its tombs, trie/tracker.h) from 1; what
- * was reported of a place is kept in its tomb. So all sinks get the same increments, and the sum of
- * what a sink gets of a place is its total. At most 50 events a second: places that have no turn
- * wait for theirs, none is left out.
+ * was reported of a place is kept in its tomb. So all sinks get the same increments, and the totals
+ * that a client begins with and what it gets later add up. At most 50 events a second: places that
+ * have no turn wait for theirs, none is left out.
  *
  * Threads: the agent thread.
  */
