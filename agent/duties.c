@@ -11,6 +11,7 @@
 #include "agent/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
+#include "agent/events.h"
 #include "agent/report/capture.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
@@ -86,6 +87,13 @@ static void poll_cost(JNIEnv *env)
     bbf_account_poll();
 }
 
+/* Before the duties that make events. */
+static void poll_sinks(JNIEnv *env)
+{
+    (void)env;
+    bbf_events_refresh();
+}
+
 static void poll_misuse(JNIEnv *env)
 {
     (void)env;
@@ -109,7 +117,8 @@ static const struct bbf_duty {
     {"scan", poll_scan, wait_for_scan},
     {"collapse", poll_collapse, NULL},
     {"cost", poll_cost, NULL},
-    {"live stream", bbf_watch_poll, NULL},
+    {"sinks", poll_sinks, NULL},
+    {"lost buffers", bbf_watch_poll, NULL},
     {"late classes", bbf_late_classes_poll, NULL},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
@@ -246,5 +255,6 @@ void bbf_duties_init(void)
     static const struct bbf_thread_body body = {
         .begin = begin, .wait_ms = wait_ms, .work = work, .is_over = is_over, .end = end};
     bbf_notes_add_source(bbf_oom_note);
+    bbf_notes_add_source(bbf_events_note);
     bbf_thread_init(&body);
 }

@@ -24,12 +24,12 @@ struct bbf_server *bbf_stream_close(void)
     return server;
 }
 
-void bbf_stream_publish(const char *text, size_t len)
+bool bbf_stream_publish(const char *text, size_t len)
 {
     pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_publish(bbf_agent.server, text, len);
+    bool done = bbf_agent.server == NULL || bbf_server_publish(bbf_agent.server, text, len);
     pthread_mutex_unlock(&lock);
+    return done;
 }
 
 void bbf_stream_unpublish(void)

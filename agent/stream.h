@@ -6,7 +6,7 @@
  * server after bbf_stream_close() has returned it. So the agent thread may publish while another
  * thread stops the server.
  *
- * Threads: any. No errors: without a server the functions do nothing and return 0.
+ * Threads: any. Without a server the functions do nothing and return 0, or true.
  */
 #ifndef BBF_AGENT_STREAM_H
 #define BBF_AGENT_STREAM_H
@@ -23,8 +23,9 @@ void bbf_stream_open(struct bbf_server *server);
 struct bbf_server *bbf_stream_close(void);
 
 /* Send a line, which ends with '\n', to all clients that watch, now and later. The text is copied.
+ * false: no memory, a server does not have it.
  */
-void bbf_stream_publish(const char *text, size_t len);
+bool bbf_stream_publish(const char *text, size_t len);
 /* Forget all lines: a client that begins later does not get them. */
 void bbf_stream_unpublish(void);
 /* How many lines were published: the place of the next one. */

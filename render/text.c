@@ -78,19 +78,23 @@ const char *bbf_lost_text(enum bbf_lost lost)
     return "";
 }
 
-void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
-                     const struct bbf_snap_leak *leak, char also)
+void bbf_text_thread_share(struct bbf_buf *out, const char *name, uint64_t id, uint64_t part,
+                           uint64_t count, char also)
 {
-    const char *name = bbf_snapshot_thread(snapshot, leak->thread);
-
-    if (leak->thread == 0)
-        return;
     if (name != NULL)
         bbf_text_safe(out, name, also);
     else
-        bbf_buf_printf(out, "thread %" PRIu64 " (ended)", leak->thread);
-    if (leak->thread_count < leak->count)
-        bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 ")", leak->thread_count, leak->count);
+        bbf_buf_printf(out, "thread %" PRIu64 " (ended)", id);
+    if (part < count)
+        bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 ")", part, count);
+}
+
+void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                     const struct bbf_snap_leak *leak, char also)
+{
+    if (leak->thread != 0)
+        bbf_text_thread_share(out, bbf_snapshot_thread(snapshot, leak->thread), leak->thread,
+                              leak->thread_count, leak->count, also);
 }
 
 const char *bbf_memory_name(enum bbf_memory memory)

@@ -49,6 +49,10 @@ const char *bbf_lost_text(enum bbf_lost lost);
 void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                      const struct bbf_snap_leak *leak, char also);
 
+/* The same without a snapshot: `part` of `count` lives are that thread's; `name` may be NULL. */
+void bbf_text_thread_share(struct bbf_buf *out, const char *name, uint64_t id, uint64_t part,
+                           uint64_t count, char also);
+
 /* "0", "1", "3", "6": the least count of an enum bbf_bucket, as the text renders show it. */
 const char *bbf_ref_name(uint8_t bucket);
 

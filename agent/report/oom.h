@@ -17,8 +17,8 @@
 
 #include "core/buf.h"
 
-/* Whenever the agent thread is awake, after `tick`. Writes at most one report a minute and 60 in
- * all; the others are counted. */
+/* Whenever the agent thread is awake, after the clock. New errors are an event OOM, a report of
+ * them OOM_REPORT. Writes at most one report a minute and 60 in all; the others are counted. */
 void bbf_oom_poll(JNIEnv *env);
 /* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
  */
