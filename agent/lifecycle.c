@@ -8,17 +8,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/classes/changed.h"
+#include "agent/classes/rewritten_classes.h"
 #include "agent/classes/hook.h"
-#include "agent/classes/missed.h"
-#include "agent/cost/overhead.h"
+#include "agent/classes/late_classes.h"
+#include "agent/cost/account.h"
 #include "agent/report/report.h"
 #include "agent/rules.h"
 #include "agent/commands/serve.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
 #include "agent/jvm/threads.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -127,7 +127,7 @@ static bool activate(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || left_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
-    if (bbf_overhead_apply(&rules->options, true) != BBF_OK)
+    if (bbf_account_apply(&rules->options, true) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
     /* In map mode, whatever Netty's buffers are in. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
@@ -160,7 +160,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     atomic_store(&bbf_agent.phase, BBF_PHASE_ENTERING);
     if (!activate(env, false))
         return;
-    if (bbf_worker_start() != BBF_OK) {
+    if (bbf_thread_start() != BBF_OK) {
         bbf_agent_disable("the agent thread cannot be started");
         return;
     }
@@ -221,7 +221,7 @@ static void retire_dead(JNIEnv *env)
 /* A class that was on its way while the loaded ones were looked at has hooks still. */
 static void put_back_late(JNIEnv *env)
 {
-    if (withdrawn != NULL && bbf_changed_since(loading_ns))
+    if (withdrawn != NULL && bbf_rewritten_classes_any_since(loading_ns))
         (void)bbf_hook_put_back(env, withdrawn, loading_ns);
     bbf_rules_retire(withdrawn);
     withdrawn = NULL;
@@ -244,7 +244,7 @@ void bbf_lifecycle_enter(JNIEnv *env)
     if (atomic_load(&bbf_agent.off_why) == NULL && activate(env, true)) {
         /* Again: a thread that was inside an old body may have opened one after the stop. */
         bbf_lives_mark_stopped(t);
-        bbf_missed_catch_up(env, true);
+        bbf_late_classes_catch_up(env, true);
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
     bbf_serve_start(env);
@@ -287,7 +287,7 @@ void bbf_lifecycle_leave(JNIEnv *env, struct bbf_buf *text)
     withdrawn = rules;
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
-    bbf_missed_catch_up(env, false);
+    bbf_late_classes_catch_up(env, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
     if (!bbf_hook_has_field())
@@ -327,15 +327,15 @@ unsigned bbf_lifecycle_tick_ms(void)
 
 /* ---- the end of the JVM ---- */
 
-/* Static: if the agent thread does not finish in time it keeps the request (agent/worker.h). */
+/* Static: if the agent thread does not finish in time it keeps the job (agent/thread.h). */
 static void write_file(const struct bbf_options *options)
 {
     static struct bbf_buf why = BBF_BUF_INIT;
-    static struct bbf_request request = {.kind = BBF_REQUEST_FILE, .text = &why};
+    static struct bbf_job job = {.kind = BBF_JOB_FILE, .text = &why};
     char limit[32] = "";
-    request.deadline_ns = bbf_worker_deadline(options->exit_timeout);
-    request.snapshot = bbf_snapshot_new();
-    int err = request.snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, UINT_MAX, 0);
+    job.deadline_ns = bbf_thread_deadline(options->exit_timeout);
+    job.snapshot = bbf_snapshot_new();
+    int err = job.snapshot == NULL ? BBF_ENOMEM : bbf_thread_ask(&job, UINT_MAX, 0);
     if (err == BBF_OK)
         return;
     if (err == BBF_ETIMEOUT || err == BBF_ELIMIT)
@@ -358,12 +358,12 @@ static void write_file(const struct bbf_options *options)
  */
 void bbf_lifecycle_exit_gc(void)
 {
-    static struct bbf_request request = {.kind = BBF_REQUEST_GC};
+    static struct bbf_job job = {.kind = BBF_JOB_GC};
     const struct bbf_rules_hold hold = bbf_rules_hold();
     bool on = hold.rules != NULL;
-    request.deadline_ns = on ? bbf_worker_deadline(hold.rules->options.exit_timeout) : 0;
+    job.deadline_ns = on ? bbf_thread_deadline(hold.rules->options.exit_timeout) : 0;
     bbf_rules_let_go(&hold);
-    if (on && bbf_worker_ask(&request, UINT_MAX, 0) != BBF_OK)
+    if (on && bbf_thread_ask(&job, UINT_MAX, 0) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "gc=exit: no garbage collection before the report");
 }
 
@@ -382,7 +382,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_serve_stop(NULL, 50);
-    bbf_worker_leave(50);
+    bbf_thread_leave(50);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
@@ -396,7 +396,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
-    bbf_worker_wake();
+    bbf_thread_gc_finished();
 }
 
 /* ---- install ---- */
@@ -413,7 +413,7 @@ static int environment(jvmtiEnv **out, bool code)
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
         capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/classes/kinds.c */
-        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/missed.c */
+        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/late_classes.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

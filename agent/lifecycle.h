@@ -4,7 +4,7 @@
  *
  *   out ── Agent_OnLoad ──> loaded: options, tracker, environment I; no class hook yet, so that
  *                           CDS and AOT caches stay
- *     loaded ── VMInit ──> in: shim, environment F, hooks, loaded classes, worker, server
+ *     loaded ── VMInit ──> in: shim, environment F, hooks, loaded classes, agent thread, server
  *     in ── VMDeath ──> ended: last scan, file=; memory stays, daemon threads step on
  *
  *   out ── Agent_OnAttach ──> entering: classes are defined, the agent thread begins

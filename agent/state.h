@@ -14,7 +14,6 @@
 #include <jni.h>
 #include <jvmti.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -65,9 +64,7 @@ struct bbf_agent {
     jobject group; /* the thread group "system", global reference, or NULL */
     jfieldID tid;  /* Thread.tid */
 
-    /* agent thread (agent/worker.c) */
-    sem_t wake;
-    _Atomic bool gc_finished, dying;
+    _Atomic bool dying;
     _Atomic(const char *) off_why; /* why tracking is off, NULL = it is on */
     struct bbf_server *server;
     char uuid[37];

@@ -7,16 +7,16 @@
 #include <time.h>
 
 #include "agent/classes/archive.h"
-#include "agent/classes/changed.h"
+#include "agent/classes/rewritten_classes.h"
 #include "agent/classes/dump.h"
 #include "agent/jvm/frames.h"
-#include "agent/classes/missed.h"
+#include "agent/classes/late_classes.h"
 #include "instrument/netty.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/meter.h"
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
-#include "agent/classes/tracked.h"
+#include "agent/classes/custom_types.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -270,7 +270,7 @@ static void instrument(const struct bbf_rules *rules, jclass redefined, jobject 
     if (result == BBF_CF_CHANGED) {
         *new_bytes = out;
         *new_len = (jint)out_len;
-        bbf_changed_add(name, redefined == NULL ? now_ns() : 0);
+        bbf_rewritten_classes_add(name, redefined == NULL ? now_ns() : 0);
         if (plan.steps || plan.constructors)
             atomic_fetch_add_explicit(&bbf_agent.followed_classes, 1, memory_order_relaxed);
         bbf_dump(name, "before", bytes, (size_t)len);
@@ -278,7 +278,7 @@ static void instrument(const struct bbf_rules *rules, jclass redefined, jobject 
     } else if (result != BBF_CF_NOTHING) {
         bbf_log(BBF_LOG_WARN, "%s is left as it is: %s", name, bbf_cf_class_text(result));
     }
-    bbf_overhead_rewritten(now_ns() - begin);
+    bbf_meter_rewritten(now_ns() - begin);
 }
 
 void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobject loader,
@@ -324,7 +324,7 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
     if (found || bbf_frames_of_class(class, &n, &methods) != 0)
         return found;
     for (jint i = 0; i < n && !found; i++)
-        found = bbf_tracked_closes(jvmti, plan->tracks, methods[i]) != 0;
+        found = bbf_custom_types_closes(jvmti, plan->tracks, methods[i]) != 0;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
     return found;
 }
@@ -339,7 +339,7 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
     if (now != NULL)
         wake_for(name, now, before != NULL);
     if (now == NULL) {
-        bool ours = bbf_changed_is(name, pass->since_ns) &&
+        bool ours = bbf_rewritten_classes_has(name, pass->since_ns) &&
                     bbf_plan_class(&plan, name, len, before, &bbf_agent_sites);
         result->put_back += ours;
         return ours;
@@ -356,7 +356,7 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
         (bbf_patterns_match(before->options.constructors, name, len) > 0) ==
             (bbf_patterns_match(now->options.constructors, name, len) > 0))
         return false;
-    was = was && bbf_changed_is(name, 0);
+    was = was && bbf_rewritten_classes_has(name, 0);
     result->rewritten += is;
     result->put_back += was && !is;
     return was || is;
@@ -392,7 +392,7 @@ void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jcla
 {
     (void)thread;
     find_bytebufs(jvmti, &class, 1);
-    bbf_missed_prepare(jvmti, env, class);
+    bbf_late_classes_prepare(jvmti, env, class);
 }
 
 static struct bbf_retransformed pass_over(JNIEnv *env, const struct pass *pass)

@@ -25,7 +25,7 @@ void JNICALL bbf_hook_code(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
 
 /* ClassPrepare, from an attach to the stop: a ByteBuf whose load began before F's hook was enabled
  * and ended after the loaded classes were looked at, and what else of Netty's was missed so
- * (agent/classes/missed.h). Its first use is after this. */
+ * (agent/classes/late_classes.h). Its first use is after this. */
 void JNICALL bbf_hook_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
 
 /* What a pass over the loaded classes did. */

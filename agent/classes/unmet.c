@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
-#include "agent/classes/nearby.h"
+#include "agent/classes/suggestions.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 #include "core/err.h"

@@ -11,8 +11,10 @@
 #include "agent/report/leaks.h"
 #include "agent/report/report.h"
 #include "agent/rules.h"
+#include "agent/settings.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/stream.h"
+#include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "core/safe.h"
@@ -52,8 +54,8 @@ static void reply_failure(struct bbf_reply *reply, const char *what, int err)
 static void reply_stop(struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    struct bbf_request request = {.kind = BBF_REQUEST_STOP, .text = &text};
-    int err = bbf_worker_ask(&request, WAIT_MS, 0);
+    struct bbf_job job = {.kind = BBF_JOB_DETACH, .text = &text};
+    int err = bbf_thread_ask(&job, WAIT_MS, 0);
     if (err != BBF_OK)
         reply_failure(reply, "stop", err);
     else
@@ -63,8 +65,8 @@ static void reply_stop(struct bbf_reply *reply)
 
 static void reply_reset(struct bbf_reply *reply, bool nodes)
 {
-    struct bbf_request request = {.kind = nodes ? BBF_REQUEST_RESET_NODES : BBF_REQUEST_RESET};
-    int err = bbf_worker_ask(&request, WAIT_MS, 0);
+    struct bbf_job job = {.kind = nodes ? BBF_JOB_RESET_NODES : BBF_JOB_RESET};
+    int err = bbf_thread_ask(&job, WAIT_MS, 0);
     if (err != BBF_OK) {
         reply_failure(reply, "reset", err);
         return;
@@ -84,13 +86,13 @@ static int send_part(void *ctx, const char *data, size_t len)
 static void reply_snapshot(struct bbf_reply *reply, const char *name, bool gc)
 {
     struct bbf_snapshot *snapshot = bbf_snapshot_new();
-    struct bbf_request request = {.kind = BBF_REQUEST_SNAPSHOT, .gc = gc, .snapshot = snapshot};
+    struct bbf_job job = {.kind = BBF_JOB_SNAPSHOT, .gc = gc, .snapshot = snapshot};
     struct bbf_buf out = BBF_BUF_INIT;
     struct bbf_render_options options = {.max_leaves = 100};
     enum bbf_format format = BBF_FORMAT_JSON;
     bool top = strcmp(name, "top") == 0;
     bool json = strcmp(name, "json") == 0;
-    int err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_ask(&request, WAIT_MS, 0);
+    int err = snapshot == NULL ? BBF_ENOMEM : bbf_thread_ask(&job, WAIT_MS, 0);
     if (err == BBF_OK && strcmp(name, "status") == 0)
         bbf_report_status(&out, snapshot);
     else if (err == BBF_OK && strcmp(name, "leaks") == 0)
@@ -204,15 +206,15 @@ static void on_event(void *ctx, const char *name, struct bbf_reply *reply)
 static uint64_t on_begin(void *ctx, struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    struct bbf_request request = {.kind = BBF_REQUEST_WATCH, .text = &text};
+    struct bbf_job job = {.kind = BBF_JOB_WATCH, .text = &text};
     struct timespec now;
     (void)ctx;
-    int err = bbf_worker_ask(&request, WAIT_MS, 0);
+    int err = bbf_thread_ask(&job, WAIT_MS, 0);
     if (err != BBF_OK) {
         text.len = 0;
         add_failure(&text, "watch", err);
         bbf_buf_char(&text, '\n');
-        request.place = bbf_serve_published();
+        job.place = bbf_stream_published();
     }
     clock_gettime(CLOCK_REALTIME, &now);
     const char *end = text.data + text.len;
@@ -225,7 +227,7 @@ static uint64_t on_begin(void *ctx, struct bbf_reply *reply)
         bbf_reply_command(reply, &line);
     }
     bbf_buf_free(&text);
-    return request.place;
+    return job.place;
 }
 
 /* ---- SET_PARAMS ---- */
@@ -307,20 +309,16 @@ static int on_set(void *ctx, const struct bbf_entry *params, size_t n, struct bb
         bbf_options_free(&fresh);
         return err;
     }
-    pthread_mutex_lock(&bbf_agent.lock);
-    struct bbf_options old = bbf_agent.options;
-    bbf_agent.options = fresh;
-    pthread_mutex_unlock(&bbf_agent.lock);
-    bbf_options_free(&old);
+    bbf_settings_replace(&fresh);
     /* Hooks that run now may go on reading the old rules, and so does the agent thread. */
     const struct bbf_rules *before = atomic_exchange(&bbf_agent.rules, rules);
     if (effects == 0) {
         bbf_rules_retire(before);
         return BBF_OK;
     }
-    struct bbf_request request = {
-        .kind = BBF_REQUEST_APPLY, .effects = effects, .before = before, .text = answer};
-    err = bbf_worker_ask(&request, WAIT_MS, 0);
+    struct bbf_job job = {
+        .kind = BBF_JOB_APPLY, .effects = effects, .before = before, .text = answer};
+    err = bbf_thread_ask(&job, WAIT_MS, 0);
     bbf_rules_retire(before);
     if (err != BBF_OK) {
         answer->len = 0;
@@ -350,8 +348,7 @@ static void make_uuid(char out[37])
     }
 }
 
-/* TCP's part of it, a server's life long. `lock`: the agent thread publishes while VMDeath stops.
- */
+/* TCP's part of it, a server's life long. `lock`: the agent thread starts while VMDeath stops. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bbf_token token;
 static bool has_token, published;
@@ -434,16 +431,15 @@ void bbf_serve_start(JNIEnv *env)
     published = port != 0;
     if (config.tcp && port == 0)
         snprintf(not_served, sizeof not_served, "%.500s", why);
-    bbf_agent.server = server;
+    bbf_stream_open(server);
     pthread_mutex_unlock(&lock);
 }
 
 void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms)
 {
     pthread_mutex_lock(&lock);
-    struct bbf_server *server = bbf_agent.server;
+    struct bbf_server *server = bbf_stream_close();
     bool clear = published && env != NULL;
-    bbf_agent.server = NULL;
     published = false;
     pthread_mutex_unlock(&lock);
     drop_token();
@@ -461,47 +457,5 @@ void bbf_serve_port(struct bbf_buf *out)
         bbf_buf_printf(out, " (127.0.0.1:%u is served)", (unsigned)port);
     else if (bbf_agent.options.port != BBF_PORT_OFF)
         bbf_buf_printf(out, " (not served: %s)", not_served);
-    pthread_mutex_unlock(&lock);
-}
-
-void bbf_serve_publish(const char *text, size_t len)
-{
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_publish(bbf_agent.server, text, len);
-    pthread_mutex_unlock(&lock);
-}
-
-uint64_t bbf_serve_published(void)
-{
-    pthread_mutex_lock(&lock);
-    uint64_t place = bbf_agent.server != NULL ? bbf_server_published(bbf_agent.server) : 0;
-    pthread_mutex_unlock(&lock);
-    return place;
-}
-
-bool bbf_serve_is_watched(void)
-{
-    pthread_mutex_lock(&lock);
-    bool watched = bbf_agent.server != NULL && bbf_server_watchers(bbf_agent.server) > 0;
-    pthread_mutex_unlock(&lock);
-    return watched;
-}
-
-uint64_t bbf_serve_cpu_ns(void)
-{
-    struct bbf_server_stats stats = {.cpu_ns = 0};
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_get_stats(bbf_agent.server, &stats);
-    pthread_mutex_unlock(&lock);
-    return stats.cpu_ns;
-}
-
-void bbf_serve_unpublish(void)
-{
-    pthread_mutex_lock(&lock);
-    if (bbf_agent.server != NULL)
-        bbf_server_unpublish(bbf_agent.server);
     pthread_mutex_unlock(&lock);
 }

@@ -3,15 +3,12 @@
  * agent/commands/serve.h - what the server's commands mean here (design.md: serving): EVENT names
  * and SET_PARAMS; where it listens, the token, the properties by which it is found.
  *
- * Threads: start and stop the agent thread; publish any; the commands run in the server's thread.
+ * Threads: start and stop the agent thread; the commands run in the server's thread.
  */
 #ifndef BBF_AGENT_COMMANDS_SERVE_H
 #define BBF_AGENT_COMMANDS_SERVE_H
 
 #include <jni.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "core/buf.h"
 
@@ -20,17 +17,7 @@ void bbf_serve_start(JNIEnv *env);
 /* Stop it, remove socket, token file and, unless `env` is NULL, the properties; waits at most
  * `timeout_ms`. */
 void bbf_serve_stop(JNIEnv *env, unsigned timeout_ms);
-/* A line for the live stream, and the end of all that were; nothing without a server. Any thread.
- */
-void bbf_serve_publish(const char *text, size_t len);
-void bbf_serve_unpublish(void);
 /* What became of port=: " (127.0.0.1:N is served)", or why it is not; nothing with port=off. */
 void bbf_serve_port(struct bbf_buf *out);
-/* How many lines were published: the place of the next one. */
-uint64_t bbf_serve_published(void);
-/* Is the live stream heard by a client? */
-bool bbf_serve_is_watched(void);
-/* Processor time of the server's thread, in nanoseconds; 0 without one. Any thread. */
-uint64_t bbf_serve_cpu_ns(void);
 
 #endif

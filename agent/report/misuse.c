@@ -7,7 +7,7 @@
 
 #include "agent/jvm/frames.h"
 #include "instrument/netty.h"
-#include "agent/commands/serve.h"
+#include "agent/stream.h"
 #include "agent/state.h"
 #include "core/buf.h"
 #include "core/err.h"
@@ -200,7 +200,7 @@ static void say(const struct bbf_snap_misuse *row)
     said = true;
     bbf_buf_char(&line, '\n');
     if (!line.failed)
-        bbf_serve_publish(line.data, line.len);
+        bbf_stream_publish(line.data, line.len);
     bbf_buf_free(&line);
 }
 
@@ -232,7 +232,7 @@ static void count(const struct event *e)
     say(&row->snap);
 }
 
-void bbf_misuse_look(void)
+void bbf_misuse_poll(void)
 {
     for (int i = 0; i < EVENTS; i++)
         if (atomic_load(&events[i].state) == READY) {
@@ -270,7 +270,7 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
 int bbf_misuse_fill(struct bbf_snapshot *s)
 {
     int err = BBF_OK;
-    bbf_misuse_look();
+    bbf_misuse_poll();
     s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
     if (s->misuses == NULL)
         return BBF_ENOMEM;

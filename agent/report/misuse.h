@@ -32,7 +32,7 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
 
 /* Once a second: what was seen becomes rows; the first is logged, each new row goes to the live
  * stream. */
-void bbf_misuse_look(void);
+void bbf_misuse_poll(void);
 /* Append each row's line to `out`: what a new client of the live stream missed. */
 void bbf_misuse_lines(struct bbf_buf *out);
 /* A reset: rows go. */

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/report/capture.h"
 #include "agent/report/report.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
 
@@ -46,13 +47,13 @@ static void write_report(JNIEnv *env, const struct bbf_options *options)
     if (err == BBF_OK) {
         time(&last_at);
         snprintf(last_path, sizeof last_path, "%s", bbf_buf_cstr(&path));
-        err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_snapshot(env, snapshot);
+        err = snapshot == NULL ? BBF_ENOMEM : bbf_capture_snapshot(env, snapshot);
         if (err != BBF_OK)
             snprintf(why, sizeof why, "%s", bbf_strerror(err));
     }
     if (err == BBF_OK)
         err = bbf_report_write(snapshot, bbf_buf_cstr(&path),
-                               bbf_worker_deadline(options->exit_timeout), why, sizeof why);
+                               bbf_thread_deadline(options->exit_timeout), why, sizeof why);
     if (err == BBF_OK) {
         written++;
     } else {
@@ -63,7 +64,7 @@ static void write_report(JNIEnv *env, const struct bbf_options *options)
     bbf_buf_free(&path);
 }
 
-void bbf_oom_look(JNIEnv *env)
+void bbf_oom_poll(JNIEnv *env)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     struct timespec now;

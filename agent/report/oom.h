@@ -19,7 +19,7 @@
 
 /* Whenever the agent thread is awake, after `tick`. Writes at most one report a minute and 60 in
  * all; the others are counted. */
-void bbf_oom_look(JNIEnv *env);
+void bbf_oom_poll(JNIEnv *env);
 /* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
  */
 int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);

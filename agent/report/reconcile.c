@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "agent/jvm/fields.h"
-#include "agent/classes/nearby.h"
+#include "agent/classes/suggestions.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 #include "core/err.h"

@@ -13,9 +13,9 @@
 #include "agent/classes/hook.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
-#include "agent/classes/nearby.h"
+#include "agent/classes/suggestions.h"
 #include "agent/report/oom.h"
-#include "agent/cost/overhead.h"
+#include "agent/cost/account.h"
 #include "agent/report/reconcile.h"
 #include "agent/rules.h"
 #include "agent/commands/serve.h"
@@ -196,7 +196,7 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK && note.len > 0) {
         bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_hook_is_idle();
         if (!hookless || !bbf_unmet_include(env, rules, &note))
-            bbf_nearby_packages(env, rules->options.include, &note);
+            bbf_suggest_packages(env, rules->options.include, &note);
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
     }
     bbf_buf_free(&note);
@@ -246,7 +246,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)
         err = fill_notes(env, s);
-    bbf_overhead_fill(&s->cost);
+    bbf_account_fill(&s->cost);
     return err;
 }
 

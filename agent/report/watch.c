@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "agent/report/misuse.h"
-#include "agent/cost/overhead.h"
-#include "agent/commands/serve.h"
+#include "agent/cost/meter.h"
+#include "agent/stream.h"
 #include "agent/state.h"
 #include "agent/jvm/threads.h"
 #include "core/err.h"
@@ -167,7 +167,7 @@ static int say(JNIEnv *env, struct lines *lines, struct bbf_buf *out)
         struct bbf_buf text = BBF_BUF_INIT;
         add_line(out != NULL ? out : &text, &lines->at[i], names);
         if (out == NULL && !text.failed)
-            bbf_serve_publish(text.data, text.len);
+            bbf_stream_publish(text.data, text.len);
         bbf_buf_free(&text);
     }
     bbf_snapshot_free(names);
@@ -357,7 +357,7 @@ static int aged_lines(const struct bbf_snapshot *s, enum audience audience, stru
 /* Look at all open buffers, which takes its time: the next look is the later for it. */
 static int look_for_aged(enum audience audience, struct lines *lines, uint64_t *more)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     struct bbf_snapshot *s = bbf_snapshot_new();
     struct timespec now;
     int err = s != NULL ? bbf_tracker_capture(bbf_agent.tracker, s) : BBF_ENOMEM;
@@ -367,7 +367,7 @@ static int look_for_aged(enum audience audience, struct lines *lines, uint64_t *
     bbf_snapshot_free(s);
     clock_gettime(CLOCK_MONOTONIC, &now);
     aged_at_ns = (uint64_t)(now.tv_sec + AGED_SECONDS) * 1000000000u +
-                 AGED_SHARE * (bbf_overhead_clock() - begin);
+                 AGED_SHARE * (bbf_meter_clock() - begin);
     return err;
 }
 
@@ -388,7 +388,7 @@ static void tell_aged(JNIEnv *env)
 
 /* ---- the stream ---- */
 
-void bbf_watch_look(JNIEnv *env)
+void bbf_watch_poll(JNIEnv *env)
 {
     struct timespec now;
 
@@ -396,7 +396,7 @@ void bbf_watch_look(JNIEnv *env)
     if (now.tv_sec == second)
         return;
     second = now.tv_sec;
-    if (!bbf_serve_is_watched())
+    if (!bbf_stream_is_watched())
         return;
     tell_leaks(env);
     tell_aged(env);
@@ -429,7 +429,7 @@ int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
     struct lines lines = {0}, aged = {0};
     uint64_t more = 0;
     /* A client that listens began here: it has received all that was reported. */
-    bool listened = bbf_serve_is_watched();
+    bool listened = bbf_stream_is_watched();
 
     if (listened) {
         aged_at_ns = 0;
@@ -451,7 +451,7 @@ int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
     bbf_misuse_lines(text);
     free(lines.at);
     free(aged.at);
-    *place = bbf_serve_published();
+    *place = bbf_stream_published();
     return err == BBF_OK && text->failed ? BBF_ENOMEM : err;
 }
 
@@ -459,5 +459,5 @@ void bbf_watch_reset(void)
 {
     turn = 0;
     forget_aged();
-    bbf_serve_unpublish();
+    bbf_stream_unpublish();
 }

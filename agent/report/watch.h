@@ -21,7 +21,7 @@
 #include "core/buf.h"
 
 /* After a scan, and once a second. */
-void bbf_watch_look(JNIEnv *env);
+void bbf_watch_poll(JNIEnv *env);
 /* A client begins: append a line for each place so far to `text`; *place is where in the live
  * stream it goes on. BBF_ENOMEM. */
 int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place);

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "agent/commands/serve.h"
-#include "agent/cost/overhead.h"
+#include "agent/stream.h"
+#include "agent/cost/meter.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
 #include "agent/state.h"
@@ -49,21 +49,21 @@ static int capture(struct bbf_snapshot *s)
     return BBF_OK;
 }
 
-void bbf_serve_publish(const char *text, size_t len)
+void bbf_stream_publish(const char *text, size_t len)
 {
     bbf_buf_add(&stream, text, len);
 }
 
-uint64_t bbf_serve_published(void)
+uint64_t bbf_stream_published(void)
 {
     return 0;
 }
 
-void bbf_serve_unpublish(void)
+void bbf_stream_unpublish(void)
 {
 }
 
-bool bbf_serve_is_watched(void)
+bool bbf_stream_is_watched(void)
 {
     return someone_watches;
 }
@@ -73,7 +73,7 @@ void bbf_misuse_lines(struct bbf_buf *out)
     (void)out;
 }
 
-uint64_t bbf_overhead_clock(void)
+uint64_t bbf_meter_clock(void)
 {
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/cost/calibrate.h"
+#include "agent/cost/model.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
+#include "agent/clock.h"
 #include "trie/tracker.h"
 
 /*
@@ -111,13 +111,6 @@ static void passed_lives(void)
     }
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void nothing(void)
 {
 }
@@ -127,9 +120,9 @@ static uint64_t least_ns(void (*work)(void))
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < ROUNDS; i++) {
         reset();
-        uint64_t begin = now_ns();
+        uint64_t begin = bbf_clock_ns(CLOCK_MONOTONIC);
         work();
-        uint64_t ns = now_ns() - begin;
+        uint64_t ns = bbf_clock_ns(CLOCK_MONOTONIC) - begin;
         least = ns < least ? ns : least;
     }
     return least;
@@ -141,12 +134,12 @@ static uint64_t ps_each(void (*work)(void), uint64_t clock_ns)
     return (ns > clock_ns ? ns - clock_ns : 0) * 1000 / TIMES * IN_PLACE;
 }
 
-void bbf_calibrate(struct bbf_calibration *to)
+void bbf_cost_model_measure(struct bbf_cost_model *to)
 {
     uint64_t clock_ns = least_ns(nothing);
-    *to = (struct bbf_calibration){.life_ps = ps_each(lives, clock_ns),
-                                   .step_ps = ps_each(steps, clock_ns),
-                                   .passed_life_ps = ps_each(passed_lives, clock_ns),
-                                   .passed_step_ps = ps_each(passed_steps, clock_ns),
-                                   .clock_ns = clock_ns};
+    *to = (struct bbf_cost_model){.life_ps = ps_each(lives, clock_ns),
+                                  .step_ps = ps_each(steps, clock_ns),
+                                  .passed_life_ps = ps_each(passed_lives, clock_ns),
+                                  .passed_step_ps = ps_each(passed_steps, clock_ns),
+                                  .clock_ns = clock_ns};
 }

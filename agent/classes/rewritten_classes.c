@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/changed.h"
+#include "agent/classes/rewritten_classes.h"
 
 #include <pthread.h>
 #include <search.h>
@@ -32,7 +32,7 @@ static struct changed *find(const char *name)
 static struct changed *insert(const char *name)
 {
     size_t size = strlen(name) + 1;
-    struct changed *new = count < BBF_CHANGED_MOST ? malloc(sizeof *new + size) : NULL;
+    struct changed *new = count < BBF_REWRITTEN_CLASSES_MOST ? malloc(sizeof *new + size) : NULL;
 
     if (new != NULL) {
         *new = (struct changed){0, memcpy(new + 1, name, size)};
@@ -46,7 +46,7 @@ static struct changed *insert(const char *name)
     return NULL;
 }
 
-void bbf_changed_add(const char *name, uint64_t at_load_ns)
+void bbf_rewritten_classes_add(const char *name, uint64_t at_load_ns)
 {
     pthread_mutex_lock(&lock);
     struct changed *c = find(name);
@@ -59,7 +59,7 @@ void bbf_changed_add(const char *name, uint64_t at_load_ns)
     pthread_mutex_unlock(&lock);
 }
 
-bool bbf_changed_is(const char *name, uint64_t since_ns)
+bool bbf_rewritten_classes_has(const char *name, uint64_t since_ns)
 {
     pthread_mutex_lock(&lock);
     const struct changed *c = find(name);
@@ -68,7 +68,7 @@ bool bbf_changed_is(const char *name, uint64_t since_ns)
     return is;
 }
 
-bool bbf_changed_since(uint64_t since_ns)
+bool bbf_rewritten_classes_any_since(uint64_t since_ns)
 {
     pthread_mutex_lock(&lock);
     bool is = last_load_ns >= since_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/tracked.h"
+#include "agent/classes/custom_types.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
     NAME = 512
 };
 
-unsigned bbf_tracked_closes(jvmtiEnv *jvmti, const char *list, jmethodID method)
+unsigned bbf_custom_types_closes(jvmtiEnv *jvmti, const char *list, jmethodID method)
 {
     char *name = NULL;
     jint modifiers = 0;
@@ -74,7 +74,7 @@ static void look_at(struct answer *a, jclass type)
     for (jint i = 0; i < n; i++) {
         char *method = NULL;
         jint modifiers = 0;
-        with_code |= bbf_tracked_closes(bbf_agent.code, a->list, methods[i]);
+        with_code |= bbf_custom_types_closes(bbf_agent.code, a->list, methods[i]);
         if ((*bbf_agent.code)->GetMethodModifiers(bbf_agent.code, methods[i], &modifiers) != 0 ||
             (modifiers & 0x0100) == 0 ||
             (*bbf_agent.code)->GetMethodName(bbf_agent.code, methods[i], &method, NULL, NULL) != 0)
@@ -140,7 +140,7 @@ static void hand_over(const char *name)
     atomic_fetch_add(&more, 1);
 }
 
-void bbf_tracked_look(void)
+void bbf_custom_types_poll(void)
 {
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) {
         if (atomic_load_explicit(&left_out[i].state, memory_order_acquire) != 2)
@@ -182,7 +182,7 @@ static uint64_t classify(JNIEnv *env, jclass type, const struct bbf_rules *rules
     return number == 0 || site == 0 ? 0 : number | (uint64_t)a.meant << 16 | site << 32;
 }
 
-uint64_t bbf_tracked_classify(JNIEnv *env, jclass type)
+uint64_t bbf_custom_types_classify(JNIEnv *env, jclass type)
 {
     const struct bbf_rules_hold hold = bbf_rules_hold();
     uint64_t result = classify(env, type, hold.rules);

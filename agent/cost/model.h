@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/cost/calibrate.h - what a hook costs on this machine, about: the loads, compares and stores
+ * agent/cost/model.h - what a hook costs on this machine, about: the loads, compares and stores
  * that the shim makes for it (java-shim/boot, design.md: open protocol, step, close protocol), in
  * C, on words of our own that nobody shares, each step behind the one before it as one buffer's
  * steps are. The least of several rounds, twice: a hook costs about twice as much where it really
- * runs (IN_PLACE in calibrate.c).
+ * runs (IN_PLACE in model.c).
  *
  * It is a model: that factor is one for all programs, and what methods that grow too large to be
  * inlined cost it does not see.
  *
  * Threads: one at a time.
  */
-#ifndef BBF_AGENT_COST_CALIBRATE_H
-#define BBF_AGENT_COST_CALIBRATE_H
+#ifndef BBF_AGENT_COST_MODEL_H
+#define BBF_AGENT_COST_MODEL_H
 
 #include <stdint.h>
 
-struct bbf_calibration {
+struct bbf_cost_model {
     uint64_t life_ps;                        /* picoseconds: open and close of a recycled buffer */
     uint64_t step_ps;                        /* a step that finds its child first */
     uint64_t passed_life_ps, passed_step_ps; /* the same of a life that sampling passes over */
@@ -24,6 +24,6 @@ struct bbf_calibration {
 };
 
 /* Measure; takes a fraction of a millisecond of processor time. */
-void bbf_calibrate(struct bbf_calibration *to);
+void bbf_cost_model_measure(struct bbf_cost_model *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/nearby.h"
+#include "agent/classes/suggestions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *sign
               nearest->include != NULL ? distance_of(name, nearest->include) : 0);
 }
 
-void bbf_nearby_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
+void bbf_suggest_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
 {
     struct nearest nearest = {.include = include};
     bbf_nearby_each_class(env, &nearest, visit_package);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/classes/missed.h"
+#include "agent/classes/late_classes.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 
 enum { WAITING = 64 };
 
@@ -43,7 +43,7 @@ static bool is_missed(jvmtiEnv *jvmti, jclass class, const struct bbf_rules *rul
     return missed;
 }
 
-void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
+void bbf_late_classes_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
 {
     const struct bbf_rules_hold hold = bbf_rules_hold();
     bool missed = is_missed(jvmti, class, hold.rules);
@@ -60,7 +60,7 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
     }
     pthread_mutex_unlock(&lock);
     if (room) {
-        bbf_worker_wake();
+        bbf_thread_gc_finished();
         return;
     }
     atomic_fetch_add(&bbf_agent.retransform_failed, 1);
@@ -68,7 +68,7 @@ void bbf_missed_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
         (*env)->DeleteGlobalRef(env, kept);
 }
 
-void bbf_missed_catch_up(JNIEnv *env, bool resume)
+void bbf_late_classes_catch_up(JNIEnv *env, bool resume)
 {
     for (;;) {
         pthread_mutex_lock(&lock);
@@ -86,7 +86,7 @@ void bbf_missed_catch_up(JNIEnv *env, bool resume)
     }
 }
 
-void bbf_missed_look(JNIEnv *env)
+void bbf_late_classes_poll(JNIEnv *env)
 {
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_IN)
         return;
@@ -94,5 +94,5 @@ void bbf_missed_look(JNIEnv *env)
     bool any = n_waiting > 0;
     pthread_mutex_unlock(&lock);
     if (any)
-        bbf_missed_catch_up(env, true);
+        bbf_late_classes_catch_up(env, true);
 }
