@@ -1,4 +1,5 @@
-/* tests/unit/agent/fake_calls.c - the fake JVM's environments, references, complaints and faults. */
+/* tests/unit/agent/fake_calls.c - the fake JVM's environments, references, complaints and faults.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,9 +255,9 @@ jvmtiError fake_fails(enum fake_function f)
     for (size_t i = 0; i < n_faults; i++) {
         if (faults[i].f != f)
             continue;
-        if (faults[i].always || (atomic_load_explicit(&faults[i].left, memory_order_relaxed) > 0 &&
-                                 atomic_fetch_sub_explicit(&faults[i].left, 1,
-                                                           memory_order_relaxed) == 1))
+        if (faults[i].always ||
+            (atomic_load_explicit(&faults[i].left, memory_order_relaxed) > 0 &&
+             atomic_fetch_sub_explicit(&faults[i].left, 1, memory_order_relaxed) == 1))
             return faults[i].error;
     }
     return JVMTI_ERROR_NONE;
@@ -378,6 +379,11 @@ jclass fake_local_class(struct fake_class *class)
 jobject fake_global(struct fake_object *o)
 {
     return fake_new_ref(FAKE_GLOBAL, o, true);
+}
+
+jobject fake_give(struct fake_object *o)
+{
+    return fake_new_ref(FAKE_LOCAL, o, false);
 }
 
 struct fake_object *fake_target(jobject reference)

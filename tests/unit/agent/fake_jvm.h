@@ -62,7 +62,7 @@ struct fake_field *fake_static(struct fake_class *class, const char *name, const
 struct fake_method *fake_method(struct fake_class *class, const char *name, const char *descriptor,
                                 jint modifiers);
 void fake_code(struct fake_method *method, const void *bytes, size_t len);
-/* What a call does; NULL: it returns 0. `result` may throw (fake_throw). */
+/* What a call does, which may throw (fake_throw); without it a call returns 0. */
 typedef jvalue (*fake_body)(JNIEnv *env, jobject self, const jvalue *arguments);
 void fake_does(struct fake_method *method, fake_body body);
 jmethodID fake_method_id(struct fake_method *method);
@@ -86,6 +86,8 @@ void fake_collect(struct fake_object *o);
 jobject fake_local(struct fake_object *o);
 jclass fake_local_class(struct fake_class *class);
 jobject fake_global(struct fake_object *o);
+/* What a body returns: the caller's local reference. */
+jobject fake_give(struct fake_object *o);
 struct fake_object *fake_target(jobject reference); /* NULL for null and for what was deleted */
 struct fake_object *fake_mirror(struct fake_class *class);
 

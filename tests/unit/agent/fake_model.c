@@ -96,8 +96,8 @@ struct fake_class *fake_class(const char *name, struct fake_class *super)
 {
     struct fake_class *c = fake_memory(sizeof *c);
     c->name = fake_text(name);
-    c->status = JVMTI_CLASS_STATUS_VERIFIED | JVMTI_CLASS_STATUS_PREPARED |
-                JVMTI_CLASS_STATUS_INITIALIZED;
+    c->status =
+        JVMTI_CLASS_STATUS_VERIFIED | JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_INITIALIZED;
     c->super = super != NULL || strcmp(name, "java/lang/Object") == 0 ? super : object_class();
     c->n_slots = c->super != NULL ? c->super->n_slots : 0;
     c->next = fake.classes;
@@ -244,8 +244,8 @@ struct fake_object *fake_array(const char *class_name, size_t n)
 struct fake_object *fake_string(const char *text)
 {
     struct fake_class *class = fake_find_class("java/lang/String");
-    struct fake_object *o = fake_make(class != NULL ? class : fake_class("java/lang/String", NULL),
-                                      0);
+    struct fake_object *o =
+        fake_make(class != NULL ? class : fake_class("java/lang/String", NULL), 0);
     o->text = fake_text(text);
     return o;
 }
