@@ -412,8 +412,9 @@ static int environment(jvmtiEnv **out, bool code)
          * rewriting). */
         capabilities.can_retransform_classes = 1;
         capabilities.can_generate_garbage_collection_events = 1;
-        capabilities.can_get_bytecodes = 1;     /* of a few release(): see agent/classes/kinds.c */
-        capabilities.can_get_constant_pool = 1; /* is a class hooked? see agent/classes/late_classes.c */
+        capabilities.can_get_bytecodes = 1; /* of a few release(): see agent/classes/kinds.c */
+        capabilities.can_get_constant_pool =
+            1; /* is a class hooked? see agent/classes/late_classes.c */
         callbacks.VMInit = on_vm_init;
         callbacks.VMDeath = on_vm_death;
         callbacks.ThreadEnd = on_thread_end;

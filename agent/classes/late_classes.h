@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/late_classes.h - classes of Netty's that an attach did not find: their bytes were read
- * before the hook was enabled, and they were no loaded classes yet when these were looked at,
+ * agent/classes/late_classes.h - classes of Netty's that an attach did not find: their bytes were
+ * read before the hook was enabled, and they were no loaded classes yet when these were looked at,
  * because a super class was still being loaded. One that counts references would stay without
  * hooks, and every buffer would look lost.
  *

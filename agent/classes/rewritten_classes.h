@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/rewritten_classes.h - which classes the hook changed, by name: those that a stop, or a
- * narrower include=, has to put back. Every other one is left alone, for HotSpot compiles nothing
- * of the old version of a retransformed class: a loop that runs in one just then stays interpreted
- * until it ends.
+ * agent/classes/rewritten_classes.h - which classes the hook changed, by name: those that a stop,
+ * or a narrower include=, has to put back. Every other one is left alone, for HotSpot compiles
+ * nothing of the old version of a retransformed class: a loop that runs in one just then stays
+ * interpreted until it ends.
  *
- * Threads: any. Two loaders' classes of one name are one; above BBF_REWRITTEN_CLASSES_MOST names, or without
- * memory, every class counts as changed.
+ * Threads: any. Two loaders' classes of one name are one; above BBF_REWRITTEN_CLASSES_MOST names,
+ * or without memory, every class counts as changed.
  */
 #ifndef BBF_AGENT_CLASSES_REWRITTEN_CLASSES_H
 #define BBF_AGENT_CLASSES_REWRITTEN_CLASSES_H

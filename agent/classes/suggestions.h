@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/suggestions.h - what the loaded classes tell a user whose report is empty: the packages
- * nearest to what was asked for, and the version of each Netty.
+ * agent/classes/suggestions.h - what the loaded classes tell a user whose report is empty: the
+ * packages nearest to what was asked for, and the version of each Netty.
  *
  * Threads: the agent thread; it calls methods of java.lang and java.net only, never from a hook. No
  * exception is left pending.

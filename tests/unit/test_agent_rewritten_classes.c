@@ -1,6 +1,6 @@
 /* link: bbf_core */
-/* agent/classes/rewritten_classes.c: names and times of the classes that were changed; more of them than it
- * keeps. */
+/* agent/classes/rewritten_classes.c: names and times of the classes that were changed; more of them
+ * than it keeps. */
 #include "agent/classes/rewritten_classes.c"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void one_that_was_changed_as_it_loaded_has_the_last_time(void **state)
     (void)state;
     bbf_rewritten_classes_add(name, 70);
     bbf_rewritten_classes_add(name, 0); /* retransformed since */
-    name[0] = 'x';            /* it was copied */
+    name[0] = 'x';                      /* it was copied */
     assert_true(bbf_rewritten_classes_has("com/app/Late", 70));
     assert_false(bbf_rewritten_classes_has("com/app/Late", 71));
     assert_true(bbf_rewritten_classes_any_since(70));
