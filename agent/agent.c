@@ -12,6 +12,7 @@
 #include "agent/boot/jdk.h"
 #include "agent/classes/dump.h"
 #include "agent/duties.h"
+#include "agent/jvm/properties.h"
 #include "agent/lifecycle.h"
 #include "agent/settings.h"
 #include "agent/report/oom.h"
@@ -48,22 +49,12 @@ static jint refuse(const struct bbf_options *options)
     return stop ? JNI_ERR : JNI_OK;
 }
 
-static void get_property(jvmtiEnv *jvmti, const char *name, char *out, size_t size)
-{
-    char *value = NULL;
-    out[0] = '\0';
-    if ((*jvmti)->GetSystemProperty(jvmti, name, &value) != 0 || value == NULL)
-        return;
-    snprintf(out, size, "%s", value);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)value);
-}
-
 /* HotSpot 11+; everything else is refused with the reason (design.md: where it runs). */
 static int check_jvm(jvmtiEnv *jvmti)
 {
     char name[128], version[64];
-    get_property(jvmti, "java.vm.name", name, sizeof name);
-    get_property(jvmti, "java.vm.specification.version", version, sizeof version);
+    bbf_property(jvmti, "java.vm.name", name, sizeof name);
+    bbf_property(jvmti, "java.vm.specification.version", version, sizeof version);
     bbf_agent.jdk = atoi(version);
     if (strstr(name, "OpenJ9") != NULL || strstr(name, "Substrate") != NULL) {
         bbf_log(BBF_LOG_ERROR, "this JVM is %s; bbflow needs HotSpot 11 or newer", name);
@@ -320,7 +311,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
     if (err == BBF_OK &&
-        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ENTERING))
+        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ATTACHING))
         err = BBF_EREFUSED;
     if (err != BBF_OK) {
         bbf_options_free(&parsed);

@@ -5,13 +5,12 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "agent/classes/hook.h"
 #include "agent/classes/late_classes.h"
 #include "agent/classes/custom_types.h"
 #include "agent/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
-#include "agent/lifecycle.h"
+#include "agent/attach.h"
 #include "agent/report/capture.h"
 #include "agent/report/misuse.h"
 #include "agent/report/oom.h"
@@ -159,7 +158,7 @@ static int serve_after_scan(JNIEnv *env, struct bbf_job *job)
 static int serve(JNIEnv *env, struct bbf_job *job)
 {
     if (job->kind == BBF_JOB_ATTACH) {
-        bbf_lifecycle_enter(env);
+        bbf_attach(env);
         return BBF_OK;
     }
     if (atomic_load(&bbf_agent.rules) == NULL)
@@ -168,7 +167,7 @@ static int serve(JNIEnv *env, struct bbf_job *job)
         return bbf_settings_apply(env, job->effects, job->before, job->text);
     if (job->kind == BBF_JOB_DETACH) {
         bbf_capture_scan();
-        bbf_lifecycle_leave(env, job->text);
+        bbf_detach(env, job->text);
         return BBF_OK;
     }
     if (job->gc || job->kind == BBF_JOB_GC)
@@ -196,7 +195,7 @@ static void *begin(void)
 
 static unsigned wait_ms(void *context)
 {
-    unsigned least = bbf_lifecycle_tick_ms();
+    unsigned least = bbf_attach_tick_ms();
     (void)context;
     for (size_t i = 0; i < DUTIES; i++) {
         unsigned wait = duties[i].wait_ms != NULL ? duties[i].wait_ms() : least;
@@ -219,7 +218,7 @@ static void work(void *context)
 static bool is_over(void *context)
 {
     static uint64_t scans; /* what the tracker had when it was asked last */
-    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_lifecycle_clear_up(context) ||
+    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_finish_detach(context) ||
         scans == bbf_agent.tracker->scans)
         return false;
     scans = bbf_agent.tracker->scans;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/settings.h"
 
-#include "agent/classes/hook.h"
+#include "agent/classes/loaded.h"
 #include "agent/cost/account.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -18,7 +18,7 @@ void bbf_settings_replace(const struct bbf_options *fresh)
 static void apply_to_classes(JNIEnv *env, const struct bbf_rules *before,
                              const struct bbf_rules *now, struct bbf_buf *text)
 {
-    struct bbf_retransformed r = bbf_hook_apply(env, before, now);
+    struct bbf_retransformed r = bbf_loaded_apply(env, before, now);
     if (text == NULL)
         return;
     bbf_buf_printf(text, "%zu loaded classes newly followed, %zu put back", r.rewritten,

@@ -24,7 +24,7 @@
 #include "wire/server/server.h"
 
 /* Where the agent stands; agent/lifecycle.h draws it. */
-enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ENTERING, BBF_PHASE_IN, BBF_PHASE_LEAVING };
+enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ATTACHING, BBF_PHASE_IN, BBF_PHASE_DETACHING };
 
 enum { BBF_MAX_NETTYS = 32, BBF_MAX_PREFIX = 200 };
 

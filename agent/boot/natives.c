@@ -9,7 +9,7 @@
 
 #include "agent/classes/callers.h"
 #include "agent/classes/kinds.h"
-#include "agent/lifecycle.h"
+#include "agent/exit.h"
 #include "agent/report/misuse.h"
 #include "agent/cost/meter.h"
 #include "agent/state.h"
@@ -174,7 +174,7 @@ JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass cla
 {
     (void)env;
     (void)class;
-    bbf_lifecycle_exit_gc();
+    bbf_exit_collect();
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/names.h"
 #include "instrument/plan.h"
 #include "agent/rules.h"
 #include "agent/state.h"
@@ -38,19 +39,11 @@ struct answer {
     unsigned other;  /* entries whose method is settled: a class nearer to the object has it */
 };
 
-/* Internal name; "" if it does not fit, or is a hidden class's, whose bytes nobody is shown. */
+/* Internal name; "" if it does not fit, or is that of a hidden class, whose bytes no agent gets. */
 static void name_of(jclass type, char out[NAME])
 {
-    char *signature = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0)
-        return;
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len >= 2 && len - 2 < NAME && strchr(signature, '.') == NULL) {
-        memcpy(out, signature + 1, len - 2);
-        out[len - 2] = '\0';
-    }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
+    if (!bbf_names_copy(type, out, NAME) || strchr(out, '.') != NULL)
+        out[0] = '\0';
 }
 
 static bool is_rewritten(jclass type, const char *name)

@@ -5,26 +5,17 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 
 enum { ACC_STATIC = 8 };
 
-/* Name of a class in internal form, into `out`; "" if it does not fit or cannot be had. */
+/* As bbf_names_copy(). */
 static void name_of(jclass type, char *out, size_t size)
 {
-    char *signature = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0) {
+    if (!bbf_names_copy(type, out, size))
         bbf_tracker_fault(bbf_agent.tracker); /* the class may be taken for another for good */
-        return;
-    }
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len >= 2 && len - 2 < size) {
-        memcpy(out, signature + 1, len - 2);
-        out[len - 2] = '\0';
-    }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
 }
 
 static const char *simple_of(const char *name)

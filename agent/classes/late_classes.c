@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
@@ -24,31 +26,27 @@ static bool has_calls(jvmtiEnv *jvmti, jclass class)
     if ((*jvmti)->GetConstantPool(jvmti, class, &count, &len, &pool) != 0)
         return true;
     bool found = memmem(pool, (size_t)len, shim, sizeof shim - 1) != NULL;
-    (*jvmti)->Deallocate(jvmti, pool);
+    bbf_jvm_free(pool);
     return found;
 }
 
-static bool is_missed(jvmtiEnv *jvmti, jclass class, const struct bbf_rules *rules)
+static bool is_late(jvmtiEnv *jvmti, jclass class, const struct bbf_rules *rules)
 {
     struct bbf_plan_class plan;
-    char *signature = NULL;
-    bool missed = false;
-    if (rules == NULL || (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != 0)
-        return false;
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len > 2)
-        missed = bbf_plan_class(&plan, signature + 1, len - 2, rules, &bbf_agent_sites) &&
-                 plan.buffer_prefix > 0 && !has_calls(jvmti, class);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    return missed;
+    char *name = rules != NULL ? bbf_names_of(class) : NULL;
+    bool late = name != NULL &&
+                bbf_plan_class(&plan, name, strlen(name), rules, &bbf_agent_sites) &&
+                plan.buffer_prefix > 0 && !has_calls(jvmti, class);
+    bbf_jvm_free(name);
+    return late;
 }
 
 void bbf_late_classes_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
 {
     const struct bbf_rules_hold hold = bbf_rules_hold();
-    bool missed = is_missed(jvmti, class, hold.rules);
+    bool late = is_late(jvmti, class, hold.rules);
     bbf_rules_let_go(&hold);
-    if (!missed)
+    if (!late)
         return;
     jclass kept = (*env)->NewGlobalRef(env, class);
     pthread_mutex_lock(&lock);

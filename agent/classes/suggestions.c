@@ -2,24 +2,17 @@
 #include "agent/classes/suggestions.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "agent/state.h"
+#include "agent/jvm/names.h"
 #include "core/nearest.h"
 
-enum { KEEP = 3, MAX_PACKAGE = 200, MAX_LOCALS = 65536 };
+enum { KEEP = 3, MAX_PACKAGE = 200 };
 
 struct candidate {
     char name[MAX_PACKAGE]; /* dotted */
     size_t distance;
 };
-
-static void clear_exception(JNIEnv *env)
-{
-    if ((*env)->ExceptionCheck(env))
-        (*env)->ExceptionClear(env);
-}
 
 static bool is_jdk(const char *name)
 {
@@ -61,16 +54,15 @@ static void offer(struct candidate *best, const char *name, size_t distance)
         }
 }
 
-/* Package of a class signature "Lcom/app/Main;", dotted; false for the default package or arrays.
- */
-static bool package_of(const char *signature, char *out)
+/* The package of a class, dotted; false for the default package and the JDK's. */
+static bool package_of(const char *class_name, char *out)
 {
-    const char *slash = strrchr(signature, '/');
-    if (signature[0] != 'L' || slash == NULL || (size_t)(slash - signature) > MAX_PACKAGE - 1)
+    const char *slash = strrchr(class_name, '/');
+    if (slash == NULL || slash - class_name > MAX_PACKAGE - 2)
         return false;
-    size_t len = (size_t)(slash - signature) - 1;
+    size_t len = (size_t)(slash - class_name);
     for (size_t i = 0; i < len; i++)
-        out[i] = signature[1 + i] == '/' ? '.' : signature[1 + i];
+        out[i] = class_name[i] == '/' ? '.' : class_name[i];
     out[len] = '\0';
     strcat(out, "."); /* so that "java." matches the package java.x */
     bool jdk = is_jdk(out);
@@ -78,42 +70,18 @@ static bool package_of(const char *signature, char *out)
     return !jdk;
 }
 
-void bbf_nearby_each_class(JNIEnv *env, void *ctx,
-                           void (*visit)(JNIEnv *env, void *ctx, jclass class,
-                                         const char *signature))
-{
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jclass *loaded = NULL;
-    jint n = 0;
-    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
-        clear_exception(env);
-        return;
-    }
-    if ((*jvmti)->GetLoadedClasses(jvmti, &n, &loaded) != 0)
-        n = 0;
-    for (jint i = 0; i < n; i++) {
-        char *signature = NULL;
-        if ((*jvmti)->GetClassSignature(jvmti, loaded[i], &signature, NULL) != 0)
-            continue;
-        visit(env, ctx, loaded[i], signature);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
-    (void)(*env)->PopLocalFrame(env, NULL);
-}
-
 struct nearest {
     const struct bbf_patterns *include;
     struct candidate best[KEEP];
 };
 
-static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *class_name)
 {
     struct nearest *nearest = ctx;
     char name[MAX_PACKAGE];
     (void)env;
     (void)class;
-    if (package_of(signature, name))
+    if (package_of(class_name, name))
         offer(nearest->best, name,
               nearest->include != NULL ? distance_of(name, nearest->include) : 0);
 }
@@ -121,80 +89,8 @@ static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *sign
 void bbf_suggest_packages(JNIEnv *env, const struct bbf_patterns *include, struct bbf_buf *out)
 {
     struct nearest nearest = {.include = include};
-    bbf_nearby_each_class(env, &nearest, visit_package);
+    bbf_names_each_class(env, &nearest, visit_package);
     for (int i = 0; i < KEEP && nearest.best[i].name[0] != '\0'; i++)
         bbf_buf_printf(out, "%s%s", i == 0 ? "; nearest loaded packages: " : ", ",
                        nearest.best[i].name);
-}
-
-/* ---- the version of a Netty, from the name of its jar ---- */
-
-static jobject call(JNIEnv *env, jobject o, const char *class_name, const char *method,
-                    const char *descriptor)
-{
-    if (o == NULL)
-        return NULL;
-    jclass class = (*env)->FindClass(env, class_name);
-    jmethodID id = class == NULL ? NULL : (*env)->GetMethodID(env, class, method, descriptor);
-    jobject result = id == NULL ? NULL : (*env)->CallObjectMethod(env, o, id);
-    if ((*env)->ExceptionCheck(env)) {
-        (*env)->ExceptionClear(env);
-        result = NULL;
-    }
-    return result;
-}
-
-static void version_in(const char *location, char *out, size_t size)
-{
-    /* …/netty-buffer-4.1.140.Final.jar: from the last '-' that a digit follows to ".jar" */
-    const char *end = strstr(location, ".jar"), *from = NULL;
-    for (const char *p = location; end != NULL && p < end; p++)
-        if (*p == '-' && p[1] >= '0' && p[1] <= '9')
-            from = p + 1;
-    if (from != NULL)
-        snprintf(out, size, "%.*s", (int)(end - from), from);
-}
-
-static void version_of(JNIEnv *env, jclass class, char *out, size_t size)
-{
-    if ((*env)->PushLocalFrame(env, 16) != 0) {
-        clear_exception(env);
-        return;
-    }
-    jobject domain = call(env, class, "java/lang/Class", "getProtectionDomain",
-                          "()Ljava/security/ProtectionDomain;");
-    jobject source = call(env, domain, "java/security/ProtectionDomain", "getCodeSource",
-                          "()Ljava/security/CodeSource;");
-    jobject url = call(env, source, "java/security/CodeSource", "getLocation", "()Ljava/net/URL;");
-    jstring file = call(env, url, "java/net/URL", "getPath", "()Ljava/lang/String;");
-    const char *text = file == NULL ? NULL : (*env)->GetStringUTFChars(env, file, NULL);
-    if (text != NULL) {
-        version_in(text, out, size);
-        (*env)->ReleaseStringUTFChars(env, file, text);
-    }
-    clear_exception(env);
-    (*env)->PopLocalFrame(env, NULL);
-}
-
-struct wanted {
-    char signature[BBF_MAX_PREFIX + 32];
-    char *out;
-    size_t size;
-};
-
-static void visit_bytebuf(JNIEnv *env, void *ctx, jclass class, const char *signature)
-{
-    struct wanted *wanted = ctx;
-    if (strcmp(signature, wanted->signature) == 0)
-        version_of(env, class, wanted->out, wanted->size);
-}
-
-void bbf_nearby_netty_version(JNIEnv *env, const char *prefix, char *out, size_t size)
-{
-    struct wanted wanted = {.out = out, .size = size};
-    snprintf(out, size, "unknown");
-    snprintf(wanted.signature, sizeof wanted.signature, "L%s.buffer.ByteBuf;", prefix);
-    for (char *p = wanted.signature; *p != '\0'; p++)
-        *p = *p == '.' ? '/' : *p;
-    bbf_nearby_each_class(env, &wanted, visit_bytebuf);
 }

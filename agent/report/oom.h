@@ -6,7 +6,7 @@
  *
  * Netty's OutOfDirectMemoryError is hooked where it is made, in every Netty. The JDK's
  * OutOfMemoryError ("Cannot reserve … direct buffer memory") is made in java.nio.Bits, the one
- * class of the boot loader that is hooked, and only with file= (agent/classes/hook.c).
+ * class of the boot loader that is hooked, and only with file= (agent/classes/code_hook.c).
  *
  * Threads: the agent thread.
  */

@@ -10,17 +10,19 @@
 #include <unistd.h>
 
 #include "agent/classes/dump.h"
-#include "agent/classes/hook.h"
+#include "agent/classes/nettys.h"
 #include "agent/boot/jdk.h"
 #include "agent/report/misuse.h"
+#include "agent/classes/netty_version.h"
 #include "agent/classes/suggestions.h"
 #include "agent/report/oom.h"
 #include "agent/cost/account.h"
 #include "agent/report/reconcile.h"
 #include "agent/rules.h"
-#include "agent/commands/serve.h"
+#include "agent/commands/port.h"
 #include "agent/boot/shim.h"
 #include "agent/state.h"
+#include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
 #include "agent/classes/unmet.h"
 #include "core/err.h"
@@ -34,22 +36,11 @@
 
 static char main_class[512], vm_version[128];
 
-/* A system property, "" if it has none. */
-static void property(const char *name, char *out, size_t size)
-{
-    char *value = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetSystemProperty(bbf_agent.code, name, &value) != 0 || value == NULL)
-        return;
-    snprintf(out, size, "%s", value);
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)value);
-}
-
 void bbf_report_init(void)
 {
-    property("sun.java.command", main_class, sizeof main_class);
+    bbf_property(bbf_agent.code, "sun.java.command", main_class, sizeof main_class);
     main_class[strcspn(main_class, " ")] = '\0';
-    property("java.vm.version", vm_version, sizeof vm_version);
+    bbf_property(bbf_agent.code, "java.vm.version", vm_version, sizeof vm_version);
 }
 
 /* ---- pieces of a snapshot ---- */
@@ -81,7 +72,7 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char version[64];
-    bbf_nearby_netty_version(env, seen->prefix, version, sizeof version);
+    bbf_netty_version(env, seen->prefix, version, sizeof version);
     bbf_buf_printf(&text, "%s %s", version, seen->prefix);
     int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
     text.len = 0;
@@ -188,13 +179,13 @@ static int fill_notes(JNIEnv *env, struct bbf_snapshot *s)
     bbf_buf_free(&note);
     if (!atomic_load(&bbf_agent.netty_loaded))
         bbf_buf_str(&note, "Netty was never loaded: no class named *.netty.buffer.ByteBuf");
-    else if (bbf_hook_is_idle())
+    else if (bbf_nettys_are_idle())
         bbf_buf_str(&note, "include matches no class yet: no buffer is followed until one loads");
     else if (atomic_load(&bbf_agent.followed_classes) == 0)
         bbf_buf_str(&note, rules->options.include != NULL ? "include matched no class with a buffer"
                                                           : "no application class with a buffer");
     if (err == BBF_OK && note.len > 0) {
-        bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_hook_is_idle();
+        bool hookless = atomic_load(&bbf_agent.netty_loaded) && !bbf_nettys_are_idle();
         if (!hookless || !bbf_unmet_include(env, rules, &note))
             bbf_suggest_packages(env, rules->options.include, &note);
         err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
@@ -297,7 +288,7 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *s)
             continue;
         bbf_safe_printf(out, BBF_SAFE_VALUE, "  %s=%s", s->settings[i].name, s->settings[i].value);
         if (strcmp(s->settings[i].name, "port") == 0)
-            bbf_serve_port(out);
+            bbf_port_show(out);
         bbf_buf_char(out, '\n');
     }
     bbf_buf_str(out, "limits             used / limit, times reached\n");
