@@ -231,7 +231,7 @@ static void work(void)
 static void whichever_call_fails_nothing_is_left_behind(void **state)
 {
     (void)state;
-    assert_in_range(fake_each_fault(begin, work, world_free), 30, 500);
+    assert_in_range(world_each_fault(begin, work, world_free), 30, 500);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)

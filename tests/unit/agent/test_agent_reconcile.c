@@ -372,7 +372,7 @@ static void whichever_call_fails_nothing_is_left_behind(void **state)
 {
     (void)state;
     without = NULL;
-    assert_in_range(fake_each_fault(begin, work, end), 100, 5000);
+    assert_in_range(world_each_fault(begin, work, end), 100, 5000);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

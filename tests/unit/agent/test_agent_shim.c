@@ -197,7 +197,7 @@ static void done(void)
 static void whichever_call_fails_nothing_is_left_behind(void **state)
 {
     (void)state;
-    assert_in_range(fake_each_fault(begin, define, done), 100, 5000);
+    assert_in_range(world_each_fault(begin, define, done), 100, 5000);
 }
 
 static void the_wait_for_the_natives_ends_when_they_link(void **state)
@@ -248,7 +248,7 @@ static void begin_defined(void)
 static void a_failing_exit_hook_leaves_nothing_behind(void **state)
 {
     (void)state;
-    assert_in_range(fake_each_fault(begin_defined, work_after_define, done), 6, 50);
+    assert_in_range(world_each_fault(begin_defined, work_after_define, done), 6, 50);
 }
 
 int main(void)

@@ -139,7 +139,7 @@ static void done(void)
 static void whichever_call_fails_nothing_is_left_behind(void **state)
 {
     (void)state;
-    assert_in_range(fake_each_fault(begin, fill, done), 4, 20);
+    assert_in_range(world_each_fault(begin, fill, done), 4, 20);
 }
 
 static void *end_threads(void *arg)
