@@ -340,6 +340,16 @@ static jvmtiError JNICALL do_ForceGarbageCollection(jvmtiEnv *jvmti)
     return OK;
 }
 
+static jvmtiError JNICALL do_SetEventNotificationMode(jvmtiEnv *jvmti, jvmtiEventMode mode,
+                                                      jvmtiEvent event, jthread thread, ...)
+{
+    BEGIN(SetEventNotificationMode);
+    (void)mode;
+    (void)event;
+    (void)fake_use(thread, true);
+    return OK;
+}
+
 static jint JNICALL vm_AttachCurrentThreadAsDaemon(JavaVM *vm, void **env, void *args)
 {
     (void)vm;
@@ -401,7 +411,7 @@ const struct jvmtiInterface_1_ *fake_jvmti_table(void)
     XX(RetransformClasses) XX(GetClassFields) XX(GetFieldName) XX(GetFieldModifiers);
     XX(GetClassMethods) XX(GetMethodName) XX(GetMethodModifiers) XX(GetMethodDeclaringClass);
     XX(GetBytecodes) XX(GetStackTrace) XX(GetThreadInfo) XX(GetAllThreads) XX(GetTopThreadGroups);
-    XX(GetSystemProperty) XX(ForceGarbageCollection);
+    XX(GetSystemProperty) XX(ForceGarbageCollection) XX(SetEventNotificationMode);
 #undef XX
     return &table;
 }
