@@ -13,7 +13,8 @@
 #include "tests/unit/agent/fake_jvm.h"
 #include "tests/unit/trie_sample.h"
 
-/* A tracker of 140 GB address space takes long under a sanitizer: one serves all runs with faults. */
+/* A tracker of 140 GB address space takes long under a sanitizer: one serves all runs with faults.
+ */
 static struct bbf_tracker *world_tracker;
 static bool world_keeps_tracker;
 

@@ -123,8 +123,8 @@ static void many_threads_ask_for_methods_of_one_place(void **state)
     pthread_t threads[3];
     jmethodID stack[2] = {app, NULL};
     (void)state;
-    /* The table compares a jmethodID and does not use it; the fake reads it as a struct fake_method,
-     * so a copy at an address with the same place is a method as well. */
+    /* The table compares a jmethodID and does not use it; the fake reads it as a struct
+     * fake_method, so a copy at an address with the same place is a method as well. */
     static _Alignas(64) char arena[METHODS * 64][sizeof(void *) * 8];
     struct fake_method *const original = (void *)other;
     for (size_t i = 0; i < METHODS * 64 && stack[1] == NULL; i++)

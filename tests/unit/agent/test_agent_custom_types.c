@@ -47,9 +47,10 @@ static void a_class_and_its_subclasses_are_meant(void **state)
     (void)state;
     fake_method(session, "close", "()V", 1);
     uint64_t answer = classify(session);
-    assert_int_not_equal(answer & 0xffff, 0);     /* its number */
-    assert_int_equal(answer >> 16 & 0xffff, 1);   /* the first entry */
-    assert_string_equal(bbf_site_get(bbf_agent.tracker, (uint32_t)(answer >> 32))->method, "<init>");
+    assert_int_not_equal(answer & 0xffff, 0);   /* its number */
+    assert_int_equal(answer >> 16 & 0xffff, 1); /* the first entry */
+    assert_string_equal(bbf_site_get(bbf_agent.tracker, (uint32_t)(answer >> 32))->method,
+                        "<init>");
     struct fake_class *sub = world_class("com/app/TlsSession", session);
     assert_int_not_equal(classify(sub), 0);
     assert_int_not_equal(classify(sub) & 0xffff, answer & 0xffff);
@@ -97,8 +98,8 @@ static void a_static_or_abstract_method_closes_nothing(void **state)
     assert_int_equal(bbf_custom_types_closes(jvmti, list, fake_method_id(instance)), 1);
     assert_int_equal(bbf_custom_types_closes(jvmti, list, fake_method_id(of_class)), 0);
     assert_int_equal(bbf_custom_types_closes(jvmti, list, fake_method_id(without)), 0);
-    assert_int_equal(bbf_custom_types_closes(jvmti, "com.app.Session:end",
-                                             fake_method_id(instance)), 0);
+    assert_int_equal(
+        bbf_custom_types_closes(jvmti, "com.app.Session:end", fake_method_id(instance)), 0);
 }
 
 static void without_the_option_nothing_is_asked(void **state)

@@ -121,7 +121,8 @@ static struct fake_object *adder(int64_t base_value, size_t cells, const int64_t
     fake_field(cell, "value", "J");
     fake_field(striped, "base", "J");
     fake_field(striped, "cells", "[Ljava/util/concurrent/atomic/Striped64$Cell;");
-    struct fake_object *o = fake_object(fake_class("java/util/concurrent/atomic/LongAdder", striped));
+    struct fake_object *o =
+        fake_object(fake_class("java/util/concurrent/atomic/LongAdder", striped));
     fake_number(o, "base", base_value);
     if (cells > 0) {
         struct fake_object *array =

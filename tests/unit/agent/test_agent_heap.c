@@ -151,8 +151,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(
             without_memory_a_life_has_no_weak_reference_and_keeps_its_slot, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_softened_slot_holds_a_weak_reference_to_the_object,
-                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_softened_slot_holds_a_weak_reference_to_the_object, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(every_record_of_a_chunk_has_a_slot_of_its_own, setup,
                                         teardown),
         cmocka_unit_test(whichever_call_fails_nothing_is_left_behind),

@@ -153,20 +153,20 @@ static void a_redefined_class_keeps_the_fields_that_it_has(void **state)
     (void)state;
     struct fake_class *with = world_class("io/netty/buffer/ByteBuf", NULL);
     fake_field(with, "$bbf", "J");
-    assert_true(field_hook(fake_local_class(with), "io/netty/buffer/ByteBuf", bytebuf,
-                           bytebuf_len));
+    assert_true(
+        field_hook(fake_local_class(with), "io/netty/buffer/ByteBuf", bytebuf, bytebuf_len));
     struct fake_class *bare = world_class("io/netty/buffer/ByteBuf", NULL);
-    assert_false(field_hook(fake_local_class(bare), "io/netty/buffer/ByteBuf", bytebuf,
-                            bytebuf_len));
+    assert_false(
+        field_hook(fake_local_class(bare), "io/netty/buffer/ByteBuf", bytebuf, bytebuf_len));
     assert_false(is_fieldless());
     /* Loaded, not linked: JVMTI does not tell its fields, so how it was loaded counts. */
     struct fake_class *loaded = world_class("io/netty/buffer/ByteBuf", NULL);
     fake_status(loaded, 0);
-    assert_false(field_hook(fake_local_class(loaded), "io/netty/buffer/ByteBuf", bytebuf,
-                            bytebuf_len));
+    assert_false(
+        field_hook(fake_local_class(loaded), "io/netty/buffer/ByteBuf", bytebuf, bytebuf_len));
     assert_true(field_hook(NULL, "io/netty/buffer/ByteBuf", bytebuf, bytebuf_len));
-    assert_true(field_hook(fake_local_class(loaded), "io/netty/buffer/ByteBuf", bytebuf,
-                           bytebuf_len));
+    assert_true(
+        field_hook(fake_local_class(loaded), "io/netty/buffer/ByteBuf", bytebuf, bytebuf_len));
 }
 
 static void without_memory_for_the_field_the_reason_is_said(void **state)

@@ -102,9 +102,8 @@ static void a_release_that_only_answers_is_never_a_leak(void **state)
     struct fake_class *native = world_class("com/app/Native", abstract);
     fake_method(native, "release", "()Z", 0x101);
     assert_int_equal(classify(native) & BBF_L_KIND_NEVER, 0);
-    assert_int_not_equal(classify(world_class("io/netty/buffer/EmptyByteBuf", bytebuf)) &
-                             BBF_L_KIND_NEVER,
-                         0);
+    assert_int_not_equal(
+        classify(world_class("io/netty/buffer/EmptyByteBuf", bytebuf)) & BBF_L_KIND_NEVER, 0);
 }
 
 static void a_holder_is_known_by_its_field_or_by_its_interface(void **state)
@@ -210,8 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_counted_buffer_is_an_owner, setup, world_teardown),
-        cmocka_unit_test_setup_teardown(the_count_of_netty_4_2_is_an_object, setup,
-                                        world_teardown),
+        cmocka_unit_test_setup_teardown(the_count_of_netty_4_2_is_an_object, setup, world_teardown),
         cmocka_unit_test_setup_teardown(what_is_no_buffer_is_nothing, setup, world_teardown),
         cmocka_unit_test_setup_teardown(
             an_application_s_buffer_is_its_own_and_a_foreign_count_is_foreign, setup,

@@ -33,10 +33,9 @@ static void refer(struct fake_object *o, const char *name, struct fake_object *t
 }
 
 static const char *const lists[] = {"qInit", "q000", "q025", "q050", "q075", "q100"};
-static const char *const counters[] = {"allocationsSmall",  "deallocationsSmall",
-                                       "allocationsNormal", "deallocationsNormal",
-                                       "allocationsHuge",   "deallocationsHuge",
-                                       "activeBytesHuge"};
+static const char *const counters[] = {
+    "allocationsSmall", "deallocationsSmall", "allocationsNormal", "deallocationsNormal",
+    "allocationsHuge",  "deallocationsHuge",  "activeBytesHuge"};
 
 static void make_classes(void)
 {
@@ -73,7 +72,8 @@ static struct fake_object *make_chunk(int64_t free_bytes, int64_t pinned, struct
     return o;
 }
 
-/* One direct arena: 7 buffers allocated, 4 given back; chunks of 4,096 with 1,000 and 500 in use. */
+/* One direct arena: 7 buffers allocated, 4 given back; chunks of 4,096 with 1,000 and 500 in use.
+ */
 static void begin(void)
 {
     world_begin();
@@ -253,11 +253,11 @@ static jweak open_life(struct fake_object *buffer, const char *class_name, uint3
     struct bbf_tracker *t = bbf_agent.tracker;
     uint32_t class = bbf_class_intern(t, class_name), r = bbf_record_bump(t);
     struct bbf_record *record = bbf_record_at(t, r);
-    bbf_owned_class(t, class, strstr(class_name, "Adaptive") != NULL ? BBF_POOL_ADAPTIVE
-                                                                     : BBF_POOL_POOLED);
+    bbf_owned_class(t, class,
+                    strstr(class_name, "Adaptive") != NULL ? BBF_POOL_ADAPTIVE : BBF_POOL_POOLED);
     jweak weak = (*fake_env())->NewWeakGlobalRef(fake_env(), fake_local(buffer));
-    atomic_store(&record->refs, BBF_WORD(1, class << BBF_L_CLASS_SHIFT |
-                                                BBF_MEM_DIRECT << BBF_L_MEM_SHIFT));
+    atomic_store(&record->refs,
+                 BBF_WORD(1, class << BBF_L_CLASS_SHIFT | BBF_MEM_DIRECT << BBF_L_MEM_SHIFT));
     atomic_store(&record->size, BBF_WORD(1, bytes));
     atomic_store(&record->jweak, (uint64_t)(uintptr_t)weak);
     atomic_store(&record->life, BBF_WORD(1, BBF_L_OPEN));

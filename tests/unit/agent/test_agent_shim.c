@@ -100,7 +100,8 @@ static void all_classes_are_defined_and_kept(void **state)
     assert_int_equal(bbf_shim_define(fake_env()), BBF_OK);
     fake_leave_native();
     assert_int_equal(defined_classes, CLASSES);
-    assert_ptr_equal(fake_target(bbf_agent.shim), fake_mirror(fake_find_class("java/lang/BBFlowShim")));
+    assert_ptr_equal(fake_target(bbf_agent.shim),
+                     fake_mirror(fake_find_class("java/lang/BBFlowShim")));
     assert_non_null(bbf_agent.ping);
     assert_non_null(bbf_agent.track);
     assert_non_null(bbf_agent.slots);
@@ -169,10 +170,9 @@ static void what_is_missing_is_named(void **state)
 static void fields_are_looked_up_as_their_own_and_as_the_classes(void **state)
 {
     /* Fieldref a/Owner.f I */
-    static const uint8_t bytes[] = {0xca, 0xfe, 0xba, 0xbe, 0, 0,   0,   55,  0,   7,  1, 0,
-                                    7,    'a',  '/',  'O',  'w', 'n', 'e', 'r', 7,   0,  1, 1,
-                                    0,    1,    'f',  1,    0,   1,   'I', 12,  0,   3,  0, 4,
-                                    9,    0,    2,    0,    5};
+    static const uint8_t bytes[] = {0xca, 0xfe, 0xba, 0xbe, 0,   0,   0, 55, 0, 7, 1, 0, 7,   'a',
+                                    '/',  'O',  'w',  'n',  'e', 'r', 7, 0,  1, 1, 0, 1, 'f', 1,
+                                    0,    1,    'I',  12,   0,   3,   0, 4,  9, 0, 2, 0, 5};
     char missing[100] = "";
     (void)state;
     fake_lacks("f");

@@ -43,8 +43,8 @@ static void do_job(struct bbf_job *job)
     if (now > atomic_load(&it.most_at_once))
         atomic_store(&it.most_at_once, now);
     if (job->place != 0) {
-        atomic_store(&it.out_of_order, atomic_load(&it.out_of_order) ||
-                                           job->place < atomic_load(&it.last_order));
+        atomic_store(&it.out_of_order,
+                     atomic_load(&it.out_of_order) || job->place < atomic_load(&it.last_order));
         atomic_store(&it.last_order, job->place);
     }
     while (atomic_load(&it.holds))
@@ -286,8 +286,7 @@ static void many_ask_and_each_gets_its_own_answer(void **state)
     (void)state;
     assert_int_equal(bbf_thread_start(), BBF_OK);
     for (unsigned i = 0; i < ASKERS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, ask_often, (void *)(uintptr_t)i), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_often, (void *)(uintptr_t)i), 0);
     for (int i = 0; i < 100; i++)
         bbf_thread_gc_finished();
     for (int i = 0; i < ASKERS; i++)

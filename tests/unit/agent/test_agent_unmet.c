@@ -256,9 +256,8 @@ static void work(void)
     bbf_netty_version(fake_env(), "io.netty", version, sizeof version);
     (void)bbf_unmet_include(fake_env(), rules, &out);
     (void)bbf_unmet_tracks(fake_env(), rules, s);
-    (void)bbf_archive_why_before(bbf_agent.code,
-                                 fake_local_class(fake_find_class("io/netty/buffer/ByteBuf")),
-                                 false);
+    (void)bbf_archive_why_before(
+        bbf_agent.code, fake_local_class(fake_find_class("io/netty/buffer/ByteBuf")), false);
     bbf_snapshot_free(s);
     bbf_buf_free(&out);
 }
