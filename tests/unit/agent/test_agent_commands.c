@@ -69,11 +69,8 @@ static void at_end(void *context, enum bbf_thread_end how)
 
 static int start_thread(void **state)
 {
-    static const struct bbf_thread_body body = {.begin = begin_thread,
-                                                .wait_ms = wait_ms,
-                                                .work = work,
-                                                .is_over = never,
-                                                .end = at_end};
+    static const struct bbf_thread_body body = {
+        .begin = begin_thread, .wait_ms = wait_ms, .work = work, .is_over = never, .end = at_end};
     (void)state;
     bbf_thread_init(&body);
     return bbf_thread_start();
@@ -111,8 +108,9 @@ static const char *event(const char *name)
 
 static void unknown_events_are_answered_with_the_known_ones(void **state)
 {
-    static const char *const names[] = {"nope", "tre", "trees", "tree  gc", "tree gc ", "reset gc",
-                                        "reset node", "watch", "stop now", "tree\n", " "};
+    static const char *const names[] = {"nope",     "tre",      "trees",      "tree  gc",
+                                        "tree gc ", "reset gc", "reset node", "watch",
+                                        "stop now", "tree\n",   " "};
     char long_name[5000];
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -218,10 +216,10 @@ static void bad_settings_change_nothing(void **state)
     static const struct {
         const char *name, *value;
         int err;
-    } bad[] = {{"maxDepth", "0", BBF_EINVAL},       {"maxDepth", "many", BBF_EINVAL},
-               {"maxDepth", "", BBF_EINVAL},        {"maxDepht", "10", BBF_ENOTFOUND},
-               {"", "1", BBF_ENOTFOUND},            {NULL, NULL, BBF_ENOTFOUND},
-               {"port", "1", BBF_EREFUSED},         {"refs", "perhaps", BBF_EINVAL},
+    } bad[] = {{"maxDepth", "0", BBF_EINVAL},     {"maxDepth", "many", BBF_EINVAL},
+               {"maxDepth", "", BBF_EINVAL},      {"maxDepht", "10", BBF_ENOTFOUND},
+               {"", "1", BBF_ENOTFOUND},          {NULL, NULL, BBF_ENOTFOUND},
+               {"port", "1", BBF_EREFUSED},       {"refs", "perhaps", BBF_EINVAL},
                {"sample", "99999999", BBF_EINVAL}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
