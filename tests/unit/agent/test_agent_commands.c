@@ -200,14 +200,17 @@ static int set_one(const char *name, const char *value)
 static void a_setting_is_applied_by_the_agent_thread(void **state)
 {
     (void)state;
+    assert_int_equal(set_one("maxDepth", "49"), BBF_OK);
+    uint64_t used = atomic_load(&bbf_agent.tracker->budget.used);
     assert_int_equal(set_one("maxDepth", "50"), BBF_OK);
+    assert_int_equal(atomic_load(&bbf_agent.tracker->budget.used), used); /* the old ones went */
     assert_string_equal(bbf_buf_cstr(&said), "maxDepth=50\ndone\n");
     assert_int_equal(bbf_agent.options.max_depth, 50);
-    assert_int_equal(jobs[BBF_JOB_APPLY], 1);
+    assert_int_equal(jobs[BBF_JOB_APPLY], 2);
     assert_int_equal(effects_of_job, BBF_EFFECT_LIMITS);
     assert_int_equal(set_one("maxDepth", "50"), BBF_OK);
     assert_string_equal(bbf_buf_cstr(&said), "maxDepth=50 (as before)\n");
-    assert_int_equal(jobs[BBF_JOB_APPLY], 1); /* nothing to apply */
+    assert_int_equal(jobs[BBF_JOB_APPLY], 2); /* nothing to apply */
     assert_int_equal(bbf_rules_old(NULL), 0);
 }
 

@@ -100,6 +100,7 @@ static void a_bytebuf_gets_the_field_once(void **state)
     size_t len = (size_t)out_len;
     memcpy(with, out, len);
     assert_false(field_hook(NULL, "io/netty/buffer/ByteBuf", with, len));
+    assert_false(is_fieldless());
     free(with);
 }
 
