@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "agent/boot/jdk.h"
+#include "agent/boot/shim.h"
 #include "agent/classes/dump.h"
 #include "agent/duties.h"
 #include "agent/jvm/properties.h"
 #include "agent/lifecycle.h"
-#include "agent/settings.h"
+#include "agent/report/file.h"
 #include "agent/report/oom.h"
-#include "agent/report/report.h"
-#include "agent/boot/shim.h"
+#include "agent/settings.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"

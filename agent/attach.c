@@ -15,7 +15,8 @@
 #include "agent/cost/account.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
-#include "agent/report/report.h"
+#include "agent/jvm/memory.h"
+#include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -136,7 +137,7 @@ static void retire_dead(JNIEnv *env)
         if (owners[i] != 0 && !is_owner(tids, (size_t)n, owners[i]))
             bbf_stripe_retire(bbf_agent.tracker, owners[i]);
     free(tids);
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)threads);
+    bbf_jvm_free(threads);
     (void)(*env)->PopLocalFrame(env, NULL);
 }
 

@@ -5,14 +5,15 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "agent/classes/late_classes.h"
+#include "agent/attach.h"
 #include "agent/classes/custom_types.h"
+#include "agent/classes/late_classes.h"
 #include "agent/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
-#include "agent/attach.h"
 #include "agent/report/capture.h"
 #include "agent/report/misuse.h"
+#include "agent/report/notes.h"
 #include "agent/report/oom.h"
 #include "agent/report/reconcile.h"
 #include "agent/report/watch.h"
@@ -246,5 +247,6 @@ void bbf_duties_init(void)
 {
     static const struct bbf_thread_body body = {
         .begin = begin, .wait_ms = wait_ms, .work = work, .is_over = is_over, .end = end};
+    bbf_notes_add_source(bbf_oom_note);
     bbf_thread_init(&body);
 }

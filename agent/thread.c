@@ -16,7 +16,7 @@ static const struct bbf_thread_body *body;
 static sem_t awake;
 static _Atomic bool gc_has_finished, leaving;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answered; /* by CLOCK_MONOTONIC */
 static struct bbf_job *queue;
 static bool there; /* the thread runs */
@@ -59,24 +59,24 @@ void bbf_thread_clear_gc(void)
 
 struct bbf_job *bbf_thread_take(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     struct bbf_job *job = queue;
     if (job != NULL) {
         queue = job->next;
         job->taken = true;
         pthread_cond_broadcast(&answered);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
     return job;
 }
 
 void bbf_thread_answer(struct bbf_job *job, int result)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     job->result = result;
     job->done = true;
     pthread_cond_broadcast(&answered);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
 }
 
 /* Under the lock. */
@@ -108,22 +108,22 @@ static void await(const struct bbf_job *job, unsigned timeout_ms, unsigned finis
                                                   : after_ms(CLOCK_MONOTONIC, timeout_ms);
     int late = 0;
     while (!job->done && !job->taken && !gone && late == 0)
-        late = pthread_cond_timedwait(&answered, &lock, &begin);
+        late = pthread_cond_timedwait(&answered, &queue_lock, &begin);
     struct timespec finish = job->deadline_ns != 0
                                  ? bbf_clock_timespec(job->deadline_ns + GRACE_MS * MS)
                                  : after_ms(CLOCK_MONOTONIC, finish_ms);
     late = 0;
     while (!job->done && job->taken && !gone && late == 0)
         late = finish_ms == 0 && job->deadline_ns == 0
-                   ? pthread_cond_wait(&answered, &lock)
-                   : pthread_cond_timedwait(&answered, &lock, &finish);
+                   ? pthread_cond_wait(&answered, &queue_lock)
+                   : pthread_cond_timedwait(&answered, &queue_lock, &finish);
 }
 
 int bbf_thread_ask(struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     if (gone) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&queue_lock);
         return BBF_ECLOSED;
     }
     append(job);
@@ -131,7 +131,7 @@ int bbf_thread_ask(struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms)
     int result = job->done ? job->result : gone ? BBF_ECLOSED : BBF_ETIMEOUT;
     if (!job->done && !job->taken)
         unqueue(job);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
     return result;
 }
 
@@ -156,11 +156,11 @@ static bool is_drained(void *context)
 {
     if (!body->is_over(context))
         return false;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     bool empty = queue == NULL;
     if (empty)
         set_gone();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
     return empty;
 }
 
@@ -173,9 +173,9 @@ static void end(void *arg)
                                                      : BBF_THREAD_DIED);
     if (self->drained)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     set_gone();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
 }
 
 static void *run(void *arg)
@@ -183,9 +183,9 @@ static void *run(void *arg)
     struct self self = {.context = body->begin()};
     (void)arg;
     if (self.context == NULL) {
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&queue_lock);
         set_gone();
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&queue_lock);
         return NULL;
     }
     pthread_cleanup_push(end, &self);
@@ -232,20 +232,20 @@ static int start(void)
 
 int bbf_thread_start(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     int err = start();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
     return err;
 }
 
 int bbf_thread_post_attach(void)
 {
     static struct bbf_job job = {.kind = BBF_JOB_ATTACH};
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     int err = there ? BBF_OK : start();
     if (err == BBF_OK)
         append(&job);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&queue_lock);
     return err;
 }
 
@@ -255,8 +255,8 @@ void bbf_thread_leave(unsigned timeout_ms)
     int late = 0;
     atomic_store(&leaving, true);
     bbf_thread_wake();
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&queue_lock);
     while (there && late == 0)
-        late = pthread_cond_timedwait(&answered, &lock, &until);
-    pthread_mutex_unlock(&lock);
+        late = pthread_cond_timedwait(&answered, &queue_lock, &until);
+    pthread_mutex_unlock(&queue_lock);
 }

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "agent/classes/callers.h"
+#include "agent/classes/custom_types.h"
 #include "agent/classes/kinds.h"
+#include "agent/cost/meter.h"
 #include "agent/exit.h"
 #include "agent/report/misuse.h"
-#include "agent/cost/meter.h"
 #include "agent/state.h"
 #include "agent/thread.h"
-#include "agent/classes/custom_types.h"
 #include "trie/aged.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name

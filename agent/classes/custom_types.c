@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/memory.h"
 #include "agent/jvm/names.h"
 #include "instrument/plan.h"
 #include "agent/rules.h"
@@ -27,7 +28,7 @@ unsigned bbf_custom_types_closes(jvmtiEnv *jvmti, const char *list, jmethodID me
         (*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != 0)
         return 0;
     unsigned closes = bbf_track_methods(list, name, strlen(name));
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    bbf_jvm_free(name);
     return closes;
 }
 
@@ -73,9 +74,9 @@ static void look_at(struct answer *a, jclass type)
             (*bbf_agent.code)->GetMethodName(bbf_agent.code, methods[i], &method, NULL, NULL) != 0)
             continue;
         native |= bbf_track_methods(a->list, method, strlen(method));
-        (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)method);
+        bbf_jvm_free(method);
     }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)methods);
+    bbf_jvm_free(methods);
     if (is_rewritten(type, name))
         a->hooked |= with_code & ~a->other;
     a->other |= with_code | native;
@@ -93,7 +94,7 @@ static void look_at_interfaces(JNIEnv *env, struct answer *a, jclass type, int d
         look_at_interfaces(env, a, interfaces[i], depth + 1);
         (*env)->DeleteLocalRef(env, interfaces[i]);
     }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)interfaces);
+    bbf_jvm_free(interfaces);
 }
 
 /* Super classes first, as a call finds its method; then interfaces, for default methods. */

@@ -14,12 +14,12 @@
 
 /*
  * Class number | entries of track= (one bit each) << 16 | root site << 32 of a class that inherits
- * from one that track= names; 0 for others, and where the closing method that its objects would
- * run is none that bbflow can hook (native, absent, the boot loader's): then they would all look
- * lost. That is logged, once, by bbf_custom_types_poll().
+ * from one that track= names; 0 for other classes, and for one whose closing method bbflow cannot
+ * hook (native, absent, the boot loader's), because all its objects would look lost. The latter is
+ * logged once, by bbf_custom_types_poll().
  */
 uint64_t bbf_custom_types_classify(JNIEnv *env, jclass type);
-/* The agent thread, once a second and at its end: log which classes were left out since. */
+/* A duty, also at the agent thread's end: log which classes were left out since the last time. */
 void bbf_custom_types_poll(void);
 
 /* Entries of the list that this method would close: an instance method with code of its own. */

@@ -26,10 +26,10 @@ bool bbf_field_hook_has_field(jvmtiEnv *jvmti, jclass class, const char *class_n
         char *name = NULL;
         if ((*jvmti)->GetFieldName(jvmti, class, fields[i], &name, NULL, NULL) == 0) {
             found = strcmp(name, hidden_field) == 0;
-            bbf_jvm_free(name);
+            (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
         }
     }
-    bbf_jvm_free(fields);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
     return found;
 }
 

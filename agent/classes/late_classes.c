@@ -58,7 +58,7 @@ void bbf_late_classes_prepare(jvmtiEnv *jvmti, JNIEnv *env, jclass class)
     }
     pthread_mutex_unlock(&lock);
     if (room) {
-        bbf_thread_gc_finished();
+        bbf_thread_wake();
         return;
     }
     atomic_fetch_add(&bbf_agent.retransform_failed, 1);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/rewritten_classes.h - which classes the hook changed, by name: those that a stop,
- * or a narrower include=, has to put back. Every other one is left alone, for HotSpot compiles
- * nothing of the old version of a retransformed class: a loop that runs in one just then stays
+ * agent/classes/rewritten_classes.h - which classes the hook changed, by name: those that a detach
+ * or a narrower include= has to put back. Every other class is left alone, because HotSpot compiles
+ * nothing of the old version of a retransformed class: a loop that is running in it stays
  * interpreted until it ends.
  *
- * Threads: any. Two loaders' classes of one name are one; above BBF_REWRITTEN_CLASSES_MOST names,
- * or without memory, every class counts as changed.
+ * Threads: any. Classes of one name count as one, whatever their loaders; above
+ * BBF_REWRITTEN_CLASSES_MOST names, or without memory, every class counts as changed.
  */
 #ifndef BBF_AGENT_CLASSES_REWRITTEN_CLASSES_H
 #define BBF_AGENT_CLASSES_REWRITTEN_CLASSES_H
@@ -14,9 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    BBF_REWRITTEN_CLASSES_MOST = 65536
-}; /* some 100 bytes each; an application that makes classes for ever */
+/* About 100 bytes each; an application may make classes without end. */
+enum { BBF_REWRITTEN_CLASSES_MOST = 65536 };
 
 /* name: as in a class file, copied. at_load_ns: CLOCK_MONOTONIC; 0 if the class was loaded before.
  */

@@ -2,12 +2,12 @@
 /*
  * agent/cost/model.h - what a hook costs on this machine, about: the loads, compares and stores
  * that the shim makes for it (java-shim/boot, design.md: open protocol, step, close protocol), in
- * C, on words of our own that nobody shares, each step behind the one before it as one buffer's
- * steps are. The least of several rounds, twice: a hook costs about twice as much where it really
- * runs (IN_PLACE in model.c).
+ * C, on words that no other thread shares, each step after the one before it, as the steps of one
+ * buffer are. The least of several rounds, times two, because a hook costs about twice as much in
+ * the application (IN_PLACE in model.c).
  *
- * It is a model: that factor is one for all programs, and what methods that grow too large to be
- * inlined cost it does not see.
+ * It is a model: the factor is the same for all programs, and the cost of methods that grow too
+ * large to be inlined is not in it.
  *
  * Threads: one at a time.
  */

@@ -5,7 +5,8 @@
 
 #include "agent/cost/meter.h"
 #include "agent/jvm/heap.h"
-#include "agent/report/report.h"
+#include "agent/report/file.h"
+#include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "core/err.h"

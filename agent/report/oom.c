@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "agent/report/capture.h"
-#include "agent/report/report.h"
+#include "agent/report/file.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
