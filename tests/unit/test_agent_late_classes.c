@@ -14,6 +14,7 @@
 
 #include "agent/classes/late_classes.c"
 #include "agent/thread.c"
+#include "tests/unit/trie_sample.h"
 
 /* ---- what late_classes.c asks of others ---- */
 
@@ -174,6 +175,7 @@ static int teardown(void **state)
     (void)state;
     bbf_thread_leave(5000);
     assert_int_equal(ended, 1);
+    sample_free(bbf_agent.tracker);
     return 0;
 }
 

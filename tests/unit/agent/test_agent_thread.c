@@ -316,10 +316,10 @@ static void jobs_are_done_in_the_order_in_which_they_came(void **state)
         jobs[i] = (struct bbf_job){.kind = BBF_JOB_GC, .place = i + 1};
         assert_int_equal(pthread_create(&threads[i], NULL, ask_in_turn, &jobs[i]), 0);
         for (bool queued = false; !queued; nap(1)) {
-            pthread_mutex_lock(&lock);
+            pthread_mutex_lock(&queue_lock);
             for (struct bbf_job *job = queue; job != NULL; job = job->next)
                 queued = queued || job == &jobs[i];
-            pthread_mutex_unlock(&lock);
+            pthread_mutex_unlock(&queue_lock);
         }
     }
     atomic_store(&it.holds, false);
