@@ -175,7 +175,9 @@ void bbf_attach(JNIEnv *env)
 static void add_detached(struct bbf_buf *text, const struct bbf_retransformed *r, uint64_t live,
                          bool estimated)
 {
-    bbf_buf_printf(text, "stopped: %zu classes are restored", r->put_back - r->failed);
+    /* Without memory to look at the loaded classes there is a failure and nothing was tried. */
+    size_t restored = r->put_back > r->failed ? r->put_back - r->failed : 0;
+    bbf_buf_printf(text, "stopped: %zu classes are restored", restored);
     if (r->failed > 0)
         bbf_buf_printf(text, ", %zu could not be put back", r->failed);
     bbf_buf_char(text, '\n');

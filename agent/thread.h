@@ -64,7 +64,7 @@ struct bbf_thread_body {
     void *(*begin)(void);
     /* How long may the thread sleep, in milliseconds? Asked before each sleep. */
     unsigned (*wait_ms)(void *context);
-    /* After each sleep: look after everything; take and answer all jobs. */
+    /* After each sleep: look after everything; take and answer one job, if there is one. */
     void (*work)(void *context);
     /* Before each sleep: is nothing left to do? Then the thread ends, unless a job waits. */
     bool (*is_over)(void *context);

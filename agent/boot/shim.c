@@ -48,8 +48,8 @@ static bool thrown(JNIEnv *env)
 static int measure_arrays(JNIEnv *env)
 {
     jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
-    jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
-    if (thrown(env))
+    jclass array = thrown(env) ? NULL : (*env)->FindClass(env, "[Ljava/lang/Object;");
+    if (thrown(env) || array == NULL)
         return BBF_EREFUSED;
     jmethodID get =
         (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
