@@ -10,7 +10,7 @@
 #include "agent/classes/loaded.h"
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/commands/endpoint.h"
 #include "agent/cost/account.h"
 #include "agent/jvm/environment.h"

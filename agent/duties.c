@@ -8,7 +8,7 @@
 #include "agent/attach.h"
 #include "agent/classes/custom_types.h"
 #include "agent/classes/late_classes.h"
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"

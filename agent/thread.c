@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum { GRACE_MS = 200, STACK_BYTES = 1 << 20 }; /* after a deadline, for the answer */

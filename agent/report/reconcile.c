@@ -13,6 +13,7 @@
 #include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {
@@ -56,16 +57,9 @@ static struct {
 } seen[MAX_ALLOCATORS];
 static size_t n_seen;
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_late(struct reading *r)
 {
-    r->cut = r->cut || now_ms() > r->until_ms;
+    r->cut = r->cut || (uint64_t)bbf_monotonic_ms() > r->until_ms;
     return r->cut;
 }
 
@@ -541,7 +535,7 @@ int bbf_reconcile_fill(JNIEnv *env, struct bbf_snapshot *s)
         free(r);
         return BBF_ENOMEM;
     }
-    *r = (struct reading){.env = env, .to = to, .until_ms = now_ms() + MAX_MS};
+    *r = (struct reading){.env = env, .to = to, .until_ms = (uint64_t)bbf_monotonic_ms() + MAX_MS};
     to->sampled = bbf_tracker_sampled(bbf_agent.tracker);
 #define XX(name) to->name##_ = BBF_NOT_TOLD;
     BBF_PROCESS_COUNTS(XX)

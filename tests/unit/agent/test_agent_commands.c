@@ -20,7 +20,7 @@ static void say_error(const char *text)
 #define bbf_reply_text(reply, text, len) ((void)(reply), say(text, len))
 #define bbf_reply_error(reply, text)     ((void)(reply), say_error(text))
 #define bbf_reply_command(reply, line)   ((void)(reply), say((line)->text[0].s, (line)->text[0].len))
-#include "agent/commands/events.c"
+#include "agent/commands/event_command.c"
 #undef bbf_reply_text
 #undef bbf_reply_error
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/commands/events.h"
+#include "agent/commands/event_command.h"
 
 #include <string.h>
 #include <time.h>

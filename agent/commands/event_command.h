@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/commands/events.h - what the server's EVENT commands mean here (design.md: serving), and
- * what a client of the live stream gets first.
+ * agent/commands/event_command.h - what the server's EVENT commands mean here (design.md: serving),
+ * and what a client of the live stream gets first.
  *
  * Threads: the server's; it waits for the agent thread. Errors go to the client.
  */
-#ifndef BBF_AGENT_COMMANDS_EVENTS_H
-#define BBF_AGENT_COMMANDS_EVENTS_H
+#ifndef BBF_AGENT_COMMANDS_EVENT_COMMAND_H
+#define BBF_AGENT_COMMANDS_EVENT_COMMAND_H
 
 #include <stdint.h>
 
