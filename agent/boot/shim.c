@@ -15,7 +15,7 @@
 #include "shim_classes.h"
 
 /* The compiled classes, made by agent/boot/embed.c. */
-#define XX(name, field, descriptor)                                                                \
+#define XX(name)                                                                                   \
     extern const unsigned char bbf_##name##_class[];                                               \
     extern const size_t bbf_##name##_class_len;
 BBF_SHIM_CLASSES(XX)
@@ -23,7 +23,7 @@ BBF_SHIM_CLASSES_ON_DEMAND(XX)
 #undef XX
 
 enum shim_class {
-#define XX(name, field, descriptor) SHIM_##name,
+#define XX(name) SHIM_##name,
     BBF_SHIM_CLASSES(XX) SHIM_COUNT
 #undef XX
 };
@@ -212,7 +212,7 @@ static int check_links(JNIEnv *env)
         const unsigned char *bytes;
         const size_t *len;
     } table[] = {
-#define XX(name, field, descriptor) {bbf_##name##_class, &bbf_##name##_class_len},
+#define XX(name) {bbf_##name##_class, &bbf_##name##_class_len},
         BBF_SHIM_CLASSES(XX) BBF_SHIM_CLASSES_ON_DEMAND(XX)
 #undef XX
     };
@@ -235,17 +235,16 @@ static int check_links(JNIEnv *env)
     return BBF_OK;
 }
 
-/* All are initialised here: their <clinit> call no native, and an application's thread, whose stack
- * may end there, never runs one. */
+/* All are initialised here, by the first look for a constructor: their <clinit> call no native, and
+ * an application's thread, whose stack may end there, never runs one. */
 static int define_all(JNIEnv *env, jclass classes[SHIM_COUNT])
 {
     static const struct {
-        const char *name, *type, *field;
+        const char *name;
         const unsigned char *bytes;
         const size_t *len;
     } table[SHIM_COUNT] = {
-#define XX(name, field, descriptor)                                                                \
-    {"java/lang/" #name, descriptor, field, bbf_##name##_class, &bbf_##name##_class_len},
+#define XX(name) {"java/lang/" #name, bbf_##name##_class, &bbf_##name##_class_len},
         BBF_SHIM_CLASSES(XX)
 #undef XX
     };
@@ -253,8 +252,7 @@ static int define_all(JNIEnv *env, jclass classes[SHIM_COUNT])
         if ((classes[i] = define(env, table[i].name, table[i].bytes, *table[i].len)) == NULL)
             return failed(env, "defined");
     for (int i = 0; i < SHIM_COUNT; i++)
-        if (table[i].field != NULL &&
-            (*env)->GetStaticFieldID(env, classes[i], table[i].field, table[i].type) == NULL)
+        if ((*env)->GetMethodID(env, classes[i], "<init>", "()V") == NULL)
             return failed(env, "initialised");
     return BBF_OK;
 }
@@ -289,7 +287,7 @@ int bbf_shim_define(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
-    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowPing]);
+    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
     bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowTrack]);
     bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowShim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);

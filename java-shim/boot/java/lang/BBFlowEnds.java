@@ -6,9 +6,11 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;

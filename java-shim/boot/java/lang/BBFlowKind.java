@@ -106,20 +106,6 @@ final class BBFlowKind extends ClassValue<Long> {
                 || loader == ClassLoaders.appClassLoader()) && type.getName().indexOf('/') < 0;
     }
 
-    /** KIND_ bits, and where fields are: see core/layout.h. */
-    @Hidden
-    private static native long classify(Class<?> type);
-
-    @Hidden
-    private static native String fieldName(int number);
-
-    /**
-     * Does the class itself declare such a field, of its objects, whose descriptor begins so? What is
-     * read as a reference and is none crashes the JVM: a name does not say enough.
-     */
-    @Hidden
-    private static native boolean hasField(Class<?> type, String field, String descriptor);
-
     /**
      * KIND_ bits in the low half; in the high half the offset of the view's or holder's field, of an
      * owner's maxCapacity (0: not known).
@@ -130,7 +116,7 @@ final class BBFlowKind extends ClassValue<Long> {
         try {
             return shapeOf(type) | (isPermanent(type) ? KIND_PERMANENT : 0);
         } catch (Throwable t) {
-            BBFlowShim.passStop(t); // not cached as the answer
+            BBFlowGuard.passStop(t); // not cached as the answer
             return 0L;
         }
     }
@@ -140,9 +126,9 @@ final class BBFlowKind extends ClassValue<Long> {
         long many = elements(type);
         if (many != 0)
             return many;
-        long told = classify(type), kind = told & 0xffffffffL;
+        long told = BBFlowNative.classify(type), kind = told & 0xffffffffL;
         int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
-        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowShim.OFF)
+        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowHandle.OFF)
             kind |= KIND_FIELD;
         else if (depth != KIND_NO_DEPTH)
             kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
@@ -156,7 +142,7 @@ final class BBFlowKind extends ClassValue<Long> {
         if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
             return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
         long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
-                fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
+                BBFlowNative.fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
         if (at >= 0)
             return kind | at << 32;
         // Another version keeps it elsewhere: counted, not guessed.
@@ -216,7 +202,7 @@ final class BBFlowKind extends ClassValue<Long> {
     /** Offset of a field of that type, -1 if there is none. */
     @Hidden
     static long offset(Class<?> declaring, String field, String descriptor) {
-        return hasField(declaring, field, descriptor) ? offset(declaring, field) : -1;
+        return BBFlowNative.hasField(declaring, field, descriptor) ? offset(declaring, field) : -1;
     }
 
     @Hidden

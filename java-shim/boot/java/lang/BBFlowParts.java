@@ -6,9 +6,10 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowLook.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
@@ -29,7 +30,7 @@ final class BBFlowParts extends ClassValue<Long> {
                 type = type.getSuperclass();
             return type != null ? BBFlowKind.offset(type, "components", "[L") : -1L;
         } catch (Throwable absent) {
-            BBFlowShim.passStop(absent); // not cached as the answer
+            BBFlowGuard.passStop(absent); // not cached as the answer
             return -1L;
         }
     }

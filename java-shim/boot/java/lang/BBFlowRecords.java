@@ -6,8 +6,9 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
 import static java.lang.BBFlowLayout.*;
-import static java.lang.BBFlowShim.*;
+import static java.lang.BBFlowNative.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -113,6 +114,17 @@ final class BBFlowRecords {
         U.putByte(SHARED + SHARED_USED + stripe, (byte) 1);
         return U.compareAndSetLong(null, STRIPES_AT + (stripe << STRIPE_SHIFT) + STRIPE_OWNER, 0L,
                 tid);
+    }
+
+    @DontInline
+    @Hidden
+    static void tally(int which) {
+        long stripe = stripe();
+        if (stripe != 0)
+            U.putLong(stripe + STRIPE_TALLY + 8L * which,
+                    U.getLong(stripe + STRIPE_TALLY + 8L * which) + 1);
+        else
+            U.getAndAddLong(null, SHARED + SHARED_TALLY + 8L * which, 1);
     }
 
     // ---- slots ----

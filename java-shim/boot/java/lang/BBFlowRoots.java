@@ -6,9 +6,12 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
+import static java.lang.BBFlowWalk.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -17,9 +20,6 @@ import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowRoots {
     private static final Unsafe U = Unsafe.getUnsafe();
-
-    /** enum bbf_memory. */
-    private static final int COMPOSITE = 2;
 
     private BBFlowRoots() {
     }
@@ -128,7 +128,7 @@ final class BBFlowRoots {
     static int rootNode(int site, int mem) {
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         if ((flags & SHARED_OFF) != 0
-                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
+                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == MEM_HEAP)
             return NODE_IGNORE;
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
         if (sample != 0)
@@ -408,7 +408,7 @@ final class BBFlowRoots {
     @Hidden
     private static boolean isUnnamed(long f) {
         long path = U.getLong(recordAt(f) + REC_PATH);
-        return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
+        return isFirstSeen(f) && memOf(f) == MEM_COMPOSITE && ((path ^ f) >>> 32) == 0
                 && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;
     }
 
@@ -473,7 +473,7 @@ final class BBFlowRoots {
         if (owner != o && inForce(f)) // see wrap()
             U.putLong(o, OFF, f);
         if (f != IGN && f != NEVER && isOpen(f))
-            step(o, site);
+            BBFlowShim.step(o, site);
     }
 
     /**
@@ -502,7 +502,7 @@ final class BBFlowRoots {
         if ((flags & SHARED_PAUSED) != 0)
             return 0;
         if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
-                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
+                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != MEM_HEAP))
             site = firstSiteOf(kind);
         int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
         if (node <= NODE_BEFORE_RESET) {
@@ -520,7 +520,7 @@ final class BBFlowRoots {
         if (h == IGN)
             tally(TALLY_DROPPED_LIVES);
         if (U.compareAndSetLong(o, OFF, from, h)) {
-            if ((mem & MEM_KIND) == COMPOSITE)
+            if ((mem & MEM_KIND) == MEM_COMPOSITE)
                 BBFlowSize.adoptParts(o);
             return h;
         }

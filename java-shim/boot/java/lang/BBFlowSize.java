@@ -6,9 +6,10 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowLook.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;

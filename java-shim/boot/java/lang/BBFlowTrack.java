@@ -18,16 +18,13 @@ import jdk.internal.vm.annotation.Hidden;
 final class BBFlowTrack extends ClassValue<Long> {
     private static final int TRIES = 16;
 
-    /** The answers for the track= in force, null without one. Written by the agent's thread. */
     private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** The answers for the track= in force, null without one. Written by the agent's thread. */
     static BBFlowTrack now;
 
     private BBFlowTrack() {
     }
-
-    /** Class number | entries << 16 | root site << 32; 0: none of them. */
-    @Hidden
-    private static native long classify(Class<?> type);
 
     /** A list is in force from here on, or none: what classes were for another is forgotten. */
     @Hidden
@@ -39,9 +36,9 @@ final class BBFlowTrack extends ClassValue<Long> {
     @Hidden
     protected Long computeValue(Class<?> type) {
         try {
-            return classify(type);
+            return BBFlowNative.classifyTracked(type);
         } catch (Throwable t) {
-            BBFlowShim.passStop(t); // not cached as the answer
+            BBFlowGuard.passStop(t); // not cached as the answer
             return 0L;
         }
     }
@@ -65,7 +62,7 @@ final class BBFlowTrack extends ClassValue<Long> {
             if (BBFlowMap.openIn(o, node, BBFlowRecords.refsOf(kind, MEM_KIND), 0, 0)
                     != BBFlowMap.NOT_IN)
                 return;
-        BBFlowShim.tally(TALLY_DROPPED_LIVES);
+        BBFlowRecords.tally(TALLY_DROPPED_LIVES);
     }
 
     /** By the object's hash: every constructor of the chain draws the same. */
