@@ -24,8 +24,26 @@ BBF_SHIM_CLASSES_ON_DEMAND(XX)
 
 enum shim_class {
 #define XX(name) SHIM_##name,
-    BBF_SHIM_CLASSES(XX) SHIM_COUNT
+    BBF_SHIM_CLASSES(XX) SHIM_COUNT,
+    SHIM_LAST = SHIM_COUNT - 1, /* those on demand follow */
+    BBF_SHIM_CLASSES_ON_DEMAND(XX) SHIM_ALL
 #undef XX
+};
+
+static const struct {
+    const char *name;
+    const unsigned char *bytes;
+    const size_t *len;
+} embedded[SHIM_ALL] = {
+#define XX(name) {"java/lang/" #name, bbf_##name##_class, &bbf_##name##_class_len},
+    BBF_SHIM_CLASSES(XX) BBF_SHIM_CLASSES_ON_DEMAND(XX)
+#undef XX
+};
+
+/* A class file as this JVM takes it; malloc'd. */
+struct fitted {
+    uint8_t *bytes;
+    size_t len;
 };
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
@@ -132,7 +150,7 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 }
 
 /* Renamed in JDK 12: Unsafe's methods; after 11: @Hidden. Virtual threads made carriers in 21. */
-static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *out_len)
+static int fit(enum shim_class class, struct fitted *out)
 {
     static const struct bbf_cf_rename renames[] = {
         {"currentThread", "currentCarrierThread"},
@@ -142,23 +160,19 @@ static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *
         {"Ljdk/internal/vm/annotation/Hidden;", "Ljava/lang/invoke/LambdaForm$Hidden;"},
     };
     bool carrier = bbf_agent.jdk >= 21, old = bbf_agent.jdk < 12;
-    return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1),
+    return bbf_cf_rename_utf8(embedded[class].bytes, *embedded[class].len,
+                              renames + (carrier ? 0 : 1),
                               old       ? 4
                               : carrier ? 1
                                         : 0,
-                              out, out_len);
+                              &out->bytes, &out->len);
 }
 
-static jclass define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t len)
+static jclass define(JNIEnv *env, enum shim_class class, const struct fitted *fitted)
 {
-    uint8_t *adapted;
-    size_t adapted_len;
-    if (adapt(bytes, len, &adapted, &adapted_len) != BBF_OK)
-        return NULL;
-    patch_addresses(bbf_agent.tracker, adapted);
-    jclass class = (*env)->DefineClass(env, name, NULL, (const jbyte *)adapted, (jsize)adapted_len);
-    free(adapted);
-    return class;
+    patch_addresses(bbf_agent.tracker, fitted->bytes);
+    return (*env)->DefineClass(env, embedded[class].name, NULL, (const jbyte *)fitted->bytes,
+                               (jsize)fitted->len);
 }
 
 static int failed(JNIEnv *env, const char *what)
@@ -205,56 +219,51 @@ void bbf_shim_status(struct bbf_buf *out)
                          "this JVM's object headers are unknown\n");
 }
 
-/* Before anything is defined. */
-static int check_links(JNIEnv *env)
+static int check_links(JNIEnv *env, const struct fitted all[SHIM_ALL])
 {
-    static const struct {
-        const unsigned char *bytes;
-        const size_t *len;
-    } table[] = {
-#define XX(name) {bbf_##name##_class, &bbf_##name##_class_len},
-        BBF_SHIM_CLASSES(XX) BBF_SHIM_CLASSES_ON_DEMAND(XX)
-#undef XX
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    struct bbf_link_found found = {.n = 0};
+    for (int i = 0; i < SHIM_ALL; i++) {
         char missing[1000];
-        uint8_t *adapted;
-        size_t len;
-        if (adapt(table[i].bytes, *table[i].len, &adapted, &len) != BBF_OK)
-            return failed(env, "fitted");
-        bool linked = bbf_link_check(env, adapted, missing, sizeof missing);
-        free(adapted);
-        if (!linked) {
-            bbf_log(BBF_LOG_ERROR,
-                    "this JVM (Java %d) has no %s, which bbflow %s calls; nothing was changed, and "
-                    "tracking stays off. Use a newer bbflow, or a JVM of Java %d to %d",
-                    bbf_agent.jdk, missing, BBF_VERSION, BBF_JDK_FIRST, BBF_JDK_LAST_TESTED);
-            return BBF_EREFUSED;
-        }
+        if (bbf_link_check(env, all[i].bytes, &found, missing, sizeof missing))
+            continue;
+        bbf_log(BBF_LOG_ERROR,
+                "this JVM (Java %d) has no %s, which bbflow %s calls; nothing was changed, and "
+                "tracking stays off. Use a newer bbflow, or a JVM of Java %d to %d",
+                bbf_agent.jdk, missing, BBF_VERSION, BBF_JDK_FIRST, BBF_JDK_LAST_TESTED);
+        return BBF_EREFUSED;
     }
     return BBF_OK;
 }
 
 /* All are initialised here, by the first look for a constructor: their <clinit> call no native, and
  * an application's thread, whose stack may end there, never runs one. */
-static int define_all(JNIEnv *env, jclass classes[SHIM_COUNT])
+static int define_all(JNIEnv *env, const struct fitted all[SHIM_ALL], jclass classes[SHIM_COUNT])
 {
-    static const struct {
-        const char *name;
-        const unsigned char *bytes;
-        const size_t *len;
-    } table[SHIM_COUNT] = {
-#define XX(name) {"java/lang/" #name, bbf_##name##_class, &bbf_##name##_class_len},
-        BBF_SHIM_CLASSES(XX)
-#undef XX
-    };
     for (int i = 0; i < SHIM_COUNT; i++)
-        if ((classes[i] = define(env, table[i].name, table[i].bytes, *table[i].len)) == NULL)
+        if ((classes[i] = define(env, (enum shim_class)i, &all[i])) == NULL)
             return failed(env, "defined");
     for (int i = 0; i < SHIM_COUNT; i++)
         if ((*env)->GetMethodID(env, classes[i], "<init>", "()V") == NULL)
             return failed(env, "initialised");
     return BBF_OK;
+}
+
+/* Nothing is defined before all links of all classes are there. */
+static int load_all(JNIEnv *env, jclass classes[SHIM_COUNT])
+{
+    struct fitted all[SHIM_ALL] = {{NULL, 0}};
+    int err = BBF_OK;
+    for (int i = 0; i < SHIM_ALL && err == BBF_OK; i++)
+        err = fit((enum shim_class)i, &all[i]);
+    if (err != BBF_OK || measure_arrays(env) != BBF_OK)
+        err = failed(env, "fitted");
+    if (err == BBF_OK)
+        err = check_links(env, all);
+    if (err == BBF_OK)
+        err = define_all(env, all, classes);
+    for (int i = 0; i < SHIM_ALL; i++)
+        free(all[i].bytes);
+    return err;
 }
 
 int bbf_shim_define(JNIEnv *env)
@@ -267,13 +276,8 @@ int bbf_shim_define(JNIEnv *env)
         return BBF_EREFUSED;
     }
     (*env)->ExceptionClear(env);
-    int err = check_links(env);
-    if (err != BBF_OK)
-        return err;
-    if (measure_arrays(env) != BBF_OK)
-        return failed(env, "fitted");
     jclass classes[SHIM_COUNT];
-    err = define_all(env, classes);
+    int err = load_all(env, classes);
     if (err != BBF_OK)
         return err;
     find_kinds(env, classes[SHIM_BBFlowKind]);
@@ -335,8 +339,10 @@ static bool call_exit(JNIEnv *env, const char *name)
 void bbf_shim_hook_exit(JNIEnv *env)
 {
     if (bbf_agent.exit == NULL) {
+        struct fitted fitted = {NULL, 0};
         jclass class =
-            define(env, "java/lang/BBFlowExit", bbf_BBFlowExit_class, bbf_BBFlowExit_class_len);
+            fit(SHIM_BBFlowExit, &fitted) == BBF_OK ? define(env, SHIM_BBFlowExit, &fitted) : NULL;
+        free(fitted.bytes);
         if (!thrown(env) && class != NULL)
             bbf_agent.exit = (*env)->NewGlobalRef(env, class);
     }
