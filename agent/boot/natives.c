@@ -21,13 +21,13 @@
 NATIVE(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
 NATIVE(jint, rootOf)(JNIEnv *env, jclass class, jint site);
 NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
-NATIVE(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count);
+NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count);
 NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node);
-NATIVE(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds);
+NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds);
 NATIVE(jint, bump)(JNIEnv *env, jclass class);
 NATIVE(jint, pop)(JNIEnv *env, jclass class);
 NATIVE(void, push)(JNIEnv *env, jclass class, jint record);
-NATIVE(jboolean, misused)
+NATIVE(jboolean, reportMisuse)
 (JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
 NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use);
 NATIVE(void, wake)(JNIEnv *env, jclass class);
@@ -72,7 +72,7 @@ NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
     return result;
 }
 
-NATIVE(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count)
+NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count)
 {
     const uint64_t entered = bbf_overhead_enter();
     (void)env;
@@ -90,7 +90,7 @@ NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node)
     bbf_overhead_leave(entered);
 }
 
-NATIVE(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
+NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds)
 {
     const uint64_t entered = bbf_overhead_enter();
     (void)env;
@@ -128,7 +128,8 @@ NATIVE(void, push)(JNIEnv *env, jclass class, jint record)
     bbf_overhead_leave(entered);
 }
 
-NATIVE(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
+NATIVE(jboolean, reportMisuse)
+(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
 {
     const uint64_t entered = bbf_overhead_enter();
     (void)class;

@@ -41,15 +41,15 @@ final class BBFlowGuard {
      */
     @Hidden
     @ForceInline
-    static void room() {
+    static void reserveStack() {
         long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
                 E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
-        roomBelow();
+        reserveBelow();
     }
 
     @Hidden
     @ForceInline
-    private static void roomBelow() {
+    private static void reserveBelow() {
         long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
                 E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
     }
@@ -60,7 +60,7 @@ final class BBFlowGuard {
      */
     @Hidden
     @DontInline
-    static void slowRoom() {
+    static void reserveStackSlow() {
         long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
                 E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
         nothing();

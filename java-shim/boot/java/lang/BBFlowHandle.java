@@ -49,7 +49,7 @@ final class BBFlowHandle {
     /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
     @DontInline
     @Hidden
-    static boolean foreign(Object o) {
+    static boolean lacksField(Object o) {
         return o != null && (kindOf(o) & KIND_FIELD) == 0;
     }
 

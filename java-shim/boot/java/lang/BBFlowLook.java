@@ -23,7 +23,7 @@ final class BBFlowLook {
 
     /** How many more elements may be looked at in this step: `left`, -1 as long as none was met. */
     @Hidden
-    static int look(Object o, int site, int left, int depth) {
+    static int stepAny(Object o, int site, int left, int depth) {
         long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
         if (h != -1 && h != 0)
             stepTo(h, site);
@@ -34,11 +34,11 @@ final class BBFlowLook {
                 break;
             }
             if ((kind & KIND_ELEMENTS) != 0)
-                return each(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
+                return stepElements(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
                         depth);
             if ((kind & KIND_HOLDER) == 0) {
                 if ((kind & KIND_UNKNOWN_HOLDER) != 0)
-                    tally(TALLY_HOLDERS_UNKNOWN);
+                    count(TALLY_HOLDERS_UNKNOWN);
                 break;
             }
             o = U.getReference(o, kind >>> 32);
@@ -49,14 +49,14 @@ final class BBFlowLook {
     /** The elements of an array or list, read by field; those beyond the number are counted. */
     @DontInline
     @Hidden
-    private static int each(Object o, long kind, int site, int left, int depth) {
+    private static int stepElements(Object o, long kind, int site, int left, int depth) {
         long at = kind >>> 32 & 0xffff, sizeAt = kind >>> 48;
         Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
         int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
         int i = 0;
         if (depth < MAX_NESTED)
             for (; i < n && left > 0; i++)
-                left = look(all[i], site, left - 1, depth + 1);
+                left = stepAny(all[i], site, left - 1, depth + 1);
         if (i < n)
             U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
         return left;

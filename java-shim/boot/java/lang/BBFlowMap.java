@@ -248,7 +248,7 @@ final class BBFlowMap {
         long h = BBFlowRecords.open(o, node, BBFlowRecords.refsOf(kind, mem), size, pf,
                 MAPPED | SEEN);
         if (h == IGN) {
-            BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
             return 0;
         }
         if (enter(o, h, false) != h) {
@@ -324,14 +324,14 @@ final class BBFlowMap {
                 BBFlowRecords.endBy(f, true);
             if (node <= NODE_BEFORE_RESET) {
                 if (node != NODE_IGNORE)
-                    BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+                    BBFlowRecords.count(TALLY_DROPPED_LIVES);
                 return;
             }
             long in = openIn(o, node, BBFlowRecords.refsOf(kind, mem), size, 0);
             if (in != NOT_IN)
                 return;
         }
-        BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+        BBFlowRecords.count(TALLY_DROPPED_LIVES);
     }
 
     /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
@@ -339,14 +339,14 @@ final class BBFlowMap {
     static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowRecords.open(o, node, refs, size, parent, MAPPED);
         if (h == IGN) {
-            BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
             return h;
         }
         long in = enter(o, h, true);
         if (in != h)
             BBFlowRecords.undo(h);
         if (in == FULL)
-            BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
         return in;
     }
 
@@ -373,7 +373,7 @@ final class BBFlowMap {
                 if (openIn(o, node, BBFlowRecords.refsOf(kind, mem), 0, pf) != NOT_IN)
                     return true;
             }
-            BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
         } catch (Throwable t) {
             BBFlowGuard.failed(t);
         }
@@ -396,7 +396,7 @@ final class BBFlowMap {
 
     /** The life is over and has no entry any more: which it was is not known. */
     @Hidden
-    static boolean using(Object o, int use) {
+    static boolean checkUse(Object o, int use) {
         try {
             if (hasField(o))
                 return false;
@@ -418,12 +418,12 @@ final class BBFlowMap {
     }
 
     @Hidden
-    static boolean misuse(Object o) {
+    static boolean reportAccess(Object o) {
         if (hasField(o))
             return false;
         Object owner = owner(o);
         if (owner != null)
-            BBFlowMisuse.used(IGN, USE_ACCESS, BBFlowHandle.kindOf(owner));
+            BBFlowMisuse.report(IGN, USE_ACCESS, BBFlowHandle.kindOf(owner));
         return true;
     }
 
@@ -448,7 +448,7 @@ final class BBFlowMap {
                 return false;
             long h = isMapped(o) ? find(o) : 0;
             if (h != 0)
-                BBFlowEnds.close(o, h);
+                BBFlowClose.close(o, h);
         } catch (Throwable t) {
             BBFlowGuard.failed(t);
         }

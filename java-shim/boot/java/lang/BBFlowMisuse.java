@@ -24,19 +24,19 @@ final class BBFlowMisuse {
     static void access(Object o) {
         Object owner = ownerOf(o);
         long f = current(o);
-        used(BBFlowRoots.isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
+        report(BBFlowRoots.isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
     }
 
     /** The exception for a retain or release is made: it is what was remembered last. */
     @Hidden
-    static void refused() {
+    static void confirm() {
         long stripe = stripe();
         long f = stripe != 0 ? U.getLong(stripe + STRIPE_SUSPECT) : 0;
         if (f == 0)
             return;
         int use = U.getInt(stripe + STRIPE_USE);
         U.putLong(stripe + STRIPE_SUSPECT, 0);
-        used(f, use >>> CLASS_SHIFT, use);
+        report(f, use >>> CLASS_SHIFT, use);
     }
     /** Remembered until the exception is made, which follows at once, or until the next one. */
     @Hidden
@@ -50,11 +50,11 @@ final class BBFlowMisuse {
 
     /** f: the life that is over, IGN if it is not known. */
     @Hidden
-    static void used(long f, int use, long kind) {
+    static void report(long f, int use, long kind) {
         if (f != IGN)
             f &= ~(long) HANDLE_GIVEN;
-        if (misused(f, use, (int) kind & KIND_CLASS, tid()))
-            tally(TALLY_MISUSE);
+        if (reportMisuse(f, use, (int) kind & KIND_CLASS, tid()))
+            count(TALLY_MISUSE);
     }
 
     /**

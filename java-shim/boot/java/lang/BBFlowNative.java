@@ -26,14 +26,14 @@ final class BBFlowNative {
 
     /** count lives of a class were released at node. */
     @Hidden
-    static native void released(int node, int classNumber, int count);
+    static native void countReleased(int node, int classNumber, int count);
 
     @Hidden
     static native void unknownAt(int node);
 
     /** A life that stood at node was released so many seconds after it was opened. */
     @Hidden
-    static native void lasted(int node, int seconds);
+    static native void recordLifetime(int node, int seconds);
 
     /** 64 fresh records, linked; 0 at the limit. */
     @Hidden
@@ -48,7 +48,7 @@ final class BBFlowNative {
 
     /** The life of a handle was used after its end; false: the stack says that it was not. */
     @Hidden
-    static native boolean misused(long handle, int use, int classNumber, long tid);
+    static native boolean reportMisuse(long handle, int use, int classNumber, long tid);
 
     /** Site of the method that calls retain or release; 0: none that is neither Netty's nor ours. */
     @Hidden

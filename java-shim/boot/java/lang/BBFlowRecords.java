@@ -118,7 +118,7 @@ final class BBFlowRecords {
 
     @DontInline
     @Hidden
-    static void tally(int which) {
+    static void count(int which) {
         long stripe = stripe();
         if (stripe != 0)
             U.putLong(stripe + STRIPE_TALLY + 8L * which,

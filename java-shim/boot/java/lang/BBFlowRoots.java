@@ -29,7 +29,7 @@ final class BBFlowRoots {
     static void root(Object o, int size, int meta, boolean keep) {
         if (isSampled() && !keep && redraw(o, size, meta))
             return;
-        slowRoom();
+        reserveStackSlow();
         try {
             // The root of a life that was seen in the constructor: the handle suffices.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -90,7 +90,7 @@ final class BBFlowRoots {
         }
         if (node <= NODE_BEFORE_RESET) {
             if (node != NODE_IGNORE)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             skip(o, f);
             return;
         }
@@ -99,7 +99,7 @@ final class BBFlowRoots {
             return;
         long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
         if (h == IGN)
-            tally(TALLY_DROPPED_LIVES);
+            count(TALLY_DROPPED_LIVES);
         if (sticky)
             U.putLong(o, OFF, h);
         else if (!U.compareAndSetLong(o, OFF, f, h)) { // another thread saw it first (design.md: open protocol)
@@ -356,7 +356,7 @@ final class BBFlowRoots {
         if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf)) {
             long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
             if (h == IGN)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             U.putLong(o, OFF, h);
         }
         U.storeStoreFence();
@@ -507,7 +507,7 @@ final class BBFlowRoots {
         int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
         if (node <= NODE_BEFORE_RESET) {
             if (site != 0 && node != NODE_IGNORE)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             U.compareAndSetLong(o, OFF, from, IGN);
             return U.getLongVolatile(o, OFF);
         }
@@ -518,7 +518,7 @@ final class BBFlowRoots {
             mem |= MEM_FOREIGN; // a root says better
         long h = open(o, node, refsOf(kind, mem), BBFlowSize.of(o, kind), 0, 0);
         if (h == IGN)
-            tally(TALLY_DROPPED_LIVES);
+            count(TALLY_DROPPED_LIVES);
         if (U.compareAndSetLong(o, OFF, from, h)) {
             if ((mem & MEM_KIND) == MEM_COMPOSITE)
                 BBFlowSize.adoptParts(o);

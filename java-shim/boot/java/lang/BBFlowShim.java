@@ -40,7 +40,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void root(Object o, int size, int meta) {
-        room();
+        reserveStack();
         if (o == null || mixed() && (idle() || BBFlowMap.root(o, size, meta, false)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
@@ -62,7 +62,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
@@ -73,8 +73,8 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void alias(Object view, Object owner) {
-        room();
-        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
+        reserveStack();
+        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
     }
@@ -87,8 +87,8 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void wrap(Object view, Object owner) {
-        room();
-        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
+        reserveStack();
+        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         long f = U.getLong(owner, OFF);
         U.putLong(view, OFF, inForce(f) ? f : 0);
@@ -98,7 +98,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void aliasObject(Object view, Object owner) {
-        room();
+        reserveStack();
         try {
             if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
@@ -111,8 +111,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void never(Object o) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (o != null && !(mixed() && BBFlowMap.never(o)))
                 BBFlowRoots.never(o);
@@ -134,7 +134,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void unreleasable(Object wrapper, Object owner) {
-        room();
+        reserveStack();
         if (owner == null || mixed() && BBFlowMap.unreleasable(wrapper, owner))
             return;
         makeStatic(U.getLong(owner, OFF));
@@ -145,7 +145,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void derive(Object o, Object parent, int site) {
-        room();
+        reserveStack();
         if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
@@ -169,7 +169,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void deriveSlow(Object o, Object parent, int site) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.derive(o, parent, site);
         } catch (Throwable t) {
@@ -183,13 +183,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void adopt(Object composite, Object buffer) {
-        room();
+        reserveStack();
         if (buffer == null || mixed() && idle())
             return;
         if (!mixed()) {
             long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
             if (c != k && isOpen(c) && isOpen(k)) {
-                U.putLong(BBFlowParts.ownerAt(c), BBFlowParts.ownerWord(c, k));
+                U.putLong(BBFlowComposites.ownerAt(c), BBFlowComposites.ownerWord(c, k));
                 return;
             }
         }
@@ -199,9 +199,9 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void adoptSlow(Object composite, Object component) {
-        slowRoom();
+        reserveStackSlow();
         try {
-            BBFlowParts.adopt(composite, component);
+            BBFlowComposites.adopt(composite, component);
         } catch (Throwable t) {
             failed(t);
         }
@@ -210,7 +210,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void adoptAll(Object composite, Object components) {
-        room();
+        reserveStack();
         if (!idle() && components instanceof Object[])
             for (Object component : (Object[]) components)
                 adoptSlow(composite, component);
@@ -220,11 +220,11 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void adoptLast(Object composite) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (!idle())
-                BBFlowParts.adoptLast(composite);
+                BBFlowComposites.adoptLast(composite);
         } catch (Throwable t) {
             failed(t);
         }
@@ -234,11 +234,11 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void disown(Object composite, int from, int to) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (!idle())
-                BBFlowParts.disown(composite, from, to);
+                BBFlowComposites.disown(composite, from, to);
         } catch (Throwable t) {
             failed(t);
         }
@@ -250,7 +250,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void refs(Object o, int delta) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.refs(o, delta))))
             BBFlowWalk.refsOn(U.getLong(o, OFF), delta);
     }
@@ -258,8 +258,8 @@ public final class BBFlowShim {
     /** At the entry of release(int): handleRelease takes off the last one. */
     @ForceInline
     @Hidden
-    public static void releases(Object o, int decrement) {
-        using(o, USE_RELEASE);
+    public static void releaseN(Object o, int decrement) {
+        checkUse(o, USE_RELEASE);
         if (decrement > 1)
             refs(o, 1 - decrement);
     }
@@ -268,7 +268,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void resized(Object o, int size) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.resized(o, size))))
             sizeOf(U.getLong(o, OFF), size);
     }
@@ -278,11 +278,11 @@ public final class BBFlowShim {
     /** Before the throw of AbstractByteBuf.ensureAccessible. */
     @DontInline
     @Hidden
-    public static void misuse(Object o) {
-        room();
-        slowRoom();
+    public static void reportAccess(Object o) {
+        reserveStack();
+        reserveStackSlow();
         try {
-            if (o != null && !(mixed() && (idle() || BBFlowMap.misuse(o))))
+            if (o != null && !(mixed() && (idle() || BBFlowMap.reportAccess(o))))
                 BBFlowMisuse.access(o);
         } catch (Throwable t) {
             failed(t);
@@ -291,26 +291,26 @@ public final class BBFlowShim {
 
     /**
      * At the entry of retain and release: is there a life in force? If not, Netty is about to throw;
-     * but a pool of the application may have brought the object back without a hook, so refused()
+     * but a pool of the application may have brought the object back without a hook, so confirmMisuse()
      * decides.
      */
     @ForceInline
     @Hidden
-    public static void using(Object o, int use) {
-        room();
-        if (mixed() && (idle() || BBFlowMap.using(o, use)))
+    public static void checkUse(Object o, int use) {
+        reserveStack();
+        if (mixed() && (idle() || BBFlowMap.checkUse(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
-            usingSlow(o, f, use);
+            checkUseSlow(o, f, use);
     }
 
     /** With refs=on, at the entry of retain and release: a step named after the method that calls. */
     @DontInline
     @Hidden
     public static void counting(Object o, int use) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             long f = mixed() ? BBFlowMap.counted(o) : U.getLong(o, OFF);
             int site = f != 0 && f != IGN && f != NEVER && isOpen(f) ? BBFlowNative.caller(use) : 0;
@@ -323,8 +323,8 @@ public final class BBFlowShim {
 
     @DontInline
     @Hidden
-    private static void usingSlow(Object o, long f, int use) {
-        slowRoom();
+    private static void checkUseSlow(Object o, long f, int use) {
+        reserveStackSlow();
         try {
             if (!isFresh(f) && !inForce(f) && !BBFlowRoots.isSkipped(f))
                 BBFlowMisuse.suspect(f, use, kindOf(o));
@@ -336,11 +336,11 @@ public final class BBFlowShim {
     /** At the end of IllegalReferenceCountException's constructors, which may call each other. */
     @DontInline
     @Hidden
-    public static void refused() {
-        room();
-        slowRoom();
+    public static void confirmMisuse() {
+        reserveStack();
+        reserveStackSlow();
         try {
-            BBFlowMisuse.refused();
+            BBFlowMisuse.confirm();
         } catch (Throwable t) {
             failed(t);
         }
@@ -350,7 +350,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void exhausted() {
-        room();
+        reserveStack();
         try {
             U.getAndAddLong(null, SHARED + SHARED_EXHAUSTED, 1);
             BBFlowNative.wake();
@@ -365,7 +365,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void release(Object o, boolean zero) {
-        room();
+        reserveStack();
         if (!zero) {
             refs(o, -1);
             return;
@@ -376,10 +376,10 @@ public final class BBFlowShim {
         // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol; docs/memory-model.md).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
-            long key = BBFlowEnds.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
+            long key = BBFlowClose.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
             if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
-                BBFlowEnds.closeSticky(f, key, same);
+                BBFlowClose.closeSticky(f, key, same);
                 return;
             }
             U.putLong(at + REC_PATH, f & HIGH);
@@ -387,7 +387,7 @@ public final class BBFlowShim {
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             U.putLong(at + REC_RUN, run + 1);
         } else {
-            BBFlowEnds.close(o, f);
+            BBFlowClose.close(o, f);
         }
     }
 
@@ -400,7 +400,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void recount(Object o, int count) {
-        room();
+        reserveStack();
         if (U.getInt(SHARED + SHARED_OWN) != 0 && count > 0)
             recountSlow(o);
     }
@@ -408,7 +408,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void recountSlow(Object o) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.again(o);
         } catch (Throwable t) {
@@ -424,8 +424,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void copied(Object copy, Object original) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (copy != null && copy != original && original != null
                     && (kindOf(copy) & (KIND_FIELD | KIND_VIEW)) == KIND_FIELD
@@ -441,7 +441,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void givenBack(Object o) {
-        room();
+        reserveStack();
         if (U.getInt(SHARED + SHARED_OWN) != 0)
             givenBackSlow(o);
     }
@@ -449,7 +449,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void givenBackSlow(Object o) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.givenBack(o);
         } catch (Throwable t) {
@@ -463,7 +463,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void step(Object o, int site) {
-        room();
+        reserveStack();
         if (o == null || mixed() && BBFlowMap.step(o, site))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
@@ -472,7 +472,7 @@ public final class BBFlowShim {
         if (((path ^ f | child) >>> 32) == 0)
             U.putLong(at + REC_PATH, f & HIGH | child);
         else if (path != (f & HIGH)) // else not followed (IGN, NEVER, passed over), or closed
-            BBFlowWalk.lean(o, f, site);
+            BBFlowWalk.stepSlow(o, f, site);
     }
 
     @ForceInline
@@ -488,8 +488,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void made(Object o) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             BBFlowTrack.made(o);
         } catch (Throwable t) {
@@ -501,8 +501,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void closed(Object o, int entries) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             BBFlowTrack.closed(o, entries);
         } catch (Throwable t) {
@@ -516,9 +516,9 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void stepObject(Object o, int site) {
-        room();
+        reserveStack();
         try {
-            BBFlowLook.look(o, site, -1, 0);
+            BBFlowLook.stepAny(o, site, -1, 0);
         } catch (Throwable t) {
             failed(t);
         }
@@ -528,7 +528,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void exit(Object returned, Object p, int site) {
-        room();
+        reserveStack();
         if (returned != null && returned != p)
             BBFlowLook.exitSlow(returned, p, null, site);
     }
@@ -536,7 +536,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
-        room();
+        reserveStack();
         if (returned != null && returned != p && returned != q)
             BBFlowLook.exitSlow(returned, p, q, site);
     }
@@ -548,7 +548,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
-        room();
+        reserveStack();
         try {
             if (!BBFlowLook.isBehind(returned, entry))
                 stepObject(returned, site);

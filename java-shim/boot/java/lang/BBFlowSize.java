@@ -182,7 +182,7 @@ final class BBFlowSize extends ClassValue<Long> {
             n = Math.min(n, U.getInt(composite, b(how)));
         for (int i = 0; i < n; i++)
             if (all[i] != null)
-                BBFlowParts.adopt(composite, all[i]);
+                BBFlowComposites.adopt(composite, all[i]);
     }
 
     /** The kind of memory where the class's name does not say it: that of what it is a part of. */

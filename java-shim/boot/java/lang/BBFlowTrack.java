@@ -62,7 +62,7 @@ final class BBFlowTrack extends ClassValue<Long> {
             if (BBFlowMap.openIn(o, node, BBFlowRecords.refsOf(kind, MEM_KIND), 0, 0)
                     != BBFlowMap.NOT_IN)
                 return;
-        BBFlowRecords.tally(TALLY_DROPPED_LIVES);
+        BBFlowRecords.count(TALLY_DROPPED_LIVES);
     }
 
     /** By the object's hash: every constructor of the chain draws the same. */
@@ -79,7 +79,7 @@ final class BBFlowTrack extends ClassValue<Long> {
     static void closed(Object o, int entries) {
         long h = (of(o) >>> 16 & entries) != 0 ? BBFlowMap.find(o) : 0;
         if (h != 0)
-            BBFlowEnds.close(o, h);
+            BBFlowClose.close(o, h);
     }
 
     /** The handle of an object's life; 0: none, or it is over; -1: the object is none of these. */

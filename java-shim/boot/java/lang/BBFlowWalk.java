@@ -31,7 +31,7 @@ final class BBFlowWalk {
     /** Off the hit path, with nothing in it that makes the caller spill more than it must. */
     @DontInline
     @Hidden
-    static void lean(Object o, long f, int site) {
+    static void stepSlow(Object o, long f, int site) {
         long at = recordAt(f), path = U.getLong(at + REC_PATH), node = nodeAt(path);
         if (((path ^ f) >>> 32) == 0) {
             if ((int) path == NODE_NONE)
@@ -47,7 +47,7 @@ final class BBFlowWalk {
             return;
         }
         try {
-            miss(o, f, site);
+            stepMiss(o, f, site);
         } catch (Throwable t) {
             failed(t);
         }
@@ -58,7 +58,7 @@ final class BBFlowWalk {
     static void stepTo(long f, int site) {
         long at = recordAt(f), path = U.getLong(at + REC_PATH);
         if (((path ^ f) >>> 32) != 0) {
-            late(f);
+            repairLateStore(f);
         } else if ((int) path != NODE_NONE) {
             int next = childOf((int) path, site);
             if (next != (int) path)
@@ -68,19 +68,19 @@ final class BBFlowWalk {
 
     /** A late store of the life before (design.md: late step): true if the handle's life is in force. */
     @Hidden
-    private static boolean late(long f) {
+    private static boolean repairLateStore(long f) {
         long at = recordAt(f), life = U.getLongVolatile(null, at + REC_LIFE);
         if (((life ^ f) >>> 32) != 0)
             return false;
         if ((life & STATE) == OPEN) {
             U.putLong(at + REC_PATH, f & HIGH | NODE_RACED);
-            tally(TALLY_RACED_STEPS);
+            count(TALLY_RACED_STEPS);
         }
         return true;
     }
 
     @Hidden
-    private static void miss(Object o, long f, int site) {
+    private static void stepMiss(Object o, long f, int site) {
         if (isFresh(f)) {
             BBFlowRoots.firstSight(o, site);
             return;
@@ -88,7 +88,7 @@ final class BBFlowWalk {
         long at = recordAt(f), path = U.getLong(at + REC_PATH);
         long life = U.getLongVolatile(null, at + REC_LIFE);
         if (((path ^ f) >>> 32) != 0) {
-            if (late(f))
+            if (repairLateStore(f))
                 return;
             long h = current(o); // a view whose owner was recycled
             if (h != f && h != 0 && isOpen(h))
@@ -121,9 +121,9 @@ final class BBFlowWalk {
             return child(node, site);
         int known = (flags & FLAG_NO_STEPS) == 0 ? overflowChild(node, site) : 0;
         if (known == 0 && (node & LOW) > NODE_BEFORE_RESET) {
-            tally(TALLY_DROPPED_STEPS);
+            count(TALLY_DROPPED_STEPS);
             if ((flags & FLAG_NO_STEPS) != 0)
-                tally(TALLY_DEEP_STEPS);
+                count(TALLY_DEEP_STEPS);
         }
         return known != 0 ? known : node;
     }

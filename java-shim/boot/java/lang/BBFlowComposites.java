@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowParts - who owns the components of a composite (design.md: lives, ADR 22): a word of the
+ * java.lang.BBFlowComposites - who owns the components of a composite (design.md: lives, ADR 22): a word of the
  * component's record names the composite's life. And where a CompositeByteBuf keeps its components,
  * asked once per class.
  */
@@ -14,11 +14,11 @@ import static java.lang.BBFlowRecords.*;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
 
-final class BBFlowParts extends ClassValue<Long> {
+final class BBFlowComposites extends ClassValue<Long> {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final BBFlowParts AT = new BBFlowParts();
+    private static final BBFlowComposites AT = new BBFlowComposites();
 
-    private BBFlowParts() {
+    private BBFlowComposites() {
     }
 
     /** Offset of CompositeByteBuf.components, an array; -1 if there is none. */
