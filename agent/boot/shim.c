@@ -125,8 +125,8 @@ static uint64_t address_of(const struct bbf_tracker *t, enum bbf_shim_address ad
     return 0; /* not reached: the stand-ins are generated from the same list */
 }
 
-/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are ours:
- * a length that is wrong here is a build that never ran. */
+/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are from
+ * this build: a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
     unsigned count = (unsigned)b[8] << 8 | b[9];
@@ -268,8 +268,8 @@ static int load_all(JNIEnv *env, jclass classes[SHIM_COUNT])
 
 int bbf_shim_define(JNIEnv *env)
 {
-    jclass theirs = (*env)->FindClass(env, "java/lang/BBFlowShim");
-    if (theirs != NULL) {
+    jclass other = (*env)->FindClass(env, "java/lang/BBFlowShim");
+    if (other != NULL) {
         bbf_log(BBF_LOG_ERROR,
                 "another build of bbflow is or was in this JVM, and its classes stay; "
                 "attach that one again, or restart the JVM");
@@ -352,7 +352,7 @@ void bbf_shim_hook_exit(JNIEnv *env)
 
 void bbf_shim_unhook_exit(JNIEnv *env)
 {
-    /* Refused while the JVM shuts down: then the hook runs, and finds nobody. */
+    /* Refused while the JVM shuts down: then the hook runs, and finds no agent. */
     if (bbf_agent.exit != NULL)
         (void)call_exit(env, "remove");
 }

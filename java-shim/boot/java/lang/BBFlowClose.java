@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowClose - how a life is closed as released when the short way (BBFlowShim.release)
- * does not do (design.md: close protocol), and where released lives are gathered until C counts them (design.md: garbage detection, ADR 7): in the
- * record's word while they end at one node, then in the thread's words.
+ * does not do (design.md: close protocol), and where released lives are gathered until C counts them
+ * (design.md: garbage detection, ADR 7): in the record's word while they end at one node, then in the
+ * thread's words.
  */
 package java.lang;
 
 import static java.lang.BBFlowGuard.*;
-import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
 import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
@@ -23,7 +23,7 @@ final class BBFlowClose {
     private BBFlowClose() {
     }
 
-    /** A run of none: node, class, and room for the count. */
+    /** An empty run: node, class, and room for the count. */
     @ForceInline
     @Hidden
     static long runKey(int node, long refs) {

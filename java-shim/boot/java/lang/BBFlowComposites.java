@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowComposites - who owns the components of a composite (design.md: lives, ADR 22): a word of the
- * component's record names the composite's life. And where a CompositeByteBuf keeps its components,
- * asked once per class.
+ * java.lang.BBFlowComposites - who owns the components of a composite (design.md: lives, ADR 22): a
+ * word of the component's record names the composite's life. And where a CompositeByteBuf keeps its
+ * components, asked once per class.
  */
 package java.lang;
 
@@ -76,6 +76,7 @@ final class BBFlowComposites extends ClassValue<Long> {
                 U.putLong(ownerAt(c), 0);
         }
     }
+
     @Hidden
     static long firstSeen(Object composite) {
         long kind = kindOf(composite);

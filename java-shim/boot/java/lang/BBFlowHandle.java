@@ -17,7 +17,7 @@ import jdk.internal.vm.annotation.Hidden;
 final class BBFlowHandle {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** Only there to learn where a lone long field of a direct child of Object lies. */
+    /** Its offset is that of the only long field of a direct child of Object. */
     private long $bbf;
 
     /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
@@ -26,7 +26,10 @@ final class BBFlowHandle {
     private BBFlowHandle() {
     }
 
-    /** Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to do at all? */
+    /**
+     * Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to
+     * do at all?
+     */
     @ForceInline
     @Hidden
     static boolean mixed() {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowKind - what the shim knows of a class (design.md: hot path): does it inherit the hidden
- * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked where
- * a hook's type does not say it; the tables are the agent's (instrument/netty.c).
+ * java.lang.BBFlowKind - what the shim knows of a class (design.md: hot path): does it inherit the
+ * hidden field, does it own a count, is it a view, wrapper or holder and behind which field. Asked
+ * where a hook's type does not say it; the tables are the agent's (instrument/netty.c).
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
- * never unloaded stand in a native table, too, by the word of an object's header that says its class
+ * never unloaded are in a native table, too, by the word of an object's header that says its class
  * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
- * kind once from 0 to that class's; neither changes again. So whoever reads a klass that is his finds
+ * kind once from 0 to that class's; neither changes again. So a reader that finds its own klass finds
  * its kind or 0, in any order, and no fence is needed.
  */
 package java.lang;
@@ -82,7 +82,7 @@ final class BBFlowKind extends ClassValue<Long> {
         return kind;
     }
 
-    /** In the first entry of the group that is free; where there is none, the class stays without. */
+    /** In the first entry of the group that is free; where none is free, the class is not kept. */
     @Hidden
     private static void keep(long at, long end, int klass, long kind) {
         for (; at < end; at += 1 << KIND_ENTRY_SHIFT)

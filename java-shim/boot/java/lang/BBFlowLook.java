@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowLook - what may be in an Object: a buffer, a holder or container of some, an object of
- * track=, or none of these. Read by field, never by a call.
+ * java.lang.BBFlowLook - what may be in an Object: a buffer, a holder or container of some, an object
+ * of track=, or none of these. Read by field, never by a call.
  */
 package java.lang;
 
@@ -91,7 +91,7 @@ final class BBFlowLook {
         }
     }
 
-    /** As BBFlowShim.exitWalk(): is `entry` on the path of the life? Nothing is known of other objects. */
+    /** Is the site `entry` on the path of the life of `returned`? False where it has none. */
     @Hidden
     static boolean isBehind(Object returned, int entry) {
         long f = handleOf(returned);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowMap - the hooks for buffers whose ByteBuf class has no hidden field, because it was
- * loaded before the agent (design.md: hidden field; docs/adr: map mode). In the place of the field: a table in
- * native memory, found by the identity hash, of the lives that are open. What the hash finds is
- * proved by the object itself: the record's slot holds it, or, once the agent thread has converted
+ * loaded before the agent (design.md: hidden field; docs/adr: map mode). In the place of the field: a
+ * table in native memory, found by the identity hash, of the lives that are open. What the hash finds
+ * is proved by the object itself: the record's slot holds it, or, once the agent thread has converted
  * the life, a WeakReference to it. Hashes may collide as they like.
  *
  * Only open lives are in the table. A buffer that is not there is new to us if Netty's own count,
@@ -101,7 +101,7 @@ final class BBFlowMap {
                 if (U.getLongVolatile(null, b + k) == 0
                         && U.compareAndSetLong(null, b + k, 0L, pending))
                     return b + k;
-            U.putIntVolatile(null, b, 1); // before the entry lies beyond
+            U.putIntVolatile(null, b, 1); // before the entry is beyond it
         }
         return 0;
     }
@@ -200,7 +200,7 @@ final class BBFlowMap {
         return (kind & KIND_OWN) != 0 && U.getLong(SHARED + SHARED_EARLY) != 0;
     }
 
-    /** Not ours: a class without the field that is no buffer of map mode either. */
+    /** False: a class without the field that map mode does not follow either. */
     @Hidden
     private static boolean isMapped(Object o) {
         return (BBFlowHandle.kindOf(o) & KIND_MAPPED) != 0;
@@ -211,7 +211,7 @@ final class BBFlowMap {
         return (BBFlowHandle.kindOf(o) & KIND_FIELD) != 0;
     }
 
-    /** The handle of the life that o, a view or an owner, stands for; 0 = none. */
+    /** The handle of the life that o, a view or an owner, is part of; 0 = none. */
     @Hidden
     static long handleOf(Object o) {
         Object owner = owner(o);

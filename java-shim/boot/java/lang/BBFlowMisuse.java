@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be used, until
- * Netty's exception says that it was wrong, and where the last lives of a thread ended.
+ * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be
+ * used, until Netty's exception says that it was wrong, and where the last lives of a thread ended.
  */
 package java.lang;
 
@@ -38,6 +38,7 @@ final class BBFlowMisuse {
         U.putLong(stripe + STRIPE_SUSPECT, 0);
         report(f, use >>> CLASS_SHIFT, use);
     }
+
     /** Remembered until the exception is made, which follows at once, or until the next one. */
     @Hidden
     static void suspect(long f, int use, long kind) {

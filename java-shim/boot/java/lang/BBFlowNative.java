@@ -31,7 +31,7 @@ final class BBFlowNative {
     @Hidden
     static native void unknownAt(int node);
 
-    /** A life that stood at node was released so many seconds after it was opened. */
+    /** A life at node was released this many seconds after it was opened. */
     @Hidden
     static native void recordLifetime(int node, int seconds);
 
@@ -50,7 +50,7 @@ final class BBFlowNative {
     @Hidden
     static native boolean reportMisuse(long handle, int use, int classNumber, long tid);
 
-    /** Site of the method that calls retain or release; 0: none that is neither Netty's nor ours. */
+    /** Site of the method that calls retain or release; 0: there is none but Netty's and bbflow's. */
     @Hidden
     static native int caller(int use);
 
@@ -70,8 +70,8 @@ final class BBFlowNative {
     static native String fieldName(int number);
 
     /**
-     * Does the class itself declare such a field, of its objects, whose descriptor begins so? What is
-     * read as a reference and is none crashes the JVM: a name does not say enough.
+     * Does the class itself declare such a field, of its objects, whose descriptor begins so? A read
+     * of another type as a reference crashes the JVM: the name alone does not prove it.
      */
     @Hidden
     static native boolean hasField(Class<?> type, String field, String descriptor);

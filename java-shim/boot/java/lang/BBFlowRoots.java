@@ -54,7 +54,10 @@ final class BBFlowRoots {
         }
     }
 
-    /** A class whose release() does nothing: the collector frees it, and it is no leak (design.md: verdicts). */
+    /**
+     * A class whose release() does nothing: the collector frees it, and it is no leak (design.md:
+     * verdicts).
+     */
     @Hidden
     private static int unreleasable(long kind) {
         return (kind & (KIND_OWNER | KIND_NEVER)) == (KIND_OWNER | KIND_NEVER) ? MEM_HARMLESS : 0;
@@ -144,7 +147,7 @@ final class BBFlowRoots {
         return U.getInt(SHARED + SHARED_SAMPLE) != 0;
     }
 
-    /** The root of a site below which each life stands for N. */
+    /** The root of a site below which each life counts for N. */
     @Hidden
     static int rateRoot(int site, int sample) {
         int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
@@ -225,7 +228,7 @@ final class BBFlowRoots {
             U.putLong(o, OFF, IGN);
     }
 
-    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+    /** True for the handle of a recycled object: no other thread uses its record, as at a reopen. */
     @Hidden
     static boolean passOver(long f) {
         long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
@@ -429,8 +432,8 @@ final class BBFlowRoots {
     }
 
     /**
-     * A derived life begins on the object: the open one ended unseen. One that was but seen while
-     * Netty's recycler made the object was none.
+     * A derived life begins on the object: the open one ended unseen. One that was only seen
+     * while Netty's recycler made the object was no life.
      */
     @Hidden
     static void giveWay(long f) {

@@ -12,7 +12,7 @@
  * unmapped (design.md: address space); their addresses are written into the constant pool before a
  * class is defined (that of the records is on the shared page), so no <clinit> calls a native.
  *
- * The protocol is design.md: memory safety; its numbers stand in the comments. The same in C, for TSan:
+ * The protocol is design.md: memory safety; its numbers are in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
  * which memory order each needs: tests/model, docs/memory-model.md.
  */
@@ -45,7 +45,8 @@ public final class BBFlowShim {
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
-        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage detection).
+        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage
+        // detection).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY) && node > NODE_BEFORE_RESET) {
             long g = (f & HIGH) + GENERATION;
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
@@ -121,7 +122,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (design.md: lives). */
+    /** At the exit of the adaptive allocator's own methods: its chunks are not buffers (design.md: lives). */
     @DontInline
     @Hidden
     public static void chunk(Object o) {
@@ -373,7 +374,8 @@ public final class BBFlowShim {
         if (mixed() && (idle() || BBFlowMap.release(o)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
-        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol; docs/memory-model.md).
+        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol;
+        // docs/memory-model.md).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
             long key = BBFlowClose.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
