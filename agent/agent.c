@@ -76,7 +76,7 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
         dladdr((void *)(uintptr_t)bbf_agent_disable, &ours) == 0)
         return 0;
     void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowShim_child") : NULL;
+    void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowNative_child") : NULL;
     if (symbol != NULL && dladdr(symbol, &theirs) != 0 && theirs.dli_fbase != ours.dli_fbase)
         snprintf(found, OTHER_PATH, "%s", info->dlpi_name);
     if (handle != NULL)

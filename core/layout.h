@@ -28,6 +28,8 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "core/terms.h"
+
 /* Offsets in bytes, bits and reserved numbers. All fit an int. */
 #define BBF_LAYOUT(XX)                                                                             \
     XX(RECORD_SHIFT, 6)                                                                            \
@@ -72,7 +74,9 @@
     XX(CLASS_SHIFT, 12)                                                                            \
     XX(CLASS_MASK, 0xfff)                                                                          \
     XX(MEM_SHIFT, 24)                                                                              \
-    XX(MEM_KIND, 3)                                                                                \
+    XX(MEM_HEAP, BBF_MEM_HEAP)                                                                     \
+    XX(MEM_COMPOSITE, BBF_MEM_COMPOSITE)                                                           \
+    XX(MEM_KIND, BBF_MEM_UNKNOWN)                                                                  \
     XX(MEM_HARMLESS, 4)                                                                            \
     XX(MEM_STATIC, 8)                                                                              \
     XX(MEM_FOREIGN, 16)                                                                            \

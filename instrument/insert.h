@@ -27,7 +27,7 @@
     XX(ROOT, "root", "(" O "II)V")                                                                 \
     XX(ROOT_KEEP, "rootKeep", "(" O "II)V")                                                        \
     XX(RELEASE, "release", "(" O "Z)V")                                                            \
-    XX(RELEASES, "releases", "(" O "I)V")                                                          \
+    XX(RELEASE_N, "releaseN", "(" O "I)V")                                                         \
     XX(RECOUNT, "recount", "(" O "I)V")                                                            \
     XX(COPIED, "copied", "(" O O ")V")                                                             \
     XX(GIVEN_BACK, "givenBack", "(" O ")V")                                                        \
@@ -40,7 +40,7 @@
     XX(NEVER, "never", "(" O ")V")                                                                 \
     XX(CHUNK, "chunk", "(" O ")V")                                                                 \
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
-    XX(MISUSE, "misuse", "(" O ")V")                                                               \
+    XX(REPORT_ACCESS, "reportAccess", "(" O ")V")                                                  \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
     XX(ADOPT, "adopt", "(" O O ")V")                                                               \
     XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
@@ -48,8 +48,8 @@
     XX(DISOWN, "disown", "(" O "II)V")                                                             \
     XX(MADE, "made", "(" O ")V")                                                                   \
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
-    XX(USING, "using", "(" O "I)V")                                                                \
-    XX(REFUSED, "refused", "()V")                                                                  \
+    XX(CHECK_USE, "checkUse", "(" O "I)V")                                                         \
+    XX(CONFIRM_MISUSE, "confirmMisuse", "()V")                                                     \
     XX(COUNTING, "counting", "(" O "I)V")
 
 enum target {

@@ -295,7 +295,7 @@ static const struct bbf_netty_hook hooks[] = {
     {"Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer", BBF_MEM_COMPOSITE,
      false, BBF_NO_SIZE},
     PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
-    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASE_N),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "()", BBF_HOOK_RELEASE_ONE),
     PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
     PLAIN("AbstractReferenceCountedByteBuf", "setRefCnt", "(I)", BBF_HOOK_RECOUNT),

@@ -65,7 +65,7 @@ enum bbf_hook_kind {
     BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
     BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
     BBF_HOOK_RELEASE,     /* entry of handleRelease */
-    BBF_HOOK_RELEASES,    /* entry of release(int) */
+    BBF_HOOK_RELEASE_N,   /* entry of release(int) */
     BBF_HOOK_RELEASE_ONE, /* entry of release() */
     BBF_HOOK_RETAIN,      /* entry and exit of retain() / retain(int) */
     BBF_HOOK_RECOUNT,     /* entry of setRefCnt(int) / resetRefCnt() */

@@ -109,7 +109,7 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
     struct bbf_cf_call call;
     bool retains = hook->kind == BBF_HOOK_RETAIN;
     if (c->rules->options.refs &&
-        (retains || hook->kind == BBF_HOOK_RELEASES || hook->kind == BBF_HOOK_RELEASE_ONE))
+        (retains || hook->kind == BBF_HOOK_RELEASE_N || hook->kind == BBF_HOOK_RELEASE_ONE))
         plan_use(TARGET_COUNTING, retains ? BBF_L_USE_RETAIN : BBF_L_USE_RELEASE, plan);
     switch (hook->kind) {
     case BBF_HOOK_ROOT:
@@ -120,15 +120,15 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         plan_count(m, TARGET_RECOUNT, plan);
         break;
     case BBF_HOOK_RELEASE:
-    case BBF_HOOK_RELEASES:
+    case BBF_HOOK_RELEASE_N:
         plan->after_call = hook->kind == BBF_HOOK_RELEASE; /* of deallocate() */
-        plan_count(m, plan->after_call ? TARGET_RELEASE : TARGET_RELEASES, plan);
+        plan_count(m, plan->after_call ? TARGET_RELEASE : TARGET_RELEASE_N, plan);
         break;
     case BBF_HOOK_RELEASE_ONE:
-        plan_use(TARGET_USING, BBF_L_USE_RELEASE, plan);
+        plan_use(TARGET_CHECK_USE, BBF_L_USE_RELEASE, plan);
         break;
     case BBF_HOOK_RETAIN:
-        plan_use(TARGET_USING, BBF_L_USE_RETAIN, plan);
+        plan_use(TARGET_CHECK_USE, BBF_L_USE_RETAIN, plan);
         plan_exit_count(m, TARGET_REFS, plan);
         break;
     case BBF_HOOK_RESIZED:
@@ -171,7 +171,7 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         break;
     case BBF_HOOK_MISUSE:
         plan->before_athrow_set = true;
-        plan->before_athrow = call_of(TARGET_MISUSE);
+        plan->before_athrow = call_of(TARGET_REPORT_ACCESS);
         push(&plan->before_athrow, BBF_CF_ALOAD, 0);
         break;
     }

@@ -358,7 +358,7 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
     else if (is_oom_report(c, m))
         plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
     if (c->throws_refcount_error && same(m->name, "<init>"))
-        plan->vreturn[plan->n_return++] = call_of(TARGET_REFUSED);
+        plan->vreturn[plan->n_return++] = call_of(TARGET_CONFIRM_MISUSE);
     if (c->buffer_prefix > 0) {
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
                                     m->class_name.len - c->buffer_prefix - 7};

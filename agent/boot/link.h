@@ -15,11 +15,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What was found before, so that it is looked up once: the classes refer to the same few methods.
+ * All zero at first; the caller's. One beyond its size is looked up each time. */
+struct bbf_link_found {
+    uint64_t hashes[128];
+    size_t n;
+};
+
 /*
  * Look up each method and field that the constant pool of the class refers to and that is not of a
  * class java/lang/BBFlow*. `bytes`: a whole class file, trusted. False: `missing` names the first
  * one that is not there, or says that there is no memory. No exception is left pending.
  */
-bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, char *missing, size_t size);
+bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, struct bbf_link_found *found, char *missing,
+                    size_t size);
 
 #endif

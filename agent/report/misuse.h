@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/report/misuse.h - uses of a buffer after its release: who released it, where it had been,
- * who used it then. The hook that sees one (BBFlowShim.used, when Netty throws its
+ * who used it then. The hook that sees one (BBFlowMisuse.report, when Netty throws its
  * IllegalReferenceCountException) hands in what it knows and the names of the methods on its own
  * stack (agent/jvm/frames.h: no jmethodID outlives its frame); the agent thread adds like to like.
  *

@@ -173,7 +173,7 @@ static inline struct bbf_stripe *twin_stripe(struct twin_thread *me)
     return twin_get(&stripe->owner) == me->tid ? stripe : twin_claim(me);
 }
 
-static inline void twin_tally(struct twin_thread *me, int which)
+static inline void twin_count(struct twin_thread *me, int which)
 {
     struct bbf_stripe *stripe = twin_stripe(me);
     if (stripe != NULL)

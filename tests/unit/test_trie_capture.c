@@ -226,9 +226,9 @@ static void the_tallies_of_all_threads_are_added(void **state)
     struct walk *w = walk_new(sample_limits());
     struct twin_thread other = {.w = &w->twin, .tid = 5, .random = 9};
     (void)state;
-    twin_tally(w->me, BBF_L_TALLY_MISUSE);
-    twin_tally(&other, BBF_L_TALLY_MISUSE);
-    twin_tally(&other, BBF_L_TALLY_HOLDERS_UNKNOWN);
+    twin_count(w->me, BBF_L_TALLY_MISUSE);
+    twin_count(&other, BBF_L_TALLY_MISUSE);
+    twin_count(&other, BBF_L_TALLY_HOLDERS_UNKNOWN);
     atomic_fetch_add(bbf_shared_long(w->t, BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_MISUSE), 1);
     atomic_fetch_add(bbf_shared_long(w->t, BBF_L_SHARED_UNTRACKED), 4);
     struct bbf_snapshot *s = sample_capture(w->t);

@@ -35,7 +35,7 @@ static void a_baseline_counts_from_zero(void **state)
         twin_drop(w->heap, o);
     }
     twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT, 9));
-    twin_tally(w->me, BBF_L_TALLY_MISUSE);
+    twin_count(w->me, BBF_L_TALLY_MISUSE);
     walk_scan(w);
     assert_totals(w, 10, 1, 1);
     uint32_t made = sample_made(w->t);

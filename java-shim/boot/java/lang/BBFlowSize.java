@@ -6,9 +6,10 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowLook.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
@@ -181,7 +182,7 @@ final class BBFlowSize extends ClassValue<Long> {
             n = Math.min(n, U.getInt(composite, b(how)));
         for (int i = 0; i < n; i++)
             if (all[i] != null)
-                BBFlowParts.adopt(composite, all[i]);
+                BBFlowComposites.adopt(composite, all[i]);
     }
 
     /** The kind of memory where the class's name does not say it: that of what it is a part of. */

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowEnds - how a life is closed as released when the short way (BBFlowShim.release)
- * does not do (design.md: close protocol), and where released lives are gathered until C counts them (design.md: garbage detection, ADR 7): in the
- * record's word while they end at one node, then in the thread's words.
+ * java.lang.BBFlowClose - how a life is closed as released when the short way (BBFlowShim.release)
+ * does not do (design.md: close protocol), and where released lives are gathered until C counts them
+ * (design.md: garbage detection, ADR 7): in the record's word while they end at one node, then in the
+ * thread's words.
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
-final class BBFlowEnds {
+final class BBFlowClose {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    private BBFlowEnds() {
+    private BBFlowClose() {
     }
 
-    /** A run of none: node, class, and room for the count. */
+    /** An empty run: node, class, and room for the count. */
     @ForceInline
     @Hidden
     static long runKey(int node, long refs) {
@@ -32,7 +34,7 @@ final class BBFlowEnds {
     @DontInline
     @Hidden
     static void closeSticky(long f, long key, boolean same) {
-        slowRoom(); // for passRun and tellAge, which must not fail any more
+        reserveStackSlow(); // for passRun and tellAge, which must not fail any more
         long at = recordAt(f);
         int opened = U.getInt(at + REC_NEXT);
         if (opened != U.getInt(SHARED + SHARED_NOW))
@@ -50,7 +52,7 @@ final class BBFlowEnds {
     @DontInline
     @Hidden
     static void close(Object o, long f) {
-        slowRoom();
+        reserveStackSlow();
         try {
             if (isFresh(f) || f == IGN || f == NEVER) {
                 BBFlowRoots.ended(o, f);
@@ -100,7 +102,7 @@ final class BBFlowEnds {
         try {
             int seconds = U.getInt(SHARED + SHARED_NOW) - opened;
             if (seconds > 0)
-                lasted(node, seconds);
+                recordLifetime(node, seconds);
         } catch (Throwable t) {
             failed(t);
         }
@@ -142,6 +144,6 @@ final class BBFlowEnds {
     @Hidden
     private static void charge(long run) {
         if (run != 0)
-            released((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
+            countReleased((int) (run >>> 32), (int) (run >>> 16) & 0xffff, (int) run & RUN_FULL);
     }
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowParts - who owns the components of a composite (design.md: lives, ADR 22): a word of the
- * component's record names the composite's life. And where a CompositeByteBuf keeps its components,
- * asked once per class.
+ * java.lang.BBFlowComposites - who owns the components of a composite (design.md: lives, ADR 22): a
+ * word of the component's record names the composite's life. And where a CompositeByteBuf keeps its
+ * components, asked once per class.
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowLook.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
 
-final class BBFlowParts extends ClassValue<Long> {
+final class BBFlowComposites extends ClassValue<Long> {
     private static final Unsafe U = Unsafe.getUnsafe();
-    private static final BBFlowParts AT = new BBFlowParts();
+    private static final BBFlowComposites AT = new BBFlowComposites();
 
-    private BBFlowParts() {
+    private BBFlowComposites() {
     }
 
     /** Offset of CompositeByteBuf.components, an array; -1 if there is none. */
@@ -29,7 +30,7 @@ final class BBFlowParts extends ClassValue<Long> {
                 type = type.getSuperclass();
             return type != null ? BBFlowKind.offset(type, "components", "[L") : -1L;
         } catch (Throwable absent) {
-            BBFlowShim.passStop(absent); // not cached as the answer
+            BBFlowGuard.passStop(absent); // not cached as the answer
             return -1L;
         }
     }
@@ -75,6 +76,7 @@ final class BBFlowParts extends ClassValue<Long> {
                 U.putLong(ownerAt(c), 0);
         }
     }
+
     @Hidden
     static long firstSeen(Object composite) {
         long kind = kindOf(composite);
