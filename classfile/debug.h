@@ -17,15 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool bbf__lines_move(const struct bbf__map *map, uint8_t *p, uint32_t len);
+bool cf__lines_move(const struct cf__map *map, uint8_t *p, uint32_t len);
 /* LocalVariableTable and LocalVariableTypeTable. */
-bool bbf__locals_move(const struct bbf__map *map, uint8_t *p, uint32_t len);
+bool cf__locals_move(const struct cf__map *map, uint8_t *p, uint32_t len);
 
 /*
  * Runtime(In)VisibleTypeAnnotations. Tolerant: javac writes odd ones and HotSpot only stores them,
  * so from the first thing not understood on the bytes stay as they are. Offsets that name an
  * instruction go to the instruction itself (P), not to what is inserted before it.
  */
-void bbf__annotations_move(const struct bbf__map *map, uint8_t *p, uint32_t len);
+void cf__annotations_move(const struct cf__map *map, uint8_t *p, uint32_t len);
 
 #endif

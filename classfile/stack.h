@@ -15,19 +15,19 @@
 
 #include <stdint.h>
 
-enum bbf__stack_result {
-    BBF__STACK_FITS,
-    BBF__STACK_DEEP,    /* deeper than max_stack somewhere */
-    BBF__STACK_DANGLING /* an index past the constant pool: in code, frames or the handlers */
+enum cf__stack_result {
+    CF__STACK_FITS,
+    CF__STACK_DEEP,    /* deeper than max_stack somewhere */
+    CF__STACK_DANGLING /* an index past the constant pool: in code, frames or the handlers */
 };
 
 /*
- * Walk code that bbf__code_scan() has accepted. `depth` is room for code->len + 1 entries.
+ * Walk code that cf__code_scan() has accepted. `depth` is room for code->len + 1 entries.
  *
  * Never says DEEP of a class that verifies; says FITS of what it cannot follow: where nothing tells
  * the depth (behind a jsr, in dead code without a frame), and of what is refused for another
  * reason.
  */
-enum bbf__stack_result bbf__stack_check(const struct bbf_cf_code *code, uint16_t *depth);
+enum cf__stack_result cf__stack_check(const struct bbf_cf_code *code, uint16_t *depth);
 
 #endif
