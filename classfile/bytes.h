@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/bytes.h - big-endian access and the growing buffer that the rewriter's files
- * share. Names begin with cf__: private to classfile/.
+ * classfile/bytes.h - big-endian access, and the growing buffer that all files of the rewriter use.
+ * Names that begin with cf__ are private to classfile/.
  *
- * Threads: no shared state. Errors: a buffer that could not grow remembers it in `failed` and
- * ignores what is put from then on, so that one check at the end is enough.
+ * Threads: no shared state. Errors: if a buffer cannot grow, it sets `failed` and ignores all later
+ * appends, so one check at the end is enough.
  */
 #ifndef BBF_CLASSFILE_BYTES_H
 #define BBF_CLASSFILE_BYTES_H
@@ -45,14 +45,15 @@ static inline void cf__put4(uint8_t *p, uint32_t value)
     cf__put2(p + 2, value);
 }
 
-/* A growing byte buffer; all zero is empty. */
+/* A growing byte buffer. All bytes zero: empty. */
 struct cf__out {
     uint8_t *data;
     size_t len, cap;
     bool failed; /* out of memory once: contents incomplete */
 };
 
-/* Room for `more` bytes behind len, which is not moved. NULL: out of memory. */
+/* Make room for `more` bytes after data + len and return its address; `len` does not change. NULL:
+ * out of memory. */
 uint8_t *cf__out_reserve(struct cf__out *out, size_t more);
 /* Append. */
 void cf__out_put(struct cf__out *out, const void *data, size_t len);

@@ -86,7 +86,7 @@ bool cf__links_member(struct cf__links *links, uint8_t tag, uint16_t owner, cons
            append(links, tag, owner, type, index);
 }
 
-/* The class and the descriptor are usually there already, from another target. */
+/* Another target has usually added the class and the descriptor already. */
 static void link_share(struct cf__links *links, uint16_t target)
 {
     const struct bbf_cf_target *targets = links->config->targets;

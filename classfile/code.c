@@ -223,7 +223,8 @@ uint32_t cf__map_target(const struct cf__map *map, uint32_t pc)
     return map->to == NULL ? pc + map->shift : map->to[pc];
 }
 
-/* The start of the instruction around pc; only debug tables ask, so far inside one is absurd. */
+/* The start of the instruction around pc. Only debug tables need it; an offset far inside an
+ * instruction is absurd. */
 static uint32_t insn_start(const struct cf__map *map, uint32_t pc)
 {
     uint32_t back = 0;
@@ -349,7 +350,7 @@ bool cf__code_emit(const struct cf__map *map, uint8_t *dst)
     const struct bbf_cf_code *code = map->code;
     const uint8_t *c = code->code, *after = map->inserts->after;
     struct emit e = {map, dst, 0};
-    uint32_t run = 0; /* what lies behind it is copied in one go */
+    uint32_t run = 0; /* what follows it is copied at once */
 
     emit_bytes(&e, map->inserts->entry.bytes, map->inserts->entry.len);
     if (map->to == NULL) {

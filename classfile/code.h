@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/code.h - one Code attribute: its instructions, what is inserted between them, and
- * where everything lies afterwards (JVMS 4.7.3, 6.5).
+ * classfile/code.h - one Code attribute: its instructions, the code inserted between them, and the
+ * new offset of each (JVMS 4.7.3, 6.5).
  *
- * For each instruction at `pc` of the old code there are two new places:
+ * Each instruction at `pc` of the old code has two new offsets:
  *
  *        old            new
  *        pc-k  invoke   invoke            <- P
@@ -11,10 +11,10 @@
  *        pc    areturn  (inserted before) <- T(pc): where a jump to pc, a frame, a range starts
  *                       areturn           <- P(pc): the instruction itself
  *
- * So what is inserted before an instruction is run by who jumps to it; what is inserted after an
- * invoke is run by who returned from that invoke only. The prologue lies before T(0): a loop to
- * pc 0 does not run it again. Exception ranges go through T: code inserted for an instruction is
- * protected exactly if that instruction is.
+ * So code inserted before an instruction also runs after a jump to that instruction; code inserted
+ * after an invoke runs only when that invoke returned. The prologue is before T(0): a loop to pc 0
+ * does not run it again. Exception ranges are moved by T: code inserted for an instruction is
+ * protected if and only if that instruction is.
  *
  * Threads: no shared state.
  */
@@ -30,7 +30,7 @@
 
 enum { CF__CODE_MAX = 65535 }; /* code_length, JVMS 4.7.3 */
 
-/* The opcodes that are treated by name. */
+/* The opcodes that the rewriter names. */
 enum {
     CF__NOP = 0,
     CF__ILOAD = 21,
@@ -48,7 +48,7 @@ enum {
     CF__WIDE = 196
 };
 
-/* A Code attribute taken apart; the declaration in classfile.h is opaque. */
+/* A parsed Code attribute. Opaque outside classfile/. */
 struct bbf_cf_code {
     const struct cf__class *owner;
     struct bbf_cf_str descriptor;
@@ -59,16 +59,16 @@ struct bbf_cf_code {
     uint32_t len;
     const uint8_t *exceptions; /* n_exceptions entries of 8 bytes */
     uint16_t n_exceptions;
-    const uint8_t *attributes; /* of the Code attribute, n_attributes of them */
+    const uint8_t *attributes; /* the attributes of the Code attribute, n_attributes of them */
     uint16_t n_attributes;
     const uint8_t *end;
 };
 
-/* Take the attribute at member->code apart; code->ok tells whether it is well-formed. */
+/* Parse the attribute at member->code; code->ok says whether it is well-formed. */
 void cf__code_open(struct bbf_cf_code *code, const struct cf__class *c,
                    const struct cf__member *member);
 
-/* By opcode: the length (0: it varies, or is unknown) and what the rewriter asks about it. */
+/* For each opcode: its length (0: it varies, or is unknown) and its properties. */
 enum {
     CF__LENGTH = 0x07,
     CF__BRANCH2 = 0x08, /* if*, goto, jsr, ifnull, ifnonnull */
@@ -92,28 +92,27 @@ static inline uint32_t cf__insn_length(const uint8_t *code, uint32_t len, uint32
     return size <= len - pc ? size : 0;
 }
 
-/* Marks per byte of the code. */
+/* Marks of each byte of the code. */
 enum {
     CF__START = 1,  /* an instruction begins here */
-    CF__TARGET = 2, /* something jumps here, or it is a handler */
+    CF__TARGET = 2, /* a jump leads here, or a handler begins here */
     CF__BEFORE = 4, /* code is inserted before this instruction */
     CF__AFTER = 8   /* code is inserted after this instruction */
 };
 
 /*
- * Fill marks[0..len] (START, TARGET). False: an unknown or cut-off instruction, or a jump that is
- * not to an instruction.
+ * Fill marks[0..len] (START, TARGET). False: an unknown or truncated instruction, or a jump that
+ * does not lead to the start of an instruction.
  */
 bool cf__code_scan(const struct bbf_cf_code *code, uint8_t *marks, bool *has_switch);
 
-/* Some inserted instructions. */
+/* A run of inserted instructions. */
 struct cf__piece {
     uint8_t *bytes;
     uint32_t len;
 };
 
-/* What is to be inserted. `after`: for each instruction marked AFTER, in order: u1 length, bytes.
- */
+/* All code to insert. `after`: for each instruction marked AFTER, in order: u1 length, bytes. */
 struct cf__inserts {
     struct cf__piece entry, areturn, vreturn, athrow;
     const uint8_t *after;
@@ -121,7 +120,8 @@ struct cf__inserts {
 
 #define CF__NOWHERE UINT32_MAX
 
-/* From old offsets to new ones. `to` is NULL when all moves by the same `shift` (entry only). */
+/* Maps old offsets to new ones. `to` is NULL when all code moves by the same `shift` (entry
+ * only). */
 struct cf__map {
     const struct bbf_cf_code *code;
     const uint8_t *marks;
@@ -131,24 +131,26 @@ struct cf__map {
     const struct cf__inserts *inserts;
 };
 
-/* Lay out everything into map->to; false: longer than 65535. */
+/* Compute every new offset into map->to. False: the code would be longer than 65535. */
 bool cf__map_full(struct cf__map *map);
-/* Only the prologue, padded with nops to 4 if there is a switch; false: longer than 65535. */
+/* The same with the prologue only, padded with nops to a multiple of 4 if there is a switch. False:
+ * the code would be longer than 65535. */
 bool cf__map_entry(struct cf__map *map, bool has_switch);
 
-/* T(pc) of an instruction or of the end, else CF__NOWHERE. */
+/* T(pc) if an instruction starts at pc or the code ends there, else CF__NOWHERE. */
 uint32_t cf__map_target(const struct cf__map *map, uint32_t pc);
-/* T(pc), also inside an instruction (debug tables of obfuscators); CF__NOWHERE past the end. */
+/* T(pc); pc may be inside an instruction (debug tables of obfuscators). CF__NOWHERE past the
+ * end. */
 uint32_t cf__map_near(const struct cf__map *map, uint32_t pc);
-/* P(pc), also inside an instruction. */
+/* P(pc); pc may be inside an instruction. */
 uint32_t cf__map_insn(const struct cf__map *map, uint32_t pc);
 
-/* The piece that goes before an instruction marked BEFORE. */
+/* The piece that is inserted before an instruction marked BEFORE. */
 const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode);
 
 /*
- * Write the new code, exactly map->new_len bytes, to dst. False: a 16-bit branch would have to jump
- * over more than 32 KiB (possible only for a full map).
+ * Write the new code, exactly map->new_len bytes, to dst. False: a 16-bit branch would have to span
+ * more than 32 KiB (possible only with a full map).
  */
 bool cf__code_emit(const struct cf__map *map, uint8_t *dst);
 

@@ -112,12 +112,12 @@ static uint8_t *move_localvar_target(const struct cf__map *map, uint8_t *p, cons
     for (p += 2; count > 0; count--, p += 6) {
         if (end - p < 6)
             return NULL;
-        (void)move_range(map, p); /* an impossible range stays one */
+        (void)move_range(map, p); /* an impossible range stays impossible */
     }
     return p;
 }
 
-/* target_info of `type` (JVMS table 4.7.20-A, 4.7.20.1); what follows it, or NULL. */
+/* Move target_info of `type` (JVMS table 4.7.20-A, 4.7.20.1). Returns the end of it, or NULL. */
 static uint8_t *move_target(const struct cf__map *map, uint8_t *p, const uint8_t *end, uint8_t type)
 {
     if (type == 0x40 || type == 0x41)

@@ -116,7 +116,7 @@ static void move_types(struct mover *m, uint32_t count)
 static void move_frame(struct mover *m, uint32_t type, uint32_t delta)
 {
     if (type <= DELTA_MAX || type == SAME_EXTENDED) {
-        /* An extended frame stays one: JVMS allows it any delta. */
+        /* An extended frame stays extended: JVMS allows it any delta. */
         if (type <= DELTA_MAX && delta <= DELTA_MAX) {
             write_u1(m, delta);
             return;
@@ -149,7 +149,7 @@ static void move_frame(struct mover *m, uint32_t type, uint32_t delta)
 
 bool cf__frames_move(const struct cf__map *map, const uint8_t *p, uint32_t len, struct cf__out *out)
 {
-    /* The shortest frame, 1 byte, can become 3; nothing else grows by more than 2 a frame. */
+    /* The shortest frame, 1 byte, can become 3 bytes; no frame grows by more than 2. */
     uint8_t *dst = cf__out_reserve(out, 3 * (size_t)len + 8);
     struct mover m = {{p, p + len, false}, dst, map};
     uint32_t old_pc = UINT32_MAX, new_pc = UINT32_MAX; /* "-1": the first frame adds no 1 */
@@ -178,16 +178,16 @@ bool cf__frames_move(const struct cf__map *map, const uint8_t *p, uint32_t len, 
 
 /* ---- asking ---- */
 
-/* Follows one local through the frames. */
+/* The walk that follows one local through the frames. */
 struct follow {
     struct reader in;
     const struct bbf_cf_code *code;
-    uint32_t slot, entry; /* the local, and its place in the list of locals */
-    uint32_t entries;     /* length of that list by now */
+    uint32_t slot, entry; /* the local, and its index in the list of locals */
+    uint32_t entries;     /* current length of that list */
     char kind;
 };
 
-/* Reads one type; *keeps: it is what the parameter was. */
+/* Read one type; *keeps: it is the parameter's. */
 static uint32_t follow_type(struct follow *f, bool *keeps)
 {
     uint32_t tag = read_u1(&f->in), index = tag >= T_OBJECT ? read_u2(&f->in) : 0;
@@ -225,7 +225,8 @@ static bool follow_full(struct follow *f)
     return found;
 }
 
-/* One frame; false: the local is not what it was, or the table is malformed. */
+/* Read one frame. False: the local no longer has the parameter's type, or the table is
+ * malformed. */
 static bool follow_frame(struct follow *f)
 {
     uint32_t delta, type = read_frame(&f->in, &delta);
@@ -297,7 +298,7 @@ static uint32_t types_slots(struct reader *in, const struct bbf_cf_code *code, u
     return slots;
 }
 
-/* What follows the delta: the slots on the stack. */
+/* Read the rest of the frame, after the delta: the slots on the stack. */
 static uint32_t frame_slots(struct reader *in, const struct bbf_cf_code *code, uint32_t type,
                             bool *dangling)
 {

@@ -38,7 +38,7 @@ enum bbf_cf_class_result cf__header_check(const uint8_t *in, size_t len)
     return cf__u2(in + 8) > 0 ? BBF_CF_CHANGED : BBF_CF_POOL;
 }
 
-/* The cheap question, on the bare bytes. */
+/* The cheap filter, on the bare bytes. */
 static enum bbf_cf_class_result pool_ask(const uint8_t *in, uint32_t len,
                                          bool (*interesting)(void *, const char *, size_t),
                                          void *ctx)
@@ -91,7 +91,7 @@ static enum bbf_cf_class_result class_head(struct cf__class *c)
     return BBF_CF_CHANGED;
 }
 
-/* Skip the attributes whose count is at *at; a method's Code and Signature are noted. */
+/* Skip the attributes whose count is at *at, and note a method's Code and Signature. */
 static enum bbf_cf_class_result attributes_skip(const struct cf__class *c, uint32_t *at,
                                                 struct cf__member *method)
 {
@@ -218,7 +218,7 @@ bool cf__pool_invoke(const struct cf__class *c, uint32_t index, struct bbf_cf_st
            cf__pool_utf8(c, cf__u2(type + 3), descriptor);
 }
 
-/* The field type at s[*i], moved over; 0 if malformed. */
+/* Skip the field type at s[*i]. Returns its kind (struct cf__param); 0 if malformed. */
 static char type_next(struct bbf_cf_str d, size_t *i)
 {
     bool array = false;

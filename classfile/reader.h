@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/reader.h - the structure of a class file: constant pool, fields, methods, where
- * the Code attributes are (JVMS 4.1-4.7). Every read is checked against the length; what was
- * opened without an error can be walked again without one.
+ * classfile/reader.h - the structure of a class file: constant pool, fields, methods, and the
+ * places of the Code attributes (JVMS 4.1-4.7). Every read is checked against the length; a class
+ * that was opened without an error can be walked again without one.
  *
  * Threads: no shared state. The bytes are borrowed.
  */
@@ -19,7 +19,7 @@
 
 enum {
     CF__ACC_STATIC = 0x0008,
-    CF__ACC_IDENTITY = 0x0020, /* ACC_SUPER, which all classes but those of values have */
+    CF__ACC_IDENTITY = 0x0020, /* ACC_SUPER; every class except value classes has it */
     CF__ACC_NATIVE = 0x0100,
     CF__ACC_INTERFACE = 0x0200,
     CF__ACC_ABSTRACT = 0x0400
@@ -74,9 +74,9 @@ uint32_t cf__constant_size(const uint8_t *in, uint32_t len, uint32_t at, unsigne
 enum bbf_cf_class_result cf__header_check(const uint8_t *in, size_t len);
 
 /*
- * Open and check all of the structure. `interesting` (may be NULL) is asked first, before anything
- * is allocated; BBF_CF_NOTHING if it never said yes. BBF_CF_CHANGED means opened; then, and only
- * then, cf__class_close() is due.
+ * Open the class and check its whole structure. `interesting` (may be NULL) is called first, before
+ * anything is allocated; BBF_CF_NOTHING if it never returned true. BBF_CF_CHANGED means opened:
+ * then, and only then, the caller must call cf__class_close().
  */
 enum bbf_cf_class_result cf__class_open(struct cf__class *c, const uint8_t *in, size_t len,
                                         bool (*interesting)(void *, const char *, size_t),
@@ -107,11 +107,12 @@ static inline bool cf__pool_utf8(const struct cf__class *c, uint32_t index, stru
     return true;
 }
 bool cf__pool_class(const struct cf__class *c, uint32_t index, struct bbf_cf_str *name);
-/* What an invoke instruction names; *owner is "" for invokedynamic. */
+/* The method that an invoke instruction names; *owner is "" for invokedynamic. */
 bool cf__pool_invoke(const struct cf__class *c, uint32_t index, struct bbf_cf_str *owner,
                      struct bbf_cf_str *name, struct bbf_cf_str *descriptor);
 
-/* Inline, so that the length of a literal is a constant: asked several times per attribute. */
+/* Inline, so that the length of a literal is a constant: it is called several times per
+ * attribute. */
 static inline bool cf__str_is(struct bbf_cf_str str, const char *text)
 {
     size_t len = strlen(text);
@@ -119,9 +120,9 @@ static inline bool cf__str_is(struct bbf_cf_str str, const char *text)
     return str.len == len && memcmp(str.s, text, len) == 0;
 }
 
-/* Where a parameter of a descriptor lies. */
+/* The position of a parameter. */
 struct cf__param {
-    char kind;               /* 'A' reference, '[' array, 'I' int and narrower, 0 none of these */
+    char kind;               /* 'A' reference, '[' array, 'I' int and narrower, 0 any other */
     uint16_t entry;          /* index among `this` and the parameters */
     uint16_t entries, slots; /* of all of them, `this` included */
 };

@@ -18,7 +18,7 @@ struct edit {
     size_t new_at, new_len;
 };
 
-/* One class. Edits are in the order of the file, so that the result is one run of copies. */
+/* The work on one class. Edits are in file order, so that the result is one run of copies. */
 struct work {
     struct cf__class c;
     const struct bbf_cf_config *config;
@@ -26,13 +26,13 @@ struct work {
     struct cf__links links;
     struct cf__out out;          /* the replacements */
     struct cf__out edits;        /* of struct edit */
-    struct cf__out entry, after; /* of the method at hand */
+    struct cf__out entry, after; /* of the current method */
     struct cf__out marks, to;    /* likewise */
     struct bbf_cf_call *entry_calls;
-    bool dangling; /* an index past the constant pool, which would be valid in a longer one */
+    bool dangling; /* an index past the constant pool would be valid in a longer pool */
 };
 
-/* The method at hand. */
+/* The work on one method. */
 struct method {
     struct cf__member member;
     struct bbf_cf_code code;
@@ -42,9 +42,9 @@ struct method {
     uint8_t areturn[BBF_CF_MAX_EXIT * CF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * CF__CALL_MAX];
     uint8_t athrow[CF__CALL_MAX];
     uint8_t *marks;
-    bool has_switch, has_sites;       /* a site: anything that is not the entry */
-    bool left_out;                    /* a call whose local may be gone by then */
-    uint32_t entry_stack, site_stack; /* what the calls push at most */
+    bool has_switch, has_sites;       /* at a site: not at the entry */
+    bool left_out;                    /* a call loads a local that may be overwritten by then */
+    uint32_t entry_stack, site_stack; /* slots that the calls push, at most */
 };
 
 static const char *const class_texts[] = {
@@ -85,8 +85,8 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
 
 enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AFTER_SITE };
 
-/* Can this call be verified at this place? Whether a local still holds its parameter is not asked.
- */
+/* Can this call be verified at this place? Does not check that a local still holds its
+ * parameter. */
 static bool call_fits(const struct work *w, const struct method *m, const struct bbf_cf_call *call,
                       enum place place)
 {
@@ -118,7 +118,7 @@ static bool call_fits(const struct work *w, const struct method *m, const struct
     return true;
 }
 
-/* Do the locals that the call loads hold their parameters wherever the method may be? */
+/* Do the locals that the call loads hold their parameters everywhere in the method? */
 static bool call_keeps(const struct method *m, const struct bbf_cf_call *call)
 {
     for (unsigned i = 0; i < call->n_args; i++) {
@@ -138,7 +138,7 @@ static bool call_keeps(const struct method *m, const struct bbf_cf_call *call)
     return true;
 }
 
-/* Encode `n` calls behind each other into `bytes`. */
+/* Encode `n` calls, one after the other, into `bytes`. */
 static enum bbf_cf_method_result encode_sites(struct work *w, struct method *m,
                                               const struct bbf_cf_call *calls, unsigned n,
                                               enum place place, uint8_t *bytes,
@@ -206,9 +206,9 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
 /* ---- sites ---- */
 
 /*
- * Is the areturn at `pc`, whose neighbour before it is at `prev`, one that hands out a parameter or
- * a field as it is? Not if it is also jumped to, nor if the parameter's local was stored to: then
- * it may return anything.
+ * Does the areturn at `pc`, with the instruction before it at `prev`, return a parameter or a field
+ * as it is? No if a jump also leads to it, or if the parameter's local was stored to: then it may
+ * return anything.
  */
 static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
 {
@@ -232,7 +232,7 @@ static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
            (param.kind == 'A' || param.kind == '[') && !cf__code_stores(&m->code, slot);
 }
 
-/* Does the planner want something behind the invoke or cast at `pc`? */
+/* Does the planner want a call after the invoke or cast at `pc`? */
 static bool after_wanted(const struct work *w, const struct method *m, uint32_t pc,
                          struct bbf_cf_call *call, bool *reference)
 {
@@ -251,8 +251,8 @@ static bool after_wanted(const struct work *w, const struct method *m, uint32_t 
     return config->after_call(config->ctx, &m->info, owner, name, descriptor, c[pc], call);
 }
 
-/* Is there no other hook for what the invoke or cast at `pc` gives, or does the planner ask for it
- * all the same? */
+/* Is there no other hook for the result of the invoke or cast at `pc`, or does the planner want a
+ * call anyway? */
 static bool asked_for(const struct work *w, uint32_t pc, const uint8_t *c, uint8_t next)
 {
     struct bbf_cf_str owner, name, descriptor;
@@ -264,7 +264,7 @@ static bool asked_for(const struct work *w, uint32_t pc, const uint8_t *c, uint8
            w->config->always_after(name, descriptor, c[pc]);
 }
 
-/* Ask for what follows the invoke or cast at `pc`, and append it to w->after. */
+/* Have the planner plan the call after the invoke or cast at `pc`, and append it to w->after. */
 static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uint32_t pc,
                                            uint32_t next)
 {
@@ -290,7 +290,7 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
     return result;
 }
 
-/* Is something inserted before the areturn, return or athrow at `pc`? */
+/* Is anything inserted before the areturn, return or athrow at `pc`? */
 static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
 {
     uint8_t opcode = m->code.code[pc];
@@ -300,7 +300,7 @@ static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
     return opcode != CF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
 }
 
-/* Mark what gets code before or after it. */
+/* Mark the instructions that get code before or after them. */
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
     const struct bbf_cf_code *code = &m->code;
@@ -330,7 +330,7 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 
 /* ---- one Code attribute ---- */
 
-/* Move one attribute of Code behind w->out. */
+/* Append one attribute of Code, with new offsets, to w->out. */
 static enum bbf_cf_method_result move_attribute(struct work *w, const struct cf__map *map,
                                                 const uint8_t *p)
 {
@@ -352,13 +352,13 @@ static enum bbf_cf_method_result move_attribute(struct work *w, const struct cf_
     if (w->out.failed)
         return BBF_CF_METHOD_FULL; /* the caller sees `failed` */
     copy = w->out.data + at + 6;
-    /* HotSpot refuses a verified class with a malformed one of these: it has to go on doing so. */
+    /* HotSpot refuses a verified class if one of these is malformed: it must still refuse it. */
     if (cf__str_is(name, "LineNumberTable"))
         ok = cf__lines_move(map, copy, len);
     else if (cf__str_is(name, "LocalVariableTable") || cf__str_is(name, "LocalVariableTypeTable"))
         ok = cf__locals_move(map, copy, len);
     else if (cf__str_is(name, "StackMap") && !cf__cldc_move(map, copy, len))
-        memcpy(copy, p + 6, len); /* malformed, but nobody reads it */
+        memcpy(copy, p + 6, len); /* malformed, but HotSpot never reads it */
     else if (cf__str_is(name, "RuntimeVisibleTypeAnnotations") ||
              cf__str_is(name, "RuntimeInvisibleTypeAnnotations"))
         cf__annotations_move(map, copy, len);
@@ -407,7 +407,8 @@ static enum bbf_cf_method_result build(struct work *w, const struct method *m,
     uint8_t *p;
 
     if (map->to != NULL)
-        stack += m->site_stack; /* the depth at the site is unknown, but at most the old maximum */
+        stack +=
+            m->site_stack; /* the depth at the site is unknown; it is at most the old maximum */
     if (stack < m->entry_stack)
         stack = m->entry_stack; /* the stack is empty at entry */
     if (stack > UINT16_MAX)
@@ -543,7 +544,7 @@ static void methods_rewrite(struct work *w)
 
 /* ---- the class ---- */
 
-/* Append the field, if the class has none of that name. */
+/* Append the field, unless the class has a field of that name. */
 static enum bbf_cf_class_result field_add(struct work *w)
 {
     const struct bbf_cf_config *config = w->config;
@@ -576,7 +577,7 @@ static enum bbf_cf_class_result field_add(struct work *w)
     return BBF_CF_CHANGED;
 }
 
-/* Old bytes, appended constants and edits into one new class. */
+/* Make the new class of old bytes, appended constants and edits. */
 static enum bbf_cf_class_result class_finish(const struct work *w, uint8_t **out, size_t *out_len)
 {
     const struct edit *edits = (const struct edit *)(const void *)w->edits.data;
@@ -633,8 +634,8 @@ static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, siz
 }
 
 /*
- * A class of values (JEP 401): what its constructors may do before super() is a preview's matter
- * and changes until it is final. Other class files of previews are as they always were.
+ * A value class (JEP 401): the rules for its constructors before super() are a preview feature and
+ * may change. Other class files of previews have the usual rules.
  */
 static bool is_value_class(const struct cf__class *c)
 {

@@ -36,7 +36,7 @@ int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf
     return 0;
 }
 
-/* The constant at p, renamed or not, behind *out. */
+/* Append the constant at p, renamed or not, to *out. */
 static int put_renamed(struct cf__out *out, const uint8_t *p, uint32_t size,
                        const struct bbf_cf_rename *renames, size_t n_renames)
 {

@@ -24,10 +24,10 @@ enum {
     MULTIANEWARRAY = 197,
     GOTO_W = 200,
     JSR_W = 201,
-    PASSES = 8 /* backward jumps to code that nothing before them leads to; then it is left */
+    PASSES = 8 /* at most, for backward jumps to code that no earlier code leads to */
 };
 
-/* pops << 4 | pushes, in slots (JVMS 6.5); 0 for what asks the constant pool. */
+/* pops << 4 | pushes, in slots (JVMS 6.5); 0 for instructions that depend on the constant pool. */
 static const uint8_t effects[256] = {
     /* clang-format off */
     /*   0 */ 0x00,0x01,0x01,0x01,0x01,0x01,0x01,0x01,0x01,0x02,0x02,0x01,0x01,0x01,0x02,0x02,
@@ -50,12 +50,12 @@ static const uint8_t effects[256] = {
 struct walk {
     const struct bbf_cf_code *code;
     uint16_t *depth; /* 1 + the depth before the instruction at pc; 0: unknown */
-    bool flows;      /* no frames: jumps tell the depth where they go */
-    bool again;      /* a jump told it of code that was passed over */
+    bool flows;      /* no frames: jumps set the depth of their targets */
+    bool again;      /* a jump set the depth of code that this pass had skipped */
     bool deep, dangling;
 };
 
-/* Behind the field type or V at p; NULL: malformed. *slots grows by what it takes. */
+/* The end of the field type or V at p; NULL: malformed. Adds its slots to *slots. */
 static const char *type_skip(const char *p, const char *end, unsigned *slots)
 {
     const char *first = p;
@@ -86,7 +86,7 @@ static bool member_descriptor(const struct cf__class *c, uint32_t index, struct 
     return type != NULL && cf__pool_utf8(c, cf__u2(type + 3), d) && d->len > 0;
 }
 
-/* An instruction on a field, or an invoke. */
+/* The effect of an instruction on a field, or of an invoke. */
 static bool member_effect(const struct cf__class *c, uint8_t opcode, uint32_t index, unsigned *pops,
                           unsigned *pushes)
 {
@@ -117,7 +117,7 @@ static bool member_effect(const struct cf__class *c, uint8_t opcode, uint32_t in
     return p < end && type_skip(p + 1, end, pushes) != NULL;
 }
 
-/* Has the instruction an index into the constant pool, and which? */
+/* Does the instruction have an index into the constant pool, and which? */
 static bool pool_index(const uint8_t *p, uint32_t *index)
 {
     uint8_t opcode = *p;
@@ -134,7 +134,7 @@ static bool pool_index(const uint8_t *p, uint32_t *index)
     return true;
 }
 
-/* What the instruction at p pops and pushes; false: its constant is not what it has to be. */
+/* The slots that the instruction at p pops and pushes. False: its constant has the wrong type. */
 static bool effect_of(struct walk *w, const uint8_t *p, unsigned *pops, unsigned *pushes)
 {
     uint8_t opcode = *p == CF__WIDE ? p[1] : *p;
@@ -170,7 +170,7 @@ static void lead_to(struct walk *w, uint32_t from, int64_t offset, uint32_t dept
         w->again = true;
 }
 
-/* The depth goes where the instruction at pc, `len` long, jumps. */
+/* Carry the depth to the targets of the instruction at pc, `len` bytes long. */
 static void lead_on(struct walk *w, uint32_t pc, uint32_t len, uint32_t depth)
 {
     const uint8_t *c = w->code->code;
@@ -182,7 +182,7 @@ static void lead_on(struct walk *w, uint32_t pc, uint32_t len, uint32_t depth)
         lead_to(w, pc, cf__s4(c + pc + 1), depth);
     } else if (cf__opcodes[c[pc]] & CF__SWITCH) {
         step = c[pc] == CF__TABLESWITCH ? 4 : 8;
-        table = base + 12; /* behind low and high, or behind npairs and the first match */
+        table = base + 12; /* after low and high, or after npairs and the first match */
         lead_to(w, pc, cf__s4(c + base), depth);
         for (; table < pc + len; table += step)
             lead_to(w, pc, cf__s4(c + table), depth);
@@ -191,7 +191,7 @@ static void lead_on(struct walk *w, uint32_t pc, uint32_t len, uint32_t depth)
 
 /* ---- one pass ---- */
 
-/* Does nothing go on to the next instruction? (Behind a jsr it does at another depth, maybe.) */
+/* Does the instruction never continue with the next one? (After a jsr it may, at another depth.) */
 static bool ends_here(uint8_t opcode)
 {
     return opcode == GOTO || opcode == GOTO_W || opcode == JSR || opcode == JSR_W ||
@@ -212,7 +212,7 @@ static void pass(struct walk *w)
         len = cf__insn_length(code->code, code->len, pc);
         if (w->depth[pc] != 0)
             at = w->depth[pc];
-        else if (w->flows) /* what is told first holds */
+        else if (w->flows) /* the first known depth is kept */
             w->depth[pc] = (uint16_t)at;
         if (!effect_of(w, p, &pops, &pushes) || at <= pops) {
             at = 0; /* unknown, or refused: a wrong constant, an empty stack */
@@ -250,7 +250,7 @@ enum cf__stack_result cf__stack_check(const struct bbf_cf_code *code, uint16_t *
     framed = cf__frames_depths(code, depth, &deepest, &w.dangling);
     w.flows = !framed && code->owner->major <= CF__MAJOR_FRAMES;
     if (deepest == 0 && code->n_exceptions > 0)
-        deepest = 1; /* the exception: a verifier may not ask where the handler pops it at once */
+        deepest = 1; /* the exception; a verifier may not check it if the handler pops it at once */
     w.deep = deepest > code->max_stack;
     handlers(&w);
     if (depth[0] == 0 || w.flows)
