@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read the decimal digits at *text and move *text behind them. Errors: BBF_EINVAL (no digit there),
+/* Read the decimal digits at *text and move *text past them. Errors: BBF_EINVAL (no digit there),
  * BBF_ERANGE (more than 64 bits; *text has moved). */
 int bbf_parse_digits(const char **text, uint64_t *value);
 
-/* Exactly, in the form bbf_parse_size() reads: "256M", "4095". Returns `to`. */
+/* Format the exact size as bbf_parse_size() reads it: "256M", "4095". Returns `to`. */
 const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size);
 
 #endif
