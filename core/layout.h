@@ -54,7 +54,7 @@
     /* reserved records: 0 means "never seen", IGN and NEVER are handles without a life */         \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \
-    /* marks on a pooled object of the application that has no life (docs/adr/0034): the object is \
+    /* marks on a pooled object of the application without a life (docs/adr/0034): it is           \
      */                                                                                            \
     XX(RECORD_ENDING, 3)         /* in deallocate() */                                             \
     XX(RECORD_RETURNED, 4)       /* in deallocate(), and its count is back already */              \

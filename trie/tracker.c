@@ -10,7 +10,7 @@
 #include "core/err.h"
 #include "trie/section.h"
 
-/* Small tables that are always writable; never unmapped either. */
+/* Small tables that are always writable, and also never unmapped. */
 static void *map_writable(size_t size)
 {
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -20,8 +20,8 @@ static void *map_writable(size_t size)
 
 enum { RECORDS = 1 << 24, TOMBS = 1 << 20 };
 
-/* Address space that we may take. Under RLIMIT_AS it is a quarter: we come before the Java heap,
- * which must find room. */
+/* The address space that we may take. Under RLIMIT_AS it is a quarter, because we reserve it before
+ * the Java heap, which needs room as well. */
 static uint64_t address_space(void)
 {
     struct rlimit limit;
@@ -30,8 +30,8 @@ static uint64_t address_space(void)
     return limit.rlim_cur / 4;
 }
 
-/* BBF_ARENAS id ranges if there is `room` for them and for what else we reserve, and the kernel
- * agrees; at least two. */
+/* Reserve BBF_ARENAS id ranges if there is `room` for them and the other reservations, and the
+ * kernel allows it; at least two. */
 static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
 {
     const uint64_t others =
@@ -49,7 +49,7 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
                     t->arenas = arenas;
                     return BBF_OK;
                 }
-                munmap(t->ended.base, t->ended.size); /* nobody has its address yet */
+                munmap(t->ended.base, t->ended.size); /* no thread has its address yet */
                 t->ended.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);
@@ -59,7 +59,7 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
     return BBF_ENOMEM;
 }
 
-/* Of the draws for sample=. */
+/* A seed for the draws of sample=. */
 static void seed(struct bbf_tracker *t)
 {
     uint64_t random = 0;
@@ -86,8 +86,7 @@ static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, c
     }
 }
 
-/* Records below FIRST_RECORD stand for no life: their generations match no handle that could step.
- */
+/* Records below FIRST_RECORD have no life: their generations match no handle that could step. */
 static void init_reserved_records(struct bbf_tracker *t)
 {
     struct bbf_record *none = bbf_record_at(t, 0);
@@ -96,15 +95,15 @@ static void init_reserved_records(struct bbf_tracker *t)
     atomic_init(&none->refs, BBF_WORD(UINT32_MAX, 0));
     atomic_init(&none->size, BBF_WORD(UINT32_MAX, 0));
     for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++) {
-        /* They stand nowhere, as what is closed, so that a step ends without a call; but for two
-         * where the next step opens a life. */
+        /* Like closed records they have no node, so a step ends without a call; except for two, at
+         * which the next step opens a life. */
         bool opens = r == BBF_L_RECORD_COUNTED || r == BBF_L_RECORD_AGAIN;
         atomic_init(&bbf_record_at(t, r)->path, BBF_WORD(opens ? 0 : UINT32_MAX, BBF_L_NODE_NONE));
         atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
     }
 }
 
-/* What was reserved, when not all of it could be: nobody has an address yet, and the Java heap may
+/* Unmap the reservations if one of them failed: no thread has an address yet, and the Java heap may
  * need the space. */
 static void give_back(struct bbf_tracker *t)
 {
@@ -140,7 +139,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->after.step = 384 << 10; /* of as many records as 1 MiB holds */
+    t->after.step = 384 << 10; /* of the number of records in 1 MiB */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);
@@ -159,7 +158,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     return BBF_OK;
 }
 
-/* A raised limit opens nodes that had been closed by it; a lowered one closes from now on. */
+/* A raised limit reopens the nodes that it had closed; a lowered one closes nodes from now on. */
 static void reflag_nodes(struct bbf_tracker *t)
 {
     uint32_t end = atomic_load(&t->next_node);
@@ -191,7 +190,8 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
         reflag_nodes(t);
 }
 
-/* The short way's table, after a change of what decides besides the site: the flags come first. */
+/* Update the table of the shim's short path after a change of the settings that decide beside the
+ * site. The flags were changed first. */
 static void refresh_roots(struct bbf_tracker *t)
 {
     uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
@@ -201,7 +201,7 @@ static void refresh_roots(struct bbf_tracker *t)
             continue; /* then the other table has none either */
         bool fast = root >> BBF_L_ARENA_SHIFT == arena && bbf_node_is_fast(t, id);
         atomic_store(&t->roots[id], fast ? root : BBF_L_NODE_NONE);
-        if (fast && !bbf_node_is_fast(t, id)) /* another thread turns tracking off */
+        if (fast && !bbf_node_is_fast(t, id)) /* another thread is turning tracking off */
             atomic_store(&t->roots[id], BBF_L_NODE_NONE);
     }
 }
@@ -233,7 +233,7 @@ void bbf_tracker_resume(struct bbf_tracker *t)
     set_flag(t, BBF_L_SHARED_PAUSED, false);
 }
 
-/* The index of a rate, or of a free one for it; RATES: there is none. */
+/* The index of a rate, or a free index for it; RATES: there is none. */
 static uint32_t rate_of(const struct bbf_tracker *t, uint32_t n)
 {
     uint32_t rate = 0;
