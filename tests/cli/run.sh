@@ -365,7 +365,7 @@ done
 kill -CONT "$usual"
 check usual-list 0 "*$usual  com.example.Usual  $work/run/bbflow-*/$usual.sock*" '' list
 
-# A killed JVM: its socket stays behind, nobody answers.
+# A killed JVM: its socket stays behind without a listener.
 {
     kill -9 "$usual"
     wait "$usual"
@@ -451,7 +451,7 @@ heard tcp-event-probe-bytes 'hello 42545232' "16 $other" '1 x' 15
 check tcp-event-no-probe 5 '' "bbflow: $v2, asked for 'x': the agent refused to reconnect to 7" \
     event "$v2" x --probe 7
 check tcp-event-no-name 2 '' "bbflow: event needs a target and a name, as: bbflow event $v2 help" event "$v2"
-check tcp-nobody 3 '' 'bbflow: localhost:1: nobody listens on port 1' tree localhost:1
+check tcp-nobody 3 '' 'bbflow: localhost:1: no process listens on port 1' tree localhost:1
 check tcp-no-snapshot 1 '' "bbflow: $v2 sent a snapshot that cannot be read: *" tree "$v2"
 
 # v1: at once when it is asked for, else after the silence that follows BTR2.

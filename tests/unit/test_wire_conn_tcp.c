@@ -289,7 +289,7 @@ static void where_nobody_listens(void **state)
     tcp_stop(&stub);
     struct bbf_conn_config config = tcp_config(&stub, BBF_PROTOCOL_AUTO, NULL);
     assert_int_equal(bbf_conn_open(&conn, &config, why, sizeof why), BBF_ENOTFOUND);
-    assert_non_null(strstr(why, "nobody listens on port"));
+    assert_non_null(strstr(why, "no process listens on port"));
     config.host = "no.such.host.invalid";
     assert_int_equal(bbf_conn_open(&conn, &config, why, sizeof why), BBF_ENOTFOUND);
 }

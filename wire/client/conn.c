@@ -36,7 +36,7 @@ int64_t bbf_conn_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* With a stop_fd: without a limit, BBF_EMORE when that can be read. */
+/* With a stop_fd: no time-out; BBF_EMORE once it can be read. */
 static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why, size_t why_size)
 {
     struct pollfd p[2] = {{.fd = conn->fd, .events = events}, {.fd = stop_fd, .events = POLLIN}};
@@ -56,7 +56,7 @@ static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why,
     }
 }
 
-/* The list is used up. */
+/* Send all pieces. Consumes the list. */
 static int send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, char *why,
                        size_t why_size)
 {
@@ -92,7 +92,7 @@ int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char 
     return send_pieces(conn, &all, 1, why, why_size);
 }
 
-/* At least one byte more in conn->in. */
+/* Receive at least one more byte into conn->in. */
 static int receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t why_size)
 {
     if (conn->pos > 0) {
@@ -202,7 +202,7 @@ static int decode(struct bbf_conn *conn, struct bbf_command *out, size_t len, si
     return bbf_command_decode(out, in, len, used, &bbf_wire_client_limits, reason);
 }
 
-/* Is the answer still one that ends? `more` bytes of it are not yet counted. */
+/* Is the answer within the limits of size and time? `more` bytes of it are not yet counted. */
 static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t why_size)
 {
     uint64_t bytes = conn->answered + more;
@@ -222,7 +222,7 @@ static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t 
     return BBF_OK;
 }
 
-/* What the command takes: as it came, or inflated. */
+/* The size of the command: received or inflated, the larger. */
 static uint64_t size_of(const struct bbf_command *command, size_t used)
 {
     return command->text[0].len > used ? command->text[0].len : used;
