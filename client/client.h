@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/client.h - what the files of the bbflow command share: the request that main.c reads from
- * the command line, the exit codes (design.md: names and formats), and the way a failure is said.
+ * client/client.h - shared by all files of the bbflow command: the request that main.c reads from
+ * the command line, the exit codes (design.md: names and formats), and the way to report a failure.
  *
  * A verb is a function of a request that returns an exit code; results go to stdout, everything
  * else to stderr, each message as "bbflow: THING, PLACE, REMEDY". Threads: one.
@@ -19,7 +19,7 @@ enum bbf_exit {
     BBF_EXIT_USAGE = 2,
     BBF_EXIT_TARGET = 3, /* no or several targets */
     BBF_EXIT_PERMISSION = 4,
-    BBF_EXIT_REFUSED = 5 /* the agent said no */
+    BBF_EXIT_REFUSED = 5 /* the agent refused */
 };
 
 enum bbf_color { BBF_COLOR_AUTO, BBF_COLOR_ALWAYS, BBF_COLOR_NEVER };
@@ -34,7 +34,7 @@ struct bbf_command_line {
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
     const char *agent;  /* --agent: libbbflow.so */
-    const char *probe;  /* --probe: of another class than ours */
+    const char *probe;  /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */
     unsigned compress;     /* --compress: bytes, 0 = no */
@@ -49,10 +49,10 @@ struct bbf_command_line {
     bool nodes;
 };
 
-/* Print "bbflow: " and the message to stderr; return `exit_code`. Lines end only where `format` has
- * a line end: each %s is a value, which is made safe (bbf_safe_printf()). */
+/* Print "bbflow: " and the message to stderr; return `exit_code`. Only `format` can end a line:
+ * each %s is a value, which is made safe (bbf_safe_printf()). */
 int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The exit code that stands for a BBF_E… of a conversation with an agent. */
+/* The exit code for a BBF_E… of a conversation with an agent. */
 int bbf_exit_of(int err);
 
 #endif

@@ -49,7 +49,7 @@ static int to_file(void *ctx, const char *data, size_t len)
     return fwrite(data, 1, len, ctx) == len ? 0 : -1;
 }
 
-/* What becomes of a text: as it is, made safe, or laid out as well. */
+/* The treatment of a text: unchanged, made safe, or also laid out. */
 enum manner { EXACT, SAFE, LINES };
 
 /* Append it to `piece`. */
@@ -143,7 +143,7 @@ int bbf_output_lines(struct bbf_buf *text, bool exact)
         return BBF_EXIT_OK;
     (void)put_out(text->data, len, exact);
     if (broken && !exact)
-        (void)put_out("\n", 1, false); /* what follows is laid out as a line, so it has to be one */
+        (void)put_out("\n", 1, false); /* the rest is laid out as a line, so it must begin one */
     memmove(text->data, text->data + len, text->len - len);
     text->len -= len;
     return bbf_output_flush();
@@ -174,7 +174,7 @@ void bbf_vnote(const char *prefix, const char *format, va_list args)
 {
     struct bbf_buf line = BBF_BUF_INIT;
 
-    fflush(stdout); /* the message comes after what is already said */
+    fflush(stdout); /* print the message after all earlier output */
     bbf_buf_str(&line, prefix);
     bbf_safe_vprintf(&line, BBF_SAFE_VALUE, format, args);
     bbf_buf_char(&line, '\n');

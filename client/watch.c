@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/watch.c - the commands that show whatever an agent sends, ours or a stock BTrace agent's:
- * watch, event, list host:port (client/verbs.h).
+ * client/watch.c - the commands that show everything that an agent sends, be it bbflow's or a stock
+ * BTrace agent: watch, event, list host:port (client/verbs.h).
  */
 #include "client/verbs.h"
 
@@ -26,13 +26,13 @@
 enum {
     WHY = 512,
     GOODBYE_MS = 2000,
-    ASK_MS = 10000,      /* between two questions to an agent that says nothing */
+    ASK_MS = 10000,      /* between two questions to a silent agent */
     PATIENCE_MS = 60000, /* for its answer */
     ENDING_MS = 3000,    /* for a JVM to end after its agent has */
     PAUSE_MS = 50
 };
 
-/* Has the reader of our stdout gone (| head -1)? */
+/* Has the reader of stdout gone (| head -1)? */
 static bool is_unread(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
@@ -40,7 +40,7 @@ static bool is_unread(void)
     return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-/* What was shown so far goes out. */
+/* Write the text so far to stdout. */
 static int put_out(struct bbf_buf *text)
 {
     int rc = bbf_output_write(NULL, text);
@@ -84,7 +84,7 @@ struct shown {
     int exit_code;
 };
 
-/* What was shown goes out; after a failure it is dropped. */
+/* Write the text to stdout; after a failure drop it. */
 static void put_lines(void *ctx, struct bbf_buf *out)
 {
     struct shown *shown = ctx;
@@ -109,7 +109,7 @@ static void show_answer(void *ctx, const struct bbf_command *command)
         shown->exit_code = bbf_output_lines(&shown->text, shown->exact);
 }
 
-/* The words of the question, as one. */
+/* Join the words of the question. */
 static void join(const struct bbf_command_line *request, struct bbf_buf *name)
 {
     for (size_t i = 0; i < request->n_params; i++) {
@@ -152,14 +152,15 @@ int bbf_verb_event(const struct bbf_command_line *request)
 
 /* ---- The live stream ------------------------------------------------------------------------- */
 
-/* What can end the stream, or is to be looked at, beside the connection: signals, a closed stdout,
- * and a timer for the question whether the agent is still there. One descriptor has all of them. */
+/* All events beside the connection: signals, a closed stdout, and a timer for the test whether the
+ * agent is still alive. One descriptor has all of them. */
 struct ears {
     int all, signals, timer; /* epoll, signalfd, timerfd */
     unsigned every_ms, patience_ms;
-    int64_t asked_ms; /* when the agent was asked and has not spoken since; 0: it was not */
-    unsigned pending; /* questions that it has not answered yet, whatever else it said */
-    sigset_t before;  /* the mask to go back to */
+    int64_t
+        asked_ms; /* time of a question after which the agent sent nothing; 0: no such question */
+    unsigned pending; /* questions without an answer yet, whatever else it sent */
+    sigset_t before;  /* the mask to restore */
 };
 
 enum heard { NOTHING, ENOUGH, LOOK };
@@ -194,8 +195,8 @@ static int open_ears(struct ears *ears, const struct bbf_command_line *request)
         timerfd_settime(ears->timer, 0, &every, NULL) != 0 ||
         !listen_to(ears, ears->signals, EPOLLIN) || !listen_to(ears, ears->timer, EPOLLIN))
         return errno;
-    /* No events: errors and hang-ups come all the same. A plain file is refused, and never closes.
-     */
+    /* No events are requested: errors and hang-ups come anyway. epoll refuses a plain file, which
+     * never closes. */
     (void)listen_to(ears, STDOUT_FILENO, 0);
     return 0;
 }
@@ -206,7 +207,7 @@ static void close_ears(struct ears *ears)
 
     while (ears->signals >= 0 && read(ears->signals, &taken, sizeof taken) > 0)
         continue;
-    sigprocmask(SIG_SETMASK, &ears->before, NULL); /* a second one ends us at once */
+    sigprocmask(SIG_SETMASK, &ears->before, NULL); /* a second signal ends the process at once */
     for (int *fd = (int[]){ears->all, ears->signals, ears->timer, -1}; *fd >= 0; fd++)
         close(*fd);
 }
@@ -231,7 +232,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
+/* Test whether the agent is still alive: send LIST_PROBES to bbflow's agent; its answer is not
+ * shown. */
 static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                 const char *who)
 {
@@ -239,12 +241,12 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
     char why[WHY] = "";
 
     if (request->probe != NULL)
-        return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
+        return BBF_EXIT_OK; /* a stock agent: TCP's own check must suffice */
     if (ears->asked_ms == 0) {
         int rc = bbf_conn_send(conn, &probes, why, sizeof why);
         ears->asked_ms = now_ms();
         ears->pending += rc == BBF_OK;
-        /* Closed: what is still to be read comes first, then the end. */
+        /* Closed: read the remaining data first, then end. */
         return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
                                                  : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
@@ -254,7 +256,7 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
     return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);
 }
 
-/* The agent closed the connection: which end is it? */
+/* The agent closed the connection: find out why. */
 static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *request,
                    const char *who)
 {
@@ -262,7 +264,7 @@ static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *r
     struct bbf_agents agents;
     bool there = false;
 
-    /* The agent goes first, then the JVM. */
+    /* The agent ends first, then the JVM. */
     for (unsigned waited = 0; pid != 0 && waited < ENDING_MS; waited += PAUSE_MS) {
         if (bbf_proc_has_ended(pid)) {
             (void)bbf_fail(BBF_EXIT_OK, "%s has ended, and the stream with it", who);
@@ -288,7 +290,8 @@ static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *r
     return BBF_EXIT_OK;
 }
 
-/* The answer to a question of look(), which is not shown: lines of the stream may come first. */
+/* Is it the answer to a question of look(), which is not shown? Lines of the stream may come
+ * first. */
 static bool is_answer(const struct bbf_command *command, struct ears *ears)
 {
     if (command->type != BBF_CMD_LIST_PROBES || ears->pending == 0)
@@ -316,7 +319,7 @@ static int take(const struct bbf_command *command, struct ears *ears, struct bbf
     if (is_answer(command, ears))
         return BBF_EXIT_OK;
     bbf_show_to(&(struct bbf_show_to){text, put_piece, &exit_code}, command);
-    put_piece(&exit_code, text); /* unread: the next look at the ears ends it */
+    put_piece(&exit_code, text); /* unread: the next check of the events ends the stream */
     if (command->type == BBF_CMD_EXIT && command->number[0] != 0)
         exit_code =
             bbf_fail(BBF_EXIT_FAILED, "%s ended the stream with %d", who, (int)command->number[0]);
@@ -324,7 +327,7 @@ static int take(const struct bbf_command *command, struct ears *ears, struct bbf
     return exit_code;
 }
 
-/* Until the signal, the end of the stream, or a closed stdout. */
+/* Run until a signal, the end of the stream, or a closed stdout. */
 static int follow(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                   const char *who, bool *over)
 {
@@ -357,8 +360,8 @@ static int follow(struct bbf_conn *conn, const struct bbf_command_line *request,
     return exit_code;
 }
 
-/* DISCONNECT, and what still comes before its answer. The tracker goes on; so whatever goes wrong
- * here is no failure of what was shown. */
+/* Send DISCONNECT, and show what arrives before its answer. The tracker keeps running, so an error
+ * here is not a failure of the command. */
 static int leave(struct bbf_conn *conn, struct ears *ears)
 {
     struct bbf_buf text = BBF_BUF_INIT;
