@@ -407,7 +407,7 @@ int bbf_verb_watch(const struct bbf_command_line *request)
     if (cause != 0) {
         exit_code = bbf_fail(BBF_EXIT_FAILED, "cannot wait for the stream: %s", strerror(cause));
     } else {
-        bbf_note("following %s; Ctrl-C ends it, and the tracker goes on", who);
+        bbf_note("following %s; Ctrl-C ends it, and the agent keeps running", who);
         exit_code = follow(conn, request, &ears, who, &over);
     }
     bool leaves = cause == 0 && !over && exit_code == BBF_EXIT_OK;

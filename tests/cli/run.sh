@@ -538,7 +538,7 @@ check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed th
     watch "$quits" --protocol 2
 : >"$work/err"
 watch watch-hup-2 0 HUP "$v1" --protocol 1
-same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the tracker goes on")
+same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the agent keeps running")
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]

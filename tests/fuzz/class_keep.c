@@ -152,7 +152,8 @@ static bool keep_goto_next(struct cm_work *x)
     return true;
 }
 
-/* Behind what never goes on: code that nobody reaches, with a frame, which leaves or loops. */
+/* After an instruction that never continues: unreachable code with a frame, which leaves or
+ * loops. */
 static bool keep_dead_code(struct cm_work *x)
 {
     struct cm_insn *i = cm_insn_of(x, OP_GOTO, CF__RETURN), *dead;
@@ -230,7 +231,7 @@ static bool keep_frame_form(struct cm_work *x)
     return true;
 }
 
-/* A local that a frame forgets: valid if nobody loads it afterwards. */
+/* A local that a frame drops: valid if no later instruction loads it. */
 static bool keep_frame_forgets(struct cm_work *x)
 {
     struct cm_frame *f = cm_frame_any(x);
@@ -261,7 +262,7 @@ static bool keep_handler(struct cm_work *x)
         code->handlers = h = cm_open(code->handlers, &code->n_handlers, at, 1, sizeof *h);
         h[at] = h[at + 1];
         return true;
-    case 2: /* in two, if the place lies inside */
+    case 2: /* in two, if the place is inside */
         code->handlers = h = cm_open(code->handlers, &code->n_handlers, at, 1, sizeof *h);
         h[at] = h[at + 1];
         h[at].end = h[at + 1].start = ref;
@@ -383,7 +384,7 @@ static bool keep_value(struct cm_work *x)
     return true;
 }
 
-/* Constants that nobody uses; rarely so many that there is no room for ours. */
+/* Unused constants; rarely enough to leave no room for the rewriter's. */
 static bool keep_pool_pad(struct cm_work *x)
 {
     uint32_t n = cm_draw(x, 200) == 0 ? 65535 - cm_draw(x, 60) : x->c->n_pool + 1 + cm_draw(x, 300);

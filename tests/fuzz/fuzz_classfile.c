@@ -5,7 +5,7 @@
  *   - the input stays as it is; a refusal has no output;
  *   - an output parses again, with the same members;
  *   - a method whose code could be walked before can be walked afterwards, jumps and exception
- *     handlers included, and its frames lie at instructions;
+ *     handlers included, and its frames are at instructions;
  *   - max_stack is enough afterwards exactly if it was before;
  *   - what is not instrumented is the same, byte for byte;
  *   - the same input gives the same output again;
@@ -157,7 +157,7 @@ static int walk(const struct cf__class *c, const struct cf__member *member,
     return ok ? 2 : 1;
 }
 
-/* The same bytes, of two files that lie side by side? */
+/* Are the bytes of two files equal? */
 static bool equal(const struct cf__class *a, uint32_t a_at, const struct cf__class *b,
                   uint32_t b_at, uint32_t len)
 {

@@ -139,7 +139,7 @@ static struct bbf_buf come(void)
     return text;
 }
 
-/* As after so many seconds as every place needs for its turn. */
+/* As after the seconds that every place needs for its turn. */
 static void let_all_be_told(void)
 {
     for (int i = 0; i < PLACES / LINES + 1; i++) {

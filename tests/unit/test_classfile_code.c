@@ -117,7 +117,7 @@ static void branch_to_0_does_not_enter_again(void **state)
     result_free(&r);
 }
 
-/* T: who jumps to an areturn runs the exit call, too. */
+/* T: a jump to an areturn also runs the exit call. */
 static void jump_to_areturn_lands_before_the_exit_call(void **state)
 {
     static const uint8_t code[] = {ALOAD_0, GOTO, 0, 4, ACONST_NULL, ARETURN};

@@ -1,7 +1,7 @@
 /* link: bbf_render bbf_trie bbf_core */
 /*
- * bbflow-snapshot/1: what is written is read back as it was, and a document that is none, ends too
- * early or does not add up is refused with the place and the reason.
+ * bbflow-snapshot/1: a written document is read back unchanged; one that is not a snapshot, ends
+ * too early or does not add up is refused with the place and the reason.
  */
 #include "core/buf.h"
 #include "core/err.h"

@@ -1,7 +1,7 @@
 /* link: bbf_wire bbf_core */
 /*
  * The client's end: against the real server, and against peers that are something else, silent,
- * gone or wrong. Also the Python client of docs/protocol.md, as it stands there.
+ * gone or wrong. Also the Python client of docs/protocol.md, unchanged.
  */
 #include "tests/unit/wire_peer.h"
 
@@ -403,7 +403,7 @@ static void where_nobody_answers(void **state)
     assert_int_equal(open_unix(&conn, longer, 100), BBF_EIO);
 }
 
-/* A full backlog: connect would block, and we wait no longer than we were told to. */
+/* A full backlog: connect would block, and we wait no longer than the time-out. */
 static void a_peer_that_accepts_nobody_times_out(void **state)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
