@@ -239,7 +239,7 @@ static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
     if (weak == 0)
         return false;
     bool gone = weak > BBF_STILL_STRONG && heap->collected(heap->ctx, weak);
-    /* Acquire, and after the test of the weak reference: invariant 3. */
+    /* Acquire, and after the question: invariant 3. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     bool closed = (life & BBF_L_STATE) == BBF_L_CLOSED, sticky = (life & BBF_L_STICKY) != 0;
     if (closed && !sticky) {
