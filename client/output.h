@@ -30,12 +30,4 @@ int bbf_output_lines(struct bbf_buf *text, bool exact);
 /* Flush stdout; a full disk or a closed pipe is reported as a failure. */
 int bbf_output_flush(void);
 
-/* Print a line to stdout; each %s is a value and cannot end it (bbf_safe_printf()). */
-void bbf_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same to stderr. To report a failure, use bbf_fail() (client.h). */
-void bbf_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Print bbflow's own lines to stderr. */
-void bbf_note_lines(const struct bbf_buf *text);
-void bbf_vnote(const char *prefix, const char *format, va_list args);
-
 #endif

@@ -8,10 +8,19 @@
 #ifndef BBF_CLIENT_SCREEN_H
 #define BBF_CLIENT_SCREEN_H
 
-#include "client/client.h"
+#include <stdbool.h>
+
 #include "client/layout.h"
 
-/* The width of a terminal that reports no size, and the smallest width for layout. Columns. */
+enum bbf_color { BBF_COLOR_AUTO, BBF_COLOR_ALWAYS, BBF_COLOR_NEVER };
+
+/* --color, --ascii, --wide. */
+struct bbf_screen_flags {
+    enum bbf_color color;
+    bool ascii, wide;
+};
+
+/* A terminal without a size of its own, and the narrowest that is laid out for. Columns. */
 enum { BBF_SCREEN_COLUMNS = 80, BBF_SCREEN_LEAST = 20 };
 
 struct bbf_screen {
@@ -22,8 +31,8 @@ struct bbf_screen {
 
 /* Set the locale's character set; the first call in main(). */
 void bbf_screen_init(void);
-/* Apply the flags; before this call the environment alone decides. */
-void bbf_screen_set(const struct bbf_command_line *request);
+/* What the flags say; before it stdout and stderr are as the environment has them. */
+void bbf_screen_set(const struct bbf_screen_flags *flags);
 
 const struct bbf_screen *bbf_screen_out(void);
 const struct bbf_screen *bbf_screen_err(void);

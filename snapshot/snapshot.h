@@ -170,15 +170,14 @@ struct bbf_snap_misuse {
 };
 
 /*
- * bbflow's own cost in an interval (agent/cost/overhead.h says how each part is measured).
- * Nanoseconds: `elapsed` time; processor time of the whole `process`; of the `agent` thread, with
- * the part of it spent in `scan`s after collections and in `report`s; of the `server` thread;
- * `rewrite`: elapsed time in which class files were changed, in any thread that loads classes.
- * Counts: classes `rewritten`; `lives` that were followed and the `steps` of their paths (lower
- * bounds where paths have loops); `passed_lives` that sampling left out, extrapolated from those
- * that it drew. Estimates: `native_calls` of the hooks into the agent and their time, and the time
- * of the `hooks` themselves. `overhead` is the sum of agent, server, rewriting in other threads,
- * and the estimates.
+ * What bbflow itself took in a stretch of time (agent/cost/account.h says how each is measured).
+ * Nanoseconds: `elapsed`; processor time of the whole `process`; of the `agent` thread, and what of
+ * that went into `scan`s after collections and into `report`s; of the `server` thread; `rewrite`:
+ * elapsed while class files were changed, in whatever thread loaded them. Counts: classes
+ * `rewritten`; `lives` that were followed and the `steps` of their paths (lower bounds where paths
+ * have loops), and the `passed_lives` that sampling left out, as those that it drew stand for them.
+ * Estimates: `native_calls` of the hooks into the agent and what they took, and what the `hooks`
+ * themselves took. `overhead` is the sum: agent, server, rewriting in other threads, estimates.
  */
 /* clang-format off */
 #define BBF_COST_COLUMNS(XX)                                                                       \

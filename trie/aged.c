@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trie/model.h"
+#include "trie/site.h"
+
 /* ---- lifetimes by root ---- */
 
 /* The site of a node's root. NULL: it has no root, or its id range was reset. */

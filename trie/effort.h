@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "trie/tracker.h"
+struct bbf_tracker;
 
 /*
  * Counts since the current range of nodes began (`reset nodes` begins a new one). `lives`:

@@ -12,12 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trie/tracker.h"
+struct bbf_tracker;
 
 /* Make the table writable (charged to `memory`) and set the flag for the shim. False at the limit:
  * buffers without the field are then counted as dropped. */
 bool bbf_map_open(struct bbf_tracker *t);
-/* Remove the entry of a record's life, if it has one. Call it before the record is freed. */
+bool bbf_map_is_open(const struct bbf_tracker *t); /* any thread */
+/* Take the entry of a record's life out, if it has one. Before the record is given back. */
 void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation);
 
 #endif

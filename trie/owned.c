@@ -4,7 +4,9 @@
  * collected unreleased, by pool and memory. No reset changes these numbers, because none changes
  * Netty's counters.
  */
-#include "trie/tracker.h"
+#include "trie/owned.h"
+
+#include "trie/model.h"
 
 /* The largest size class of the default chunk, 4 MiB; larger sizes are not rounded. */
 enum { LARGEST_CLASS = 4 << 20 };
