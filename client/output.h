@@ -3,7 +3,7 @@
  * client/output.h - the only way to stdout and stderr, and the choice of a report's file and
  * format. Nothing is printed in any other way, so all foreign text passes core/safe.h.
  *
- * Threads: one. Each returns an exit code and has said why when it is not 0.
+ * Threads: one. Each function returns an exit code; if it is not 0, it has printed the reason.
  */
 #ifndef BBF_CLIENT_OUTPUT_H
 #define BBF_CLIENT_OUTPUT_H

@@ -20,7 +20,7 @@ struct bbf_screen_flags {
     bool ascii, wide;
 };
 
-/* A terminal without a size of its own, and the narrowest that is laid out for. Columns. */
+/* The width of a terminal that reports no size, and the smallest width for layout. Columns. */
 enum { BBF_SCREEN_COLUMNS = 80, BBF_SCREEN_LEAST = 20 };
 
 struct bbf_screen {
@@ -31,7 +31,7 @@ struct bbf_screen {
 
 /* Set the locale's character set; the first call in main(). */
 void bbf_screen_init(void);
-/* What the flags say; before it stdout and stderr are as the environment has them. */
+/* Apply the flags; before this call the environment alone decides. */
 void bbf_screen_set(const struct bbf_screen_flags *flags);
 
 const struct bbf_screen *bbf_screen_out(void);

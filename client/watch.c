@@ -222,7 +222,8 @@ static enum heard hear(const struct ears *ears)
     return read(ears->timer, &times, sizeof times) == sizeof times ? LOOK : NOTHING;
 }
 
-/* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
+/* Test whether the agent is still alive: send LIST_PROBES to bbflow's agent; its answer is not
+ * shown. */
 static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                 const char *who)
 {

@@ -23,7 +23,7 @@ enum { BBF_PORT_OFF = 65536 };
 
 enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 
-/* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
+/* All current values. The struct owns its strings and pattern lists; NULL = not given. */
 struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
     struct bbf_patterns *exclude;

@@ -62,7 +62,7 @@ struct bbf_option_row {
     size_t offset, width; /* of the field in struct bbf_options */
     uint64_t min, max;
     uint64_t off;        /* TYPE_PORT: the value that "off" means, outside min..max */
-    const char *initial; /* read by the option's own parser; "" = none */
+    const char *initial; /* parsed like any value of the option; "" = none */
     const struct bbf_choice *choices;
     const char *argument;
     const char *help;

@@ -100,7 +100,7 @@ bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len
     uint8_t *out = NULL;
     size_t out_len;
     if (!c->is_jdk &&
-        !bbf_plan_is_never_followed(c->name.s, c->name.len)) /* nothing is planned or comes out */
+        !bbf_plan_is_never_followed(c->name.s, c->name.len)) /* this makes no plan and no output */
         (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
     return bbf_plan_has_hooks(c);
 }
@@ -299,7 +299,7 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
     if (n > 0 && c->skip_forwarders && p[n - 1].slot == list && adds_to(m, list))
-        n--; /* empty when it comes, or seen at the end of the call before */
+        n--; /* empty at the entry, or seen at the end of the previous call */
     if (n > 0) {
         uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                        BBF_MEM_UNKNOWN, false);
@@ -331,7 +331,8 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
 
 /* ---- direct memory that ran out ---- */
 
-/* Netty's error says it by being made; of the JDK's the method is asked that makes it. */
+/* For Netty, the constructor of its error gets the hook; for the JDK, the method that creates the
+ * error. */
 static bool is_oom_report(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
 {
     return c->reports_oom && same(m->name, c->is_jdk ? "reserveMemory" : "<init>");
@@ -429,7 +430,7 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
     if (c->skip_forwarders && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
-        return false; /* to look at it, as at a parameter */
+        return false; /* to check its class, as for a parameter */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 

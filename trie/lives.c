@@ -136,8 +136,8 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* ---- convert: strong slot -> weak reference ---- */
 
-/* The slot is left as it has to be for a converted life; false: it holds its object as before.
- * `mapped`: it goes on saying which object it is, weakly. */
+/* Change the slot for a converted life. False: it still holds its object. `mapped`: the slot keeps
+ * a weak reference to the object, so that the map can still find it. */
 static bool leave_slot(const struct bbf_jvm_refs *heap, uint32_t r, bool weakened, bool mapped)
 {
     return mapped ? weakened && heap->soften(heap->ctx, r) : heap->clear(heap->ctx, r);
@@ -190,7 +190,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
 
 /* ---- collect ---- */
 
-/* The record is ours and its object gone or closed: give it back (invariant 4). */
+/* Free the record: it is ours, and its object is gone or its life closed (invariant 4). */
 static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
                         uint32_t generation)
 {
@@ -234,8 +234,8 @@ static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
     return true;
 }
 
-/* After conversion: look at every record that has or had a weak reference. True: its life was found
- * dead. */
+/* After conversion: check a record that has or had a weak reference. True: its life was collected
+ * unreleased. */
 static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -315,8 +315,8 @@ static bool is_leak(const struct bbf_tracker *t, uint32_t r)
            (memory_of(t, r, generation_of(t, r)) & BBF_L_MEM_FOREIGN) == 0;
 }
 
-/* The life of `after` is retained by one that ended unreleased; once all that are held are known
- * `loss` says where the first that leaked is charged, else it is NULL. */
+/* Mark the life of `after` as retained by a life that ended unreleased. Once all held lives are
+ * known, `loss` says where the first leak that retains it is charged; before that it is NULL. */
 static void hold(struct bbf_record_extra *extra, uint32_t g, const struct bbf_record_extra *loss)
 {
     if (extra->held != g) {
@@ -331,7 +331,7 @@ static void hold(struct bbf_record_extra *extra, uint32_t g, const struct bbf_re
     }
 }
 
-/* The same for every life that this dead one was derived from. */
+/* The same for every life from which this dead life was derived. */
 static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
                            const struct bbf_record_extra *loss)
 {
@@ -341,7 +341,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
         uint64_t above = atomic_load(&bbf_record_at(t, r)->parent);
         /* After its parent was read: the check proves that the parent is that of generation g. */
         if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
-            return; /* the owner's life is over: released, with nothing left to hold */
+            return; /* the owner's life has ended: released, and nothing is left to hold */
         hold(bbf_extra_at(t, r), g, loss);
         parent = above;
     }
@@ -365,7 +365,7 @@ static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
                : 0;
 }
 
-/* What a lost composite loses is its components' memory, if that is of one kind. */
+/* The memory and loss of a lost composite are its components', if these are all of one kind. */
 static void mix(const struct bbf_tracker *t, struct bbf_record_extra *top, uint32_t r)
 {
     uint32_t g = generation_of(t, r);
@@ -408,9 +408,10 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
     }
 }
 
-/* The bytes belong to the first life derived from it that leaked, once (design.md: verdicts); if a
- * reset has forgotten that leak since, they are forgotten with it. A report multiplies them by the
- * leak's rate (sample=), and a component may have been drawn at another. */
+/* The bytes are charged once, to the first life derived from it that leaked (design.md: verdicts).
+ * If a reset has dropped that leak since, they are dropped as well. A report multiplies the bytes
+ * by the leak's rate (sample=), but a component may have been drawn at another rate; so they are
+ * scaled here. */
 static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_record_extra *extra,
                               uint32_t node, uint32_t bytes)
 {
@@ -492,12 +493,13 @@ static void find_held(struct bbf_tracker *t, uint32_t end)
         hold_components(t, end, true);
     }
     for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next)
-        if (bbf_extra_at(t, r)->leaked && is_held(t, r)) /* a component that outlived its owner */
+        if (bbf_extra_at(t, r)->leaked &&
+            is_held(t, r)) /* a component that was collected after its owner */
             hold_ancestors(t, r, bbf_extra_at(t, r));
 }
 
-/* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
- * anybody's: it is not looked at again. */
+/* End leaks before the lives that they hold, because these add their bytes to the leaks. Once a
+ * life has ended, any thread may take its record: it is not read again. */
 static void end_dead(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t end)
 {
     uint32_t held = 0, last = 0, next;

@@ -18,7 +18,7 @@ struct bbf_tracker;
  * buffers without the field are then counted as dropped. */
 bool bbf_map_open(struct bbf_tracker *t);
 bool bbf_map_is_open(const struct bbf_tracker *t); /* any thread */
-/* Take the entry of a record's life out, if it has one. Before the record is given back. */
+/* Remove the entry of a record's life, if it has one. Call it before the record is freed. */
 void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation);
 
 #endif

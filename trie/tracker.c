@@ -145,7 +145,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->extras.step = 384 << 10; /* of as many records as 1 MiB holds */
+    t->extras.step = 384 << 10; /* of the number of records in 1 MiB */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);

@@ -41,7 +41,7 @@ int bbf_token_make(struct bbf_token *token, const char *dir, char *why, size_t w
 void bbf_token_remove(const struct bbf_token *token);
 /* Overwrite the secret. */
 void bbf_token_wipe(struct bbf_token *token);
-/* Equal? In a time that depends on `len` alone. */
+/* Are they equal? The time depends only on `len`. */
 bool bbf_token_equal(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len);
 
 #endif

@@ -3,7 +3,7 @@
  * agent/boot/link.h - does this JVM have what the shim's classes refer to? HotSpot resolves a
  * reference when it is used first, which would be in an application's thread, in the middle of a
  * hook. So all of them are looked up before a class is defined: a JDK that has renamed one of its
- * internal methods gets one line that names it, and goes on as it was.
+ * internal methods gets one line that names it, and runs unchanged.
  *
  * Threads: no shared state.
  */

@@ -377,9 +377,9 @@ static uint64_t number(bool known, int64_t value)
 }
 
 /*
- * How many of Netty's allocations are released buffers in thread caches. Pinned bytes are without
- * those: where they are ours to the byte, the caches have whatever is more. Elsewhere it may as
- * well be buffers that we do not follow.
+ * How many of Netty's allocations are released buffers in thread caches. Pinned bytes do not
+ * include those: if they equal our bytes exactly, the surplus allocations are in the caches.
+ * Otherwise they may also be buffers that we do not follow.
  */
 static uint64_t cached(const struct bbf_snap_pool *row)
 {

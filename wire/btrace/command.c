@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/btrace-wire.md 3.4: none of these is hit by a real client. */
+/* docs/btrace-wire.md 3.4: no real client reaches one of these. */
 const struct bbf_wire_limits bbf_wire_server_limits = {
     .frame = (size_t)32 << 20,
     .string = (size_t)64 << 10,

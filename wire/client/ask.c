@@ -171,7 +171,7 @@ int bbf_conn_event(struct bbf_conn *conn, const char *name, struct bbf_buf *docu
 
     if (err == BBF_OK && document->failed)
         err = bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
-    /* An answer that is refused without an ERROR says why in its text. */
+    /* A refusal without an ERROR has its reason in the text. */
     if (err == BBF_OK && answer.failed)
         err =
             bbf_conn_fail(why, why_size, BBF_EREFUSED, "%s",
@@ -189,7 +189,7 @@ int bbf_conn_set(struct bbf_conn *conn, const struct bbf_entry *params, size_t n
     if (conn->over)
         return bbf_conn_fail(why, why_size, BBF_ECLOSED,
                              "this connection has had its conversation");
-    /* The encoder only reads; the struct serves both directions. */
+    /* The cast is safe: the encoder only reads, but the struct serves both directions. */
     command.entries = (struct bbf_entry *)(uintptr_t)params;
     int err = bbf_conn_send(conn, &command, why, why_size);
     if (err == BBF_OK)

@@ -49,7 +49,7 @@ int bbf_conn_send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, c
  * means that it can be read. */
 enum { BBF_CONN_NO_STOP = -1 };
 int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t why_size);
-/* At least `n` bytes from pos. BBF_ECLOSED, BBF_ETIMEOUT. */
+/* Receive until there are at least `n` bytes from pos. Errors: BBF_ECLOSED, BBF_ETIMEOUT. */
 int bbf_conn_await(struct bbf_conn *conn, size_t n, char *why, size_t why_size);
 
 #endif
