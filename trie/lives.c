@@ -190,7 +190,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
 
 /* ---- collect ---- */
 
-/* Free the record: it is ours, and its object is gone or its life closed (invariant 4). */
+/* Free the agent's record, whose object is gone or whose life is closed (invariant 4). */
 static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
                         uint32_t generation)
 {

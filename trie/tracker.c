@@ -54,7 +54,7 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
                     return BBF_OK;
                 }
                 munmap(t->released_counts.base,
-                       t->released_counts.size); /* nobody has its address yet */
+                       t->released_counts.size); /* no thread has its address yet */
                 t->released_counts.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);

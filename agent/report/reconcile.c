@@ -454,8 +454,9 @@ static int explain_lives(struct bbf_snap_reconciled *to, const struct bbf_snap_p
                          name, more, more == 1 ? " waits" : "s wait", caches);
     if (row->cached_ == BBF_NOT_TOLD && row->netty_bytes_ == BBF_NOT_TOLD)
         return add_cause(to,
-                         "%s: %" PRIu64 " buffers more in Netty's count, which has the released "
-                         "ones in %s too; this Netty does not say how many, so buffers are not "
+                         "%s: %" PRIu64
+                         " buffers more in Netty's count, which also has the released "
+                         "ones in %s; this Netty does not say how many, so buffers are not "
                          "compared",
                          name, more, caches);
     if (row->cached_ == BBF_NOT_TOLD)
@@ -511,7 +512,7 @@ static int add_causes(const struct reading *r, bool direct_only)
         err = add_cause(to, "heap buffers are not followed (trackDirectOnly): not compared");
     if (err == BBF_OK && r->moved > 0)
         err = add_cause(to,
-                        "the application went on: our own numbers changed by %" PRIu64
+                        "the application was running: our own numbers changed by %" PRIu64
                         " or more buffers while Netty's were read",
                         r->moved);
     if (to->sampled && err == BBF_OK)

@@ -146,7 +146,7 @@ static void a_wrong_document_is_refused_with_place_and_reason(void **state)
         const char *from, *to, *why;
         int err;
     } cases[] = {
-        {"{\"schema\"", "[\"schema\"", "at byte 0: '{' has to stand here", BBF_EFORMAT},
+        {"{\"schema\"", "[\"schema\"", "at byte 0: '{' is expected here", BBF_EFORMAT},
         {"bbflow-snapshot/1", "bbflow-snapshot/2", "schema: \"bbflow-snapshot/2\"; this bbflow",
          BBF_EVERSION},
         {"bbflow-snapshot/1", "other/1", "at byte 10: schema: not", BBF_EFORMAT},
@@ -186,7 +186,7 @@ static void a_wrong_document_is_refused_with_place_and_reason(void **state)
         {"\"nodes\":[", "\"nodes\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
          "nodes: nesting too deep", BBF_EFORMAT},
         {"]}\n", "]}\n}", "more text after the end", BBF_EFORMAT},
-        {"]}\n", "]\n", "the document ends after a member, where '}' has to stand: truncated?",
+        {"]}\n", "]\n", "the document ends after a member, where '}' is expected: truncated?",
          BBF_EFORMAT},
     };
     char why[200];

@@ -38,8 +38,8 @@ static int unix_failed(const char *path, char *why, size_t why_size)
     case ENOENT:
         return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: no such socket", path);
     case ECONNREFUSED:
-        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND,
-                             "%s: nobody answers (the process has ended)", path);
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: no answer (the process has ended)",
+                             path);
     case EACCES:
     case EPERM:
         return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
@@ -151,7 +151,7 @@ static int connect_tcp(struct bbf_conn *conn, const struct bbf_conn_config *conf
                              "use a tunnel (ssh -L), or --remote-token",
                              config->host);
     case ECONNREFUSED:
-        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "nobody listens on port %s",
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "no process listens on port %s",
                              config->port);
     case ETIMEDOUT:
         return bbf_conn_fail(why, why_size, BBF_ETIMEOUT, "not accepted within %u ms",

@@ -273,7 +273,7 @@ static int clear_stale(const char *path, char *why, size_t why_size)
     if (lstat(path, &st) != 0)
         return BBF_OK;
     if (!S_ISSOCK(st.st_mode)) {
-        snprintf(why, why_size, "%s: stands in the way and is no socket", path);
+        snprintf(why, why_size, "%s: exists and is not a socket", path);
         return BBF_EIO;
     }
     int err = bbf_socket_probe(path, &peer);
