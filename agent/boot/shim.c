@@ -48,8 +48,8 @@ static bool thrown(JNIEnv *env)
 static int measure_arrays(JNIEnv *env)
 {
     jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
-    jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
-    if (thrown(env))
+    jclass array = thrown(env) ? NULL : (*env)->FindClass(env, "[Ljava/lang/Object;");
+    if (thrown(env) || array == NULL)
         return BBF_EREFUSED;
     jmethodID get =
         (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
@@ -104,11 +104,11 @@ static uint64_t address_of(const struct bbf_tracker_addresses *at, enum bbf_shim
     case BBF_SHIM_KINDS_AT:
         return (uint64_t)(uintptr_t)kinds;
     }
-    return 0; /* not reached: the placeholders are generated from the same list */
+    return 0; /* not reached: the stand-ins are generated from the same list */
 }
 
-/* Replace the placeholders of BBF_SHIM_ADDRESSES among the pool's Long constants. No bounds checks:
- * the input is our own embedded class file. */
+/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are ours:
+ * a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
     const struct bbf_tracker_addresses at = bbf_tracker_addresses(t);
@@ -173,8 +173,7 @@ static int failed(JNIEnv *env, const char *what)
     return BBF_EREFUSED;
 }
 
-/* Put our thread in the group of the JVM's own threads, "system", so that an application that
- * counts the threads of "main" does not see it. Falls back to "main". */
+/* Where the JVM's own threads are: a program counts those of its group "main". Else there, too. */
 static void find_group(JNIEnv *env)
 {
     jint n = 0;
@@ -345,7 +344,7 @@ void bbf_shim_hook_exit(JNIEnv *env)
 
 void bbf_shim_unhook_exit(JNIEnv *env)
 {
-    /* The JVM refuses this while it shuts down: then the hook runs and finds no agent. */
+    /* Refused while the JVM shuts down: then the hook runs, and finds nobody. */
     if (bbf_agent.exit != NULL)
         (void)call_exit(env, "remove");
 }

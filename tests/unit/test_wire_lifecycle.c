@@ -170,7 +170,7 @@ static void stale_sockets_go_and_live_ones_stay(void **state)
     assert_true(fd >= 0);
     close(fd);
     assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "no socket"));
+    assert_non_null(strstr(why, "is not a socket"));
     assert_int_equal(unlink(path), 0);
 }
 

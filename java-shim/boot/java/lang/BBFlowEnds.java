@@ -21,7 +21,7 @@ final class BBFlowEnds {
     private BBFlowEnds() {
     }
 
-    /** An empty run: node, class, and room for the count. */
+    /** A run of none: node, class, and room for the count. */
     @ForceInline
     @Hidden
     static long runKey(int node, long refs) {

@@ -4,11 +4,11 @@
  * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked where
  * a hook's type does not say it; the tables are the agent's (instrument/netty.c).
  *
- * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that
- * are never unloaded are also in a native table, by the word of an object's header that names its
- * class (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class,
- * then its kind once from 0 to that class's; neither changes again. So a thread that reads its
- * klass then reads its kind or 0, in any order, and no fence is needed.
+ * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
+ * never unloaded stand in a native table, too, by the word of an object's header that says its class
+ * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
+ * kind once from 0 to that class's; neither changes again. So whoever reads a klass that is his finds
+ * its kind or 0, in any order, and no fence is needed.
  */
 package java.lang;
 
@@ -95,9 +95,9 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /**
-     * Of one of the JVM's own loaders, which live as long as it does, and not a hidden class (or an
-     * anonymous one of a JDK older than 15), which may be unloaded before its loader: only their
-     * names have a '/'. So no other class ever gets its klass word.
+     * Of one of the JVM's own loaders, which live as long as it does, and no hidden class (nor an
+     * anonymous one of before JDK 15), which may go before its loader: only their names have a '/'.
+     * So no other class ever gets its klass word.
      */
     @Hidden
     private static boolean isPermanent(Class<?> type) {
@@ -114,9 +114,8 @@ final class BBFlowKind extends ClassValue<Long> {
     private static native String fieldName(int number);
 
     /**
-     * Does the class itself declare such an instance field, with a descriptor that begins like
-     * this? Reading a field as a reference that is not one crashes the JVM, so the name alone is
-     * not enough.
+     * Does the class itself declare such a field, of its objects, whose descriptor begins so? What is
+     * read as a reference and is none crashes the JVM: a name does not say enough.
      */
     @Hidden
     private static native boolean hasField(Class<?> type, String field, String descriptor);

@@ -102,7 +102,7 @@ final class BBFlowMap {
                 if (U.getLongVolatile(null, b + k) == 0
                         && U.compareAndSetLong(null, b + k, 0L, pending))
                     return b + k;
-            U.putIntVolatile(null, b, 1); // before the entry is outside
+            U.putIntVolatile(null, b, 1); // before the entry lies beyond
         }
         return 0;
     }
@@ -335,7 +335,7 @@ final class BBFlowMap {
         BBFlowShim.tally(TALLY_DROPPED_LIVES);
     }
 
-    /** Open a root's or a derived buffer's life; NOT_IN: another thread's first sight was there. */
+    /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
     @Hidden
     static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowRecords.open(o, node, refs, size, parent, MAPPED);

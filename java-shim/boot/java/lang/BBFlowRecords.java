@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowRecords - the records of lives (design.md: garbage detection, design.md: record,
- * design.md: open protocol): which are free, their contents, how a life is opened and ended on one,
- * and the slot that holds the object meanwhile. Free records are in lists: one for each stripe (a
- * carrier thread's), and batches of 64 for all threads.
+ * java.lang.BBFlowRecords - the records of lives (design.md: garbage detection, design.md: record, design.md: open protocol): which are free, what is in
+ * one, how a life is opened on it and ends on it, and the slot that holds the object meanwhile.
+ * Free records lie in lists: one for each stripe (a carrier thread's), batches of 64 for all.
  */
 package java.lang;
 
@@ -118,8 +117,7 @@ final class BBFlowRecords {
 
     // ---- slots ----
 
-    /** The slots of 64 consecutive records are adjacent, batches are 32 KiB apart
-     * (core/layout.h). */
+    /** 64 consecutive records lie together, batches 32 KiB apart (core/layout.h). */
     @ForceInline
     @Hidden
     static long slotOffset(int record) {
@@ -227,8 +225,7 @@ final class BBFlowRecords {
 
     // ---- lives (design.md: open protocol) ----
 
-    /** Store path, refs, size … before life = OPEN (release): a thread that reads OPEN(g) finds g's
-     * words. */
+    /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
     @ForceInline
     @Hidden
     static void begin(long at, long g, int node, int refs, int size, long parent, int state) {
@@ -277,7 +274,7 @@ final class BBFlowRecords {
 
     /**
      * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
-     * at its node.
+     * where it stands.
      */
     @Hidden
     static boolean endBy(long handle, boolean unknown) {
@@ -294,7 +291,7 @@ final class BBFlowRecords {
         if (unknown)
             unknownAt(chargedAt(path, handle));
         if ((life & STICKY) != 0)
-            U.putInt(at + REC_BATCH, 0); // no thread released it
+            U.putInt(at + REC_BATCH, 0); // nobody released it
         if ((life & (CONV | STICKY)) == 0) {
             setSlot((int) handle, null);
             U.putInt(at + REC_NEXT, 0);

@@ -225,8 +225,7 @@ final class BBFlowRoots {
             U.putLong(o, OFF, IGN);
     }
 
-    /** True for the handle of a recycled object: its record belongs to this thread alone, as at a
-     * reopen. */
+    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
     @Hidden
     static boolean passOver(long f) {
         long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
@@ -308,7 +307,7 @@ final class BBFlowRoots {
             U.compareAndSetLong(o, OFF, f, ENDING);
     }
 
-    /** Does its root reuse the closed record? */
+    /** Its root goes on with the closed record. */
     @Hidden
     private static boolean isReopened(long f) {
         return (U.getLong(recordAt(f) + REC_LIFE) & ~(long) SKIPPED) == (f & HIGH | CLOSED | STICKY);
@@ -430,8 +429,8 @@ final class BBFlowRoots {
     }
 
     /**
-     * A derived life begins on the object: its open life ended unseen. If that was only a first
-     * sight while Netty's recycler made the object, it was not a life.
+     * A derived life begins on the object: the open one ended unseen. One that was but seen while
+     * Netty's recycler made the object was none.
      */
     @Hidden
     static void giveWay(long f) {
@@ -441,7 +440,7 @@ final class BBFlowRoots {
             endBy(f, true);
     }
 
-    /** Continue a closed sticky record with its next generation. */
+    /** A closed sticky record goes on with its next generation. */
     @Hidden
     static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
         long at = recordAt(f);

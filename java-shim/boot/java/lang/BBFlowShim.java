@@ -11,9 +11,9 @@
  * it: BBFlowRecords, BBFlowRoots, BBFlowEnds, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all
  * hooks and natives are here.
  *
- * The protocol is design.md: memory safety. The same in C, for TSan: tests/stress/shim_twin.h. The
- * agent thread's half: trie/lives.c. Every order of their steps, and which memory order each needs:
- * tests/model, docs/memory-model.md.
+ * The protocol is design.md: memory safety; its numbers stand in the comments. The same in C, for TSan:
+ * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
+ * which memory order each needs: tests/model, docs/memory-model.md.
  */
 package java.lang;
 
@@ -28,7 +28,7 @@ import jdk.internal.vm.annotation.Hidden;
 public final class BBFlowShim {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** Exists only to find the offset of a single long field in a direct subclass of Object. */
+    /** Only there to learn where a lone long field of a direct child of Object lies. */
     private long $bbf;
 
     /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
@@ -73,7 +73,7 @@ public final class BBFlowShim {
     @Hidden
     static native void unknownAt(int node);
 
-    /** A life that was at node was released this number of seconds after it was opened. */
+    /** A life that stood at node was released so many seconds after it was opened. */
     @Hidden
     static native void lasted(int node, int seconds);
 
@@ -130,8 +130,8 @@ public final class BBFlowShim {
     }
 
     /**
-     * The same off the hit path, where compiled code also makes calls: a compiled method with calls
-     * requires at its entry as much stack as its frame would have in the interpreter.
+     * The same off the hit path, where compiled code makes calls too: a compiled method that calls
+     * asks at its entry for as much as its frame would have in the interpreter.
      */
     @Hidden
     @DontInline
@@ -195,8 +195,8 @@ public final class BBFlowShim {
     }
 
     /**
-     * A thread that the application stops may be in a hook at that moment, and must end
-     * nevertheless: this one throwable is not the hook's, and is thrown on.
+     * A thread that the application stops may be in a hook at that moment, and ends all the same: this
+     * one throwable is not the hook's, and goes on.
      */
     @Hidden
     static void passStop(Throwable cause) {
@@ -302,8 +302,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** At the exit of the adaptive allocator's own methods: its chunks are not buffers of the
-     * application (design.md: lives). */
+    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (design.md: lives). */
     @DontInline
     @Hidden
     public static void chunk(Object o) {

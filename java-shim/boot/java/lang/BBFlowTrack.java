@@ -4,10 +4,9 @@
  * of a constructor to the entry of the method that closes them. They are found as in map mode
  * (BBFlowMap): by identity hash, proved by the record's slot.
  *
- * A life is opened by a constructor's hook only: objects that were made before the attach, cloned
- * or deserialised are not followed, and an object that is not in the table was closed or never
- * followed. Both hooks are in every class that may be meant; the class of the object decides
- * (agent/classes/custom_types.c).
+ * A life is opened by a constructor's hook only: what was made before us, cloned or deserialised
+ * is not followed, and an object that is not in the table was closed or is none of ours. Both
+ * hooks stand in every class that may be meant; the class of the object decides (agent/classes/custom_types.c).
  */
 package java.lang;
 
