@@ -29,7 +29,7 @@ static void plan_constructor(const struct bbf_cf_method *m, enum target target, 
                              struct bbf_cf_plan *plan)
 {
     if (parameter && bbf_cf_stores_to(m, 1))
-        return; /* found through the object's field at its first step instead */
+        return; /* instead the object's field leads to it at the first step */
     struct bbf_cf_call call = call_of(target);
     push(&call, BBF_CF_ALOAD, 0);
     if (parameter)
@@ -49,7 +49,7 @@ static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
     plan->areturn[plan->n_areturn++] = call;
 }
 
-/* `this` and what is done with it. */
+/* `this`, and what the hook does with it. */
 static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(target);
@@ -58,7 +58,7 @@ static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
     plan_entry(plan, call);
 }
 
-/* `this` and the method's only parameter; 1 where it has none. */
+/* `this` and the method's only parameter; 1 if it has no parameter. */
 static void plan_count(const struct bbf_cf_method *m, enum target target, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(target);
@@ -70,7 +70,8 @@ static void plan_count(const struct bbf_cf_method *m, enum target target, struct
 static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
                         struct bbf_cf_plan *plan)
 {
-    /* Named after the method family that makes them: retainedSlice, retainedDuplicate, … */
+    /* The site is named after the methods that make such views: retainedSlice, retainedDuplicate,
+     * … */
     char owner[512];
     if (c->buffer_prefix + sizeof "buffer/ByteBuf" > sizeof owner)
         return;

@@ -3,7 +3,7 @@
  * agent/boot/link.h - does this JVM have what the shim's classes refer to? HotSpot resolves a
  * reference when it is used first, which would be in an application's thread, in the middle of a
  * hook. So all of them are looked up before a class is defined: a JDK that has renamed one of its
- * internal methods gets one line that names it, and goes on as it was.
+ * internal methods gets one line that names it, and runs unchanged.
  *
  * Threads: no shared state.
  */
@@ -15,8 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was found before, so that it is looked up once: the classes refer to the same few methods.
- * All zero at first; the caller's. One beyond its size is looked up each time. */
+/* Earlier results, so that each method is looked up only once: the classes refer to the same few
+ * methods. Owned by the caller, all zero at first. Methods beyond its size are looked up each
+ * time. */
 struct bbf_link_found {
     uint64_t hashes[128];
     size_t n;

@@ -122,7 +122,7 @@ static uint64_t address_of(const struct bbf_tracker_addresses *at, enum bbf_shim
     case BBF_SHIM_KINDS_AT:
         return (uint64_t)(uintptr_t)kinds;
     }
-    return 0; /* not reached: the stand-ins are generated from the same list */
+    return 0; /* not reached: the placeholders are generated from the same list */
 }
 
 /* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are from
@@ -187,7 +187,8 @@ static int failed(JNIEnv *env, const char *what)
     return BBF_EREFUSED;
 }
 
-/* Where the JVM's own threads are: a program counts those of its group "main". Else there, too. */
+/* Put our thread in the group of the JVM's own threads, "system", so that an application that
+ * counts the threads of "main" does not see it. Falls back to "main". */
 static void find_group(JNIEnv *env)
 {
     jint n = 0;

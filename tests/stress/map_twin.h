@@ -118,7 +118,7 @@ static inline uint32_t map_put(struct twin_thread *me, uint32_t hash, uint64_t p
         for (int k = 1; k < MAP_BUCKET; k++)
             if (twin_get_volatile(&b[k]) == 0 && twin_cas(&b[k], 0, pending))
                 return (uint32_t)(&b[k] - map_bucket(me, 0));
-        atomic_store(&b[0], 1); /* before the entry lies beyond */
+        atomic_store(&b[0], 1); /* before the entry is outside */
     }
     return 0;
 }

@@ -38,7 +38,7 @@ red() {
     return 1
 }
 
-# What was seen first: cmocka's comparison, or the sanitizer's summary.
+# The first evidence: cmocka's comparison, or the sanitizer's summary.
 evidence() {
     test "$status" -ne 124 || printf 'hangs '
     test "$status" -lt 128 || printf 'signal %s ' $((status - 128))

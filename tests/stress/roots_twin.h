@@ -43,7 +43,8 @@ static inline bool twin_is_first_seen(struct twin_thread *me, uint64_t f)
     return (refs ^ f) >> 32 == 0 && (refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_FIRST_SEEN) != 0;
 }
 
-/* True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+/* True for the handle of a recycled object: its record belongs to this thread alone, as at a
+ * reopen. */
 static inline bool twin_pass_over(struct twin_thread *me, uint64_t f)
 {
     struct bbf_record *at = twin_record(me, f);

@@ -160,7 +160,7 @@ static inline void twin_given_back(struct twin_thread *me, struct twin_object *o
         twin_cas(&o->bbf, f, f | BBF_L_HANDLE_GIVEN);
 }
 
-/* The last count is gone, and no life was open: it is in deallocate() all the same. */
+/* The last count is gone, and no life was open: the object is in deallocate() nevertheless. */
 static inline void twin_ended(struct twin_thread *me, struct twin_object *o, uint64_t f)
 {
     if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) ||

@@ -6,7 +6,7 @@ static void classes_tell_whose_counters_a_buffer_is_part_of(void **state)
 {
     static const struct {
         const char *name;
-        int pool; /* -1: nobody's */
+        int pool; /* -1: no pool */
     } table[] = {
         {"io/netty/buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
         {"org/shaded/io/netty/buffer/PooledHeapByteBuf", BBF_POOL_POOLED},

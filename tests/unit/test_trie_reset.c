@@ -103,7 +103,7 @@ static void a_reset_of_the_nodes_begins_with_an_empty_trie(void **state)
     assert_int_equal(w->t->roots[w->root], BBF_L_NODE_NONE);
     assert_int_equal(walk_node(w, o), BBF_L_NODE_BEFORE_RESET);
     assert_totals(w, 0, 1, 0);
-    /* An open life goes on at ?before-reset and keeps its bytes. */
+    /* An open life continues at ?before-reset and keeps its bytes. */
     twin_step(w->me, o, w->a);
     twin_step(w->me, o, w->b);
     assert_int_equal(walk_node(w, o), BBF_L_NODE_BEFORE_RESET);

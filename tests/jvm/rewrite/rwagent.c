@@ -106,20 +106,20 @@ static void plan_exit(const struct bbf_cf_method *method, struct bbf_cf_plan *pl
 static void plan_all(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan)
 {
     uint32_t id = take_id();
-    bool is_static = (method->access & BBF__ACC_STATIC) != 0;
-    bool init = bbf__str_is(method->name, "<init>");
+    bool is_static = (method->access & CF__ACC_STATIC) != 0;
+    bool init = cf__str_is(method->name, "<init>");
     uint16_t reload = UINT16_MAX;
-    struct bbf__param param;
+    struct cf__param param;
 
     (void)ctx;
     for (uint16_t slot = is_static ? 0 : 1; slot < 255; slot++) {
-        if (!bbf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
+        if (!cf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
             break;
         plan_parameter(plan, param.kind, slot, id);
         if (reload == UINT16_MAX && (param.kind == 'A' || param.kind == '['))
             reload = slot;
     }
-    if (bbf__returns_reference(method->descriptor))
+    if (cf__returns_reference(method->descriptor))
         plan_exit(method, plan, id, reload);
     if (init) {
         plan->n_return = 1;
@@ -140,7 +140,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     (void)owner;
     (void)name;
     (void)opcode;
-    if (!bbf__returns_reference(descriptor))
+    if (!cf__returns_reference(descriptor))
         return false;
     *call = call_of(T_GOT, BBF_CF_DUP, 0, 40000);
     return true;
@@ -175,48 +175,48 @@ static const struct bbf_cf_config config_all = {.targets = targets,
 
 static bool has_frames(const uint8_t *bytes)
 {
-    return bbf__u2(bytes + 6) >= 50;
+    return cf__u2(bytes + 6) >= 50;
 }
 
 /* The negative control: the first frame of each StackMapTable lies one too far. */
 static void break_frames(uint8_t *bytes, size_t len)
 {
-    struct bbf__class c;
+    struct cf__class c;
     uint32_t at;
 
-    if (bbf__class_open(&c, bytes, len, NULL, NULL) != BBF_CF_CHANGED)
+    if (cf__class_open(&c, bytes, len, NULL, NULL) != BBF_CF_CHANGED)
         return;
     at = c.methods_at + 2;
     for (unsigned i = 0; i < c.n_methods; i++) {
-        struct bbf__member member;
+        struct cf__member member;
         struct bbf_cf_code code = {0};
         const uint8_t *p;
 
-        bbf__member_read(&c, at, true, &member);
+        cf__member_read(&c, at, true, &member);
         at = member.end;
         if (member.code != 0)
-            bbf__code_open(&code, &c, &member);
+            cf__code_open(&code, &c, &member);
         if (code.ok && !has_frames(bytes)) {
-            bbf__put2(bytes + member.code + 6, 0);
+            cf__put2(bytes + member.code + 6, 0);
             agent.broken_frames++;
             continue;
         }
         p = code.attributes;
-        for (unsigned k = 0; code.ok && k < code.n_attributes; k++, p += 6 + bbf__u4(p + 2)) {
+        for (unsigned k = 0; code.ok && k < code.n_attributes; k++, p += 6 + cf__u4(p + 2)) {
             uint8_t *table = bytes + (p - bytes) + 6;
             struct bbf_cf_str name;
 
-            if (!bbf__pool_utf8(&c, bbf__u2(p), &name) || !bbf__str_is(name, "StackMapTable") ||
-                bbf__u2(table) == 0)
+            if (!cf__pool_utf8(&c, cf__u2(p), &name) || !cf__str_is(name, "StackMapTable") ||
+                cf__u2(table) == 0)
                 continue;
             if (table[2] < 128 && (table[2] & 63) < 63)
                 table[2]++;
             else
-                bbf__put2(table + 3, bbf__u2(table + 3) + 1u);
+                cf__put2(table + 3, cf__u2(table + 3) + 1u);
             agent.broken_frames++;
         }
     }
-    bbf__class_close(&c);
+    cf__class_close(&c);
 }
 
 static uint64_t now_ns(void)

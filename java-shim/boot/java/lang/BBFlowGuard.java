@@ -55,8 +55,8 @@ final class BBFlowGuard {
     }
 
     /**
-     * The same off the hit path, where compiled code makes calls too: a compiled method that calls
-     * asks at its entry for as much as its frame would have in the interpreter.
+     * The same off the hit path, where compiled code also makes calls: a compiled method with calls
+     * requires at its entry as much stack as its frame would have in the interpreter.
      */
     @Hidden
     @DontInline
@@ -87,8 +87,8 @@ final class BBFlowGuard {
     }
 
     /**
-     * A thread that the application stops may be in a hook at that moment, and ends all the same: this
-     * one throwable is not the hook's, and goes on.
+     * A thread that the application stops may be in a hook at that moment, and must end
+     * nevertheless: this one throwable is not the hook's, and is thrown on.
      */
     @Hidden
     static void passStop(Throwable cause) {

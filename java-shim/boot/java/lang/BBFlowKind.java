@@ -95,9 +95,9 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /**
-     * Of one of the JVM's own loaders, which live as long as it does, and no hidden class (nor an
-     * anonymous one of before JDK 15), which may go before its loader: only their names have a '/'.
-     * So no other class ever gets its klass word.
+     * Of one of the JVM's own loaders, which live as long as it does, and not a hidden class (or an
+     * anonymous one of a JDK older than 15), which may be unloaded before its loader: only their
+     * names have a '/'. So no other class ever gets its klass word.
      */
     @Hidden
     private static boolean isPermanent(Class<?> type) {

@@ -334,7 +334,7 @@ final class BBFlowMap {
         BBFlowRecords.count(TALLY_DROPPED_LIVES);
     }
 
-    /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
+    /** Open a root's or a derived buffer's life; NOT_IN: another thread's first sight was there. */
     @Hidden
     static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowRecords.open(o, node, refs, size, parent, MAPPED);

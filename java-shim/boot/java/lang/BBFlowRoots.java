@@ -310,7 +310,7 @@ final class BBFlowRoots {
             U.compareAndSetLong(o, OFF, f, ENDING);
     }
 
-    /** Its root goes on with the closed record. */
+    /** Does its root reuse the closed record? */
     @Hidden
     private static boolean isReopened(long f) {
         return (U.getLong(recordAt(f) + REC_LIFE) & ~(long) SKIPPED) == (f & HIGH | CLOSED | STICKY);
@@ -443,7 +443,7 @@ final class BBFlowRoots {
             endBy(f, true);
     }
 
-    /** A closed sticky record goes on with its next generation. */
+    /** Continue a closed sticky record with its next generation. */
     @Hidden
     static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
         long at = recordAt(f);

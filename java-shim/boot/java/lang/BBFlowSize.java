@@ -102,8 +102,9 @@ final class BBFlowSize extends ClassValue<Long> {
     }
 
     /**
-     * Bytes of an owner that is met now; 0 where its class does not say, which is counted. In its
-     * constructor the fields may be empty yet: 0, too, until its root says better.
+     * Bytes of an owner that is seen for the first time; 0 if its class does not have them, which
+     * is counted. In its constructor the fields may still be empty: also 0, until its root sets the
+     * size.
      */
     @Hidden
     static int of(Object o, long kind) {
@@ -142,7 +143,7 @@ final class BBFlowSize extends ClassValue<Long> {
         }
     }
 
-    /** What is in a composite; a part that is open by itself has its bytes there. */
+    /** The bytes in a composite; a component with a life of its own counts its bytes itself. */
     @Hidden
     private static int parts(Object composite, long how) {
         Object[] all = (Object[]) U.getReference(composite, a(how));
