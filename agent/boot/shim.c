@@ -125,8 +125,8 @@ static uint64_t address_of(const struct bbf_tracker_addresses *at, enum bbf_shim
     return 0; /* not reached: the placeholders are generated from the same list */
 }
 
-/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are from
- * this build: a length that is wrong here is a build that never ran. */
+/* Replace the placeholders of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are
+ * from this build: a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
     const struct bbf_tracker_addresses at = bbf_tracker_addresses(t);

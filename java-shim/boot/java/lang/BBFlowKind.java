@@ -5,7 +5,7 @@
  * where a hook's type does not say it; the tables are the agent's (instrument/netty.c).
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
- * never unloaded are in a native table, too, by the word of an object's header that says its class
+ * never unloaded are also in a native table, by the word of an object's header that says its class
  * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
  * kind once from 0 to that class's; neither changes again. So a reader that finds its own klass finds
  * its kind or 0, in any order, and no fence is needed.
