@@ -50,6 +50,7 @@ def sources(pattern):
 # javac's flags if others
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
+           ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
