@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import traceback
 
 import pytest
@@ -252,7 +251,7 @@ TOGETHER = Together()
 def run_case(item, case, major):
     """A failure of an assertion is one line; of anything else, a short trace."""
     jdk = found_jdk(major)
-    why = None
+    why, before = None, os.times()
     try:
         prepared(case)
         with beside(case):
@@ -264,6 +263,9 @@ def run_case(item, case, major):
         why = str(failure) or traceback.format_exc(limit=-1)
     except Exception:  # a broken test is a failed test
         why = traceback.format_exc(limit=-4)
+    after = os.times()  # of a shared JVM: when it has ended
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    item.user_properties.append(("processor_seconds", round(used, 2)))
     if why:
         pytest.fail(why, pytrace=False)
 
