@@ -8,6 +8,7 @@ that share a JVM (sharing.py) go to one of them.
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -155,6 +156,10 @@ def pytest_collection_finish(session):
             params = item.callspec.params
             members.setdefault(item.bbf_group, []).append((params["case"], params["major"]))
     TOGETHER.groups = members
+    if session.config.option.collectonly:
+        for item in session.items:
+            params = item.callspec.params
+            print(f"{params['case'].name} (Java {params['major']})")
 
 
 # ---- one case ---------------------------------------------------------------------------------
@@ -291,7 +296,8 @@ class Lines:
             return
         self.counts["failed" if report.failed else "passed"] += 1
         case, major = report.nodeid.split("[", 1)[1].split("]@")[0].removesuffix("]").rsplit("-", 1)
-        why = f": {report.longreprtext}" if report.failed else ""
+        # xdist puts a line in front that names its worker.
+        why = ": " + re.sub(r"^\[gw\d+\] .*\n", "", report.longreprtext) if report.failed else ""
         word = "not ok" if report.failed else "ok"
         self.line(f"{word} {case} (Java {major}, {report.duration:.1f} s){why}")
 
