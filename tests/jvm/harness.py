@@ -307,15 +307,20 @@ class Run:
 SCHEMA = os.path.join(ROOT, "docs/bbflow-snapshot-1.schema.json")
 
 
-def validate(doc):
-    """Against the published schema (python3-jsonschema, which scripts/install brings)."""
-    import jsonschema
+@functools.lru_cache(None)
+def validator():
+    """Of the published schema (python3-jsonschema, which scripts/install brings)."""
+    from jsonschema import validators
     with open(SCHEMA, encoding="utf-8") as file:
         schema = json.load(file)
-    try:
-        jsonschema.validate(doc, schema)
-    except jsonschema.ValidationError as error:
-        raise AssertionError(f"schema: {error.message} at {list(error.path)}") from None
+    kind = validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
+
+
+def validate(doc):
+    for error in validator().iter_errors(doc):
+        raise AssertionError(f"schema: {error.message} at {list(error.path)}")
 
 
 def agent_lines(stderr):
