@@ -33,7 +33,7 @@ enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 /*
  * Memory beside nodes and records that `memory` covers, in bytes:
  *   REPORT bytes per row while a report is made and rendered (trie/capture.c,
- *             render; tests/proof/limits measures it)
+ *             render; tests/long/limits measures it)
  *   RESERVED  of that, what is kept free for each node, so that a report is always possible; when
  *             there is no more than that, its least used rows become part of their parents
  *   LEAK      what a report takes of each leak, kept free for each tomb

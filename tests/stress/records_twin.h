@@ -7,7 +7,7 @@
  * compareAndSet and getAndAdd are sequentially consistent. Left out: `mixed`, catch blocks and
  * holders, which read and write no shared word.
  *
- * MUTANT=n breaks one rule of design.md: memory safety (tests/stress/mutants.sh); TWIN_POINT()
+ * MUTANT=n breaks one rule of design.md: memory safety (tests/long/mutate-twin); TWIN_POINT()
  * widens every window a bit.
  */
 #ifndef BBF_TESTS_STRESS_RECORDS_TWIN_H

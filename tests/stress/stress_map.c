@@ -6,7 +6,7 @@
  * ended it; and a stop invents no leak, whatever it did not see.
  *
  * BBF_STRESS_SECONDS: how long all cases together take, 3 by default. BBF_STRESS_SEED: another run.
- * -DMUTANT=n breaks one rule (tests/stress/mutants.sh).
+ * -DMUTANT=n breaks one rule (tests/long/mutate-twin).
  */
 #include "tests/stress/map_twin.h"
 #include "tests/unit/trie_sample.h"

@@ -1,7 +1,7 @@
 /* link: class_mutator bbf_classfile bbf_core */
 /*
  * The fuzzer's mutator of class files (tests/fuzz/class_mutator.h): without it the fuzzer and
- * tests/proof/mutants would run and find nothing.
+ * tests/long/verify-fuzzed-classes would run, and find nothing.
  */
 #include "classfile/classfile.h"
 #include "classfile/reader.h"

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Storm MODE SECONDS [virtual]: eight threads, and new ones every second, do to buffers what the
- * memory-safety protocol (design.md: memory safety) must survive; tests/proof/stress resets and sets meanwhile.
+ * memory-safety protocol (design.md: memory safety) must survive; tests/long/exact-under-stress resets and sets meanwhile.
  *   shared  everything: unsafe publication, steps by many at once, use after release, views of
  *           recycled owners, two holders of one buffer
  *   owned   one user at a time, who may come back to what it released: no step may race

@@ -1,7 +1,8 @@
 /*
- * tests/proof/faults.c - makes a chosen call that libbbflow.so makes fail; nobody else's. Loaded by
- * LD_PRELOAD (libc's calls) and, the same file, by -agentpath before ours (calls of JNI, JVMTI and
- * the invocation interface, whose function tables it replaces). Used by tests/proof/faults.
+ * tests/long/fault_injection.c - makes a chosen call that libbbflow.so makes fail; nobody else's.
+ * Loaded by LD_PRELOAD (libc's calls) and, the same file, by -agentpath before ours (calls of JNI,
+ * JVMTI and the invocation interface, whose function tables it replaces). Used by
+ * tests/long/fault-injection.
  *
  * A call is libbbflow's if its return address lies in libbbflow's mapping. The environment names
  * the fault: BBF_FAULT=CLASS:N[:COUNT], the N-th call of that class and COUNT-1 after it (0: all

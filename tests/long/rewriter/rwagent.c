@@ -1,5 +1,5 @@
 /*
- * tests/jvm/rewrite/rwagent.c - a test agent: rewrites classes as they are loaded, as greedily as
+ * tests/long/rewriter/rwagent.c - a test agent: rewrites classes as they are loaded, as greedily as
  * the rewriter can, with calls to bbflow.RewriteShim.
  *
  * -agentpath:librwagent.so=shim=FILE[,KEY[=VALUE]…]

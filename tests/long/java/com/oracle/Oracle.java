@@ -19,7 +19,7 @@ import org.objectweb.asm.Opcodes;
  * Says of every reference-counted ByteBuf whether it was released, without bbflow: a Java agent (by
  * ASM) that sees the ends of AbstractReferenceCountedByteBuf's constructor, of resetRefCnt and
  * setRefCnt (a buffer that is used again), and handleRelease(true). Which buffers are gone says a
- * weak reference to each. Only tests/proof/leaks uses it; exact, and as slow as it likes to be.
+ * weak reference to each. Only tests/long/claimed-leaks uses it; exact, and as slow as it likes to be.
  */
 public final class Oracle implements ClassFileTransformer {
     private static final String CLASS = "io/netty/buffer/AbstractReferenceCountedByteBuf";

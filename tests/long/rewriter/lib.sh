@@ -1,12 +1,12 @@
 #!/bin/bash
-# tests/jvm/rewrite/lib.sh - sourced by tests/jvm/rewrite/run and tests/proof/classes, at the top of
+# tests/long/rewriter/lib.sh - sourced by tests/long/verify-netty and tests/long/verify-classes, at the top of
 # the source tree: building the test agent and its Java programs, running a JVM under it, reading
 # what it said. Sets root, compiler, asm_jars; the caller sets work (where it builds), and for a run
 # home (the JVM) and out (where results go).
 # shellcheck disable=SC2034,SC2154
 
 root=$PWD
-rewrite=$root/tests/jvm/rewrite
+rewrite=$root/tests/long/rewriter
 compiler=$(scripts/find-jdks 17 | cut -f 2)
 [ -n "$compiler" ] || { echo "$0: no JDK 17 to compile with" >&2; exit 1; }
 asm_jars=$(scripts/fetch-maven org.ow2.asm:asm{,-tree,-util,-analysis}:9.9 | paste -sd :)

@@ -1,4 +1,4 @@
-"""What tests/proof/faults and tests/proof/limits share: building, starting, reading snapshots."""
+"""What tests/long/fault-injection and tests/long/limits share: building, starting, reading snapshots."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import harness  # noqa: E402
 from snapshot import Snapshot  # noqa: E402,F401  (for our users)
 
 ROOT = harness.ROOT
-OUT = os.path.join(ROOT, "build/proof")
+OUT = os.path.join(ROOT, "build/long")
 NETTY = "4.1.140.Final"
 CLASSES = os.path.join(OUT, "classes")
 
