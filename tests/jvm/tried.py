@@ -57,9 +57,20 @@ public final class Main {
 """}
 
 
+def module_path(bench):
+    """Only the jars that the module needs: the folder may have others that a test fetched, and two of
+    Netty's jars with one package are refused."""
+    folder = bench.path("netty")
+    os.makedirs(folder)
+    for module in ("buffer", "common"):
+        jar = f"netty-{module}-{NETTY}.jar"
+        os.symlink(os.path.join(os.path.dirname(harness.netty_jars(NETTY)), jar), os.path.join(folder, jar))
+    return folder
+
+
 def run_module(bench, java):
     """The module com.shop on Netty's as automatic modules, by that java."""
-    netty, out = os.path.dirname(harness.netty_jars(NETTY)), bench.path("out.json")
+    netty, out = module_path(bench), bench.path("out.json")
     files = []
     for name, text in SHOP.items():
         files.append(bench.path(os.path.join("src", name)))
