@@ -55,7 +55,7 @@ def opened(unpooled):
 
 
 def mapped(run):
-    """The place in the map lies where the thread would."""
+    """The place in the map is where the thread would be."""
     for leak in run.json.leaks:
         same("thread in map mode", (leak["thread"], leak["thread_count"]), (0, 0))
 
@@ -70,7 +70,7 @@ def constants(run):
 
 
 def carriers(run):
-    """A virtual thread stands as its carrier."""
+    """A virtual thread is counted as its carrier."""
     names = [t["name"] for t in run.json.doc["threads"]]
     assert names and all(n.startswith("ForkJoinPool-") for n in names), names
 
@@ -107,7 +107,7 @@ def sampled(rate):
         for name in ("unknown", "undone", "dropped_lives", "raced_steps", "live", "harmless",
                      "misuse", "out_of_memory", "internal_errors"):
             same(name, totals[name], 0)
-        # What is derived begins below its owner, and only where that is followed.
+        # A derived buffer begins below its owner, and only where the owner is followed.
         same("roots", [r.rsplit(".", 1)[1] for r in run.json.roots()], ["directBuffer"])
         near("lost", run.json.last_steps().get("com.app.Steps.leaky", 0), run.oracle["lost"], rate)
         near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], rate)
@@ -121,7 +121,7 @@ def sampled(rate):
 
 
 def composites(run):
-    """A composite's constructor sees it first, and draws; its root is told its name, and does not."""
+    """A composite's constructor sees it first, and draws; its root is named, and does not."""
     near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], 10)
     same("leaked", run.json.totals["leaked"], 0)
     same("roots", sorted({r.rsplit(".", 1)[1] for r in run.json.roots()}),

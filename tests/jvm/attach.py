@@ -62,7 +62,7 @@ class Older(Late):
 
 
 def first_seen(run):
-    """What was open before is there from its first step on; what was released before is not."""
+    """A buffer opened before is there from its first step on; one released before is not."""
     for name in ("lives", "released", "leaked", "live"):
         same(name, run.json.totals[name], run.oracle.get(name, 0))
     assert all(r.startswith("?first-seen ") for r in run.json.roots()), run.json.roots()
@@ -115,10 +115,10 @@ class Program:
 
     def tell(self, line):
         """A line for W losing, which answers it."""
-        self.told = getattr(self, "told", 0) + 1
+        self.sent = getattr(self, "sent", 0) + 1
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        self.wait_for(f"DONE {self.told}\n")
+        self.wait_for(f"DONE {self.sent}\n")
 
     def ask(self, *args, code=0):
         done = self.bench.run([harness.CLIENT, *args], timeout=120)
@@ -149,7 +149,7 @@ class Program:
         end = time.time() + seconds
         while self.ours() and time.time() < end:
             time.sleep(0.1)
-        same("threads of ours", self.ours(), [])
+        same("our threads", self.ours(), [])
 
     def wait_for_socket(self, seconds=30):
         """jcmd has its answer before the classes are retransformed and the socket is there."""
@@ -195,8 +195,8 @@ def redefined(path):
 
 
 def put_back(bench):
-    """After stop each body is bit by bit what it was; another agent's change is still in it. What
-    was not changed is left alone: a loop that runs in a redefined class stays interpreted."""
+    """After stop each body is bit by bit what it was; another agent's change is still in it. A
+    class that was not changed is left alone: a loop that runs in a redefined class stays interpreted."""
     log = bench.path("redefined.log")
     jvm = [NO_LEAK_DETECTOR, f"-javaagent:{OUT}/other-agent.jar=patch",
            f"-Xlog:redefine+class+load=info:file={log}"]
@@ -295,7 +295,7 @@ def cycles(bench, late=True):
 
 
 def unseen(bench):
-    """What was released while the agent was away is no leak when it is used again; a leak is one."""
+    """A buffer released while the agent was away is no leak when it is used again; a leak is one."""
     with Program(bench, main="com.app.Unseen", ready="READY", jvm=[NO_LEAK_DETECTOR]) as program:
         for ask, answer in ((lambda: program.attach("include=com.app"), "\nSEEN"),
                             (program.stop, "UNSEEN"),
@@ -401,7 +401,7 @@ def jcmd(bench):
             text = program.jcmd(harness.AGENT, options)
             assert f"return code: {code}" in text, f"{options}: {text}"
         lines = agent_lines(program.read(1))
-        same("lines of ours", len(lines), 4)
+        same("our lines", len(lines), 4)
         for line, word in zip(lines, ("did you mean 'include'", "jcmd", "/no", "bbflow set")):
             assert word in line, f"no {word!r} in {line}"
         program.wait_for_socket()

@@ -1,5 +1,5 @@
 """Reports that have been misread (issue "Locks and first contact", 5): what the first lines say of each
-loss, and whose bytes it is told with."""
+loss, and whose bytes they count with it."""
 
 from harness import Case
 from snapshot import same

@@ -72,7 +72,7 @@ def exact(run):
 
 
 def lost_at(run, paths):
-    """The leaked lives stand exactly on these paths: {(step, …): count}."""
+    """The leaked lives are exactly on these paths: {(step, …): count}."""
     exact(run)
     same("leaks", run.json.leaked_at(), paths)
 
@@ -415,7 +415,7 @@ def lists_of_objects(run):
 
 
 def decoders(run):
-    """What decode and encode put into their list stands at them, though nothing else names it."""
+    """What decode and encode put into their list is lost at their nodes, though nothing else names it."""
     exact(run)
     ends = {}
     for path, count in run.json.leaked_at().items():
@@ -519,7 +519,7 @@ def wrapped(run):
 
 
 def derived_of_some(run):
-    """What was drawn when the recycler made it, of a buffer that was not, is no life either."""
+    """A buffer derived by a sampled recycler from one that was not sampled is no life either."""
     t = run.json.totals
     assert 0 < t["lives"] < 2 * run.oracle["lives"], t["lives"]
     same("all released", t["released"], t["lives"])
@@ -735,7 +735,7 @@ def busy(run):
 
 
 def map_cases():
-    """What has numbers, again without the hidden field: ByteBuf is loaded before us."""
+    """The cases with numbers again, without the hidden field: ByteBuf is loaded before us."""
     def case(name, *args, check, jvm=(), **more):
         return Case("map/" + name, PROBE, *args, jvm=[OTHER + "load", *jvm], check=mapped(check),
                     **more)

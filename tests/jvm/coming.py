@@ -219,7 +219,7 @@ TOO = ("probe/holders", "probe/objects", "probe/travel 4.2", "probe/http 4.1 com
 
 
 def cases(others):
-    """Of the others those of TOO are run with compact headers, too."""
+    """Those of the others that TOO names also run with compact headers."""
     yield from header_cases()
     yield Special("coming/AOT cache", aot, jdk=(25,))
     yield Special("coming/AOT cache of a run with bbflow", aot_trained, jdk=(25,))

@@ -51,7 +51,7 @@ class Program:
         same(f"exit code after {self.way}", code, WAYS[self.way])
         same("stdout", self.process.stdout.read(), "")
         with open(self.bench.path("stderr"), encoding="utf-8") as text:
-            same("stderr of ours", agent_lines(text.read()), [])
+            same("our stderr", agent_lines(text.read()), [])
         same("crashes", [f for f in os.listdir(self.bench.folder) if f.startswith("hs_err")], [])
         assert seconds < STUCK_S, f"{self.way} took {seconds:.1f} s"
         return seconds
@@ -70,7 +70,7 @@ def ask(bench, *words):
 
 
 def answer(client, shown_as_it_comes=False):
-    """True: a whole one, with every life in it. False: none at all, and why is said."""
+    """True: a whole one, with every life in it. False: none at all, and a reason."""
     out, err = client.communicate(timeout=60)
     if client.returncode == 0:
         same("lives of a whole answer", json.loads(out)["totals"]["lives"], LIVES)
@@ -113,7 +113,7 @@ def at_any_time(bench):
 
 class Relay:
     """Between a client on TCP and the agent's socket; takes `enough` bytes of the answer and no
-    more until it is told to."""
+    more until it is allowed to."""
 
     def __init__(self, path, enough):
         self.listener = socket.create_server(("127.0.0.1", 0))

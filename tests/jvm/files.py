@@ -127,7 +127,7 @@ def at_the_temporary_name(bench):
             taken = f"{path}.{program.process.pid}.tmp"
             plant(what, taken)
             program.end()
-            same(f"{what}: lines of ours", agent_lines(program.stderr), [])
+            same(f"{what}: our lines", agent_lines(program.stderr), [])
             assert whole(path).totals["leaked"] > 0, "no leak in the report"
             is_untouched(what, taken)
             nothing_left(folder, "out.json", os.path.basename(taken))
@@ -149,7 +149,7 @@ def at_the_name(bench):
                 same(f"{what}: exit", done.returncode, 7)
                 lines = agent_lines(done.stderr)
                 at_exit = 1 if name == "out.json" else 0
-                same(f"lines of ours in {done.stderr!r}", len(lines), 1 + at_exit)
+                same(f"our lines in {done.stderr!r}", len(lines), 1 + at_exit)
                 for word in ("file: ", path, f"a {what} of uid {OTHER} is there", "remove it"):
                     assert word in lines[0], f"no {word!r} in {lines[0]!r}"
                 is_untouched(what, path)
@@ -164,7 +164,7 @@ def at_the_name(bench):
 
 def own_thing_at_the_name(bench):
     """The user's own mistake is a bad option, whatever it is and whichever option: the JVM does not
-    start, and says what is there; with onerror=warn it goes on without us."""
+    start, and says what is there; with onerror=warn it runs without us."""
     for what, command in PLANTS.items():
         if what == "file":
             continue  # that is replaced
@@ -187,7 +187,7 @@ def own_thing_at_the_name(bench):
 
 
 def at_the_name_later(bench):
-    """It comes while the JVM runs: the report is lost, which is said, and the exit is as ever."""
+    """It comes while the JVM runs: the report is lost, one line says so, and the exit is as ever."""
     if needs_root("a target that is taken later"):
         return
     for what in PLANTS:
@@ -197,7 +197,7 @@ def at_the_name_later(bench):
             plant(what, path)
             program.end()
             lines = agent_lines(program.stderr)
-            same(f"{what}: lines of ours in {program.stderr!r}", len(lines), 1)
+            same(f"{what}: our lines in {program.stderr!r}", len(lines), 1)
             for word in (path, f"a {what} of uid {OTHER} is there"):
                 assert word in lines[0], f"no {word!r} in {lines[0]!r}"
             is_untouched(what, path)
@@ -205,7 +205,7 @@ def at_the_name_later(bench):
 
 
 def link_on_the_way(bench):
-    """A folder of the path is another user's link to a folder of ours."""
+    """A folder of the path is another user's link to our own folder."""
     if needs_root("a link on the way"):
         return
     with open_folder() as folder:
@@ -257,7 +257,7 @@ def log_planted(bench):
 
 
 def log_streams(bench):
-    """A container's log is its stdout; a file is 0600 and appended to; a link of ours is followed."""
+    """A container's log is its stdout; a file is 0600 and appended to; our own link is followed."""
     agent = "include=com.app,port=0,auth=off,loglevel=warn,log="  # auth=off is warned of
     done = bench.java("com.app.W", "default", netty=NETTY, agent=agent + "/dev/stdout")
     same("exit", done.returncode, 0)
@@ -286,7 +286,7 @@ def log_streams(bench):
 
 
 def log_without_reader(bench):
-    """stderr is a pipe that is full, and nobody reads: our lines are lost, and the JVM goes on. (On 25
+    """stderr is a full pipe without a reader: our lines are lost, and the JVM keeps running. (On 25
     the JVM itself warns of Netty there, and waits for room even without the agent.)"""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -314,7 +314,7 @@ def dump_missing(bench):
                           agent=f"include=com.app,dump={folder}")
         same(f"{folder}: exit", done.returncode, 1)
         lines = agent_lines(done.stderr)
-        same(f"lines of ours in {done.stderr!r}", len(lines), 1)
+        same(f"our lines in {done.stderr!r}", len(lines), 1)
         for word in ("dump: ", folder, reason):
             assert word in lines[0], f"no {word!r} in {lines[0]!r}"
         done = bench.java("com.app.W", "exit", "7", netty=NETTY,
@@ -336,7 +336,7 @@ def dump_planted(bench):
         notes = bench.run([harness.CLIENT, "status", str(program.process.pid)]).stdout
         program.end()
         lines = agent_lines(program.stderr)
-        same(f"lines of ours in {program.stderr!r}", len(lines), 1)
+        same(f"our lines in {program.stderr!r}", len(lines), 1)
         assert "dump: " in lines[0] and f"of uid {OTHER} is there" in lines[0], lines
         assert "dump: 4 class files could not be written; the first: " in notes, notes
         for what, name in taken.items():
@@ -423,7 +423,7 @@ def time_limit(bench):
             seconds = program.end(40)
             assert least <= seconds < most, f"{call}{option}: {seconds:.1f} s"
             lines = agent_lines(program.stderr)
-            same(f"lines of ours in {program.stderr!r}", len(lines), 1)
+            same(f"our lines in {program.stderr!r}", len(lines), 1)
             for word in ("no report", path, f"exitTimeout={least}s"):
                 assert word in lines[0], f"no {word!r} in {lines[0]!r}"
             same("report", os.path.exists(path), False)
@@ -438,7 +438,7 @@ def time_limit_while_it_is_written(bench):
         program.end()
         lines = agent_lines(program.stderr)
         if complete:
-            same("lines of ours", lines, [])
+            same("our lines", lines, [])
             whole(path)
             continue
         assert len(lines) == 1 and "its time was over" in lines[0], program.stderr
@@ -459,7 +459,7 @@ def set_while_it_runs(bench):
 
 
 def killed_while_it_is_written(bench):
-    """kill -9 in the middle: the report of before is there, whole, and the next JVM replaces it."""
+    """kill -9 in the middle: the earlier report is there, whole, and the next JVM replaces it."""
     path = bench.path("out.json")
     Serving(bench, f"include=com.app,file={path}").end()
     with open(path, "rb") as file:
@@ -479,7 +479,7 @@ def killed_while_it_is_written(bench):
     program.process.stderr.close()
     same("temporary files when it was killed", len(left), 1)
     with open(path, "rb") as file:
-        same("the report is the one of before", file.read() == before, True)
+        same("the report is the earlier one", file.read() == before, True)
     Serving(bench, f"include=com.app,file={path}").end()
     with open(path, "rb") as file:
         same("the report is another", file.read() == before, False)
@@ -497,7 +497,7 @@ def two_at_once(bench):
             program.process.stdin = None
         for program in programs:
             program.end()
-            same("lines of ours", agent_lines(program.stderr), [])
+            same("our lines", agent_lines(program.stderr), [])
         assert whole(path).doc["jvm"]["pid"] in [p.process.pid for p in programs]
         same("left", [f for f in os.listdir(bench.folder) if "bbflow-" in f], [])
 
@@ -525,7 +525,7 @@ def disk_is_full(bench):
     lines = agent_lines(program.stderr)
     assert len(lines) == 1 and f"{path}: File too large" in lines[0], program.stderr
     with open(path, encoding="utf-8") as file:
-        same("the file of before", file.read(), "before")
+        same("the earlier file", file.read(), "before")
     same("left", [f for f in os.listdir(bench.folder) if "bbflow-" in f], [])
 
     read_only = f"mount -t tmpfs -o ro none {bench.path('disk')} && exec \"$@\""
@@ -537,7 +537,7 @@ def disk_is_full(bench):
 
 
 def socket_folder_planted(bench):
-    """Another user was first at bbflow-UID: not used, the JVM goes on, and the client finds it."""
+    """Another user was first at bbflow-UID: not used, the JVM keeps running, and the client finds it."""
     if needs_root("a socket folder that is taken"):
         return
     for what in PLANTS:

@@ -53,7 +53,7 @@ def agent_jar(name, agent_class):
 
 
 class Guest:
-    """One run of a program beside another tool. order: who stands first on the command line."""
+    """One run of a program beside another tool. order: which agent is first on the command line."""
 
     def __init__(self, bench, order, theirs, program, jvm=(), libraries=(), classes=("agents",),
                  include="com.app"):
@@ -113,7 +113,7 @@ class Guest:
         self.stdout, self.stderr = self.read("stdout"), self.read("stderr")
         assert not glob.glob(os.path.join(self.folder, "hs_err*")), f"crashed: {self.folder}"
         same(f"{self.order}: exit ({self.stderr[-600:]})", self.process.returncode, 0)
-        same(f"{self.order}: lines of ours", agent_lines(self.stderr), [])
+        same(f"{self.order}: our lines", agent_lines(self.stderr), [])
         return self
 
     def said(self, *words):
@@ -159,7 +159,7 @@ def three_ways(bench, theirs, program, **more):
 
 
 def as_alone(runs, *words, at_least=1):
-    """What the other one said is the same in all runs, and was said at all."""
+    """The other tool printed the same in all runs, and at least `at_least` lines."""
     alone = runs[0].said(*words)
     assert len(alone) >= at_least, f"it said nothing: {runs[0].stdout[-600:]}"
     for run in runs[1:]:
@@ -249,7 +249,7 @@ def byte_buddy(mode):
                           classes=("agents", "bytebuddy"))
         as_alone(runs, "THEIRS", at_least=2)
         line = runs[0].said("THEIRS " + mode)[0]
-        # One of Netty's loggers extends a class of a jar that is not there: said alone, too.
+        # One of Netty's loggers extends a class of a jar that is not there: reported also without us.
         assert "io.netty.buffer" not in line.split(" errors ")[1], line
         assert re.search(r"AbstractReferenceCountedByteBuf\.release=[1-9]", line), line
         for run in runs:

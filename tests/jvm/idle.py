@@ -41,7 +41,7 @@ def never(run):
 
 def attached(bench):
     """A ByteBuf without the field: what is alive at its first sight is followed to its end, so the
-    one of those from before that is lost is a leak, too."""
+    one of those from before that is lost is also a leak."""
     with Program(bench, "idle", ready="READY", jvm=[NO_LEAK_DETECTOR]) as program:
         program.attach("include=com.other.Other")
         is_idle(Snapshot(program.ask("dump", str(program.pid))))

@@ -27,7 +27,7 @@ def mine(names):
 
 
 def all_of_it(known):
-    """known: where the life ended is told; in map mode nothing is left of it."""
+    """known: the report has the place where the life ended; in map mode nothing is left of it."""
     def check(run):
         same("all", run.json.totals["misuse"], run.oracle["misuse"])
         for name in ("leaked", "live", "raced_steps", "dropped_steps"):

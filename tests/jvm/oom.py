@@ -50,7 +50,7 @@ def at_exit(run):
 
 
 def without_a_file(bench):
-    """Nothing is written; Netty's errors are counted all the same."""
+    """Nothing is written; Netty's errors are counted anyway."""
     with Program(bench, "exhausted", str(ERRORS), "0", ready="ORACLE",
                  jvm=[*NETTY_LIMIT, f"-agentpath:{harness.AGENT}=include=com.app"]) as program:
         totals = Snapshot(program.ask("dump", str(program.pid))).totals

@@ -73,7 +73,7 @@ def redefined(run):
 
 def after_redefined(run):
     """Every life; before JDK 23 a call may not get its turn to ask for its stack (ADR 28), so while
-    whoever has it is stopped for a retransformation."""
+    its owner is stopped for a retransformation."""
     totals, lives = run.json.totals, run.oracle["released"]
     for name in ("leaked", "released", "live"):
         same(name, totals[name], run.oracle[name])

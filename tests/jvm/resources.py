@@ -138,7 +138,7 @@ def out_of_memory(bench):
 
 def full_heap(bench):
     """A heap that fills up with live buffers: the JVM ends by its OutOfMemoryError as it does without
-    bbflow, and not minutes later, for we do not ask again and again for heap that is not there."""
+    bbflow, and not minutes later, because we do not ask again and again for heap that is not there."""
     def run(*agent):
         begin = time.time()
         done = subprocess.run(

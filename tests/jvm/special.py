@@ -44,7 +44,7 @@ def bad_options(bench):
         assert done.returncode == 1, f"{name}: exit {done.returncode}: {done.stderr}"
         assert "hello" not in done.stdout, f"{name}: the program ran"
         lines = ours(done)
-        same(f"{name}: lines of ours in {done.stderr!r}", len(lines), 1)
+        same(f"{name}: our lines in {done.stderr!r}", len(lines), 1)
         for word in words:
             assert word in lines[0], f"{name}: no {word!r} in {lines[0]!r}"
 
@@ -60,7 +60,7 @@ def bad_options_by_environment(bench):
 
 
 def onerror(bench):
-    """onerror= says otherwise, in both directions, wherever it stands in the string."""
+    """onerror= says otherwise, in both directions, wherever it is in the string."""
     for text in ("onerror=warn,includ=a", "includ=a,onerror=warn"):
         done = bench.java("com.app.Hello", agent=text)
         same(f"{text}: exit", done.returncode, 0)
@@ -100,7 +100,7 @@ def unwritable_file(bench):
 
 
 def second_agent(bench):
-    """A second copy is refused with a sentence; the first one goes on and writes its report."""
+    """A second copy is refused with a sentence; the first one keeps running and writes its report."""
     out = bench.path("out.json")
     copy = bench.path("libcopy.so")
     shutil.copy(AGENT, copy)
@@ -205,7 +205,7 @@ def start_up(bench):
 
 
 def sockets_go(bench):
-    """The socket is there while the JVM runs and gone when it ended; its folder is ours alone."""
+    """The socket is there while the JVM runs and gone when it ended; only we may open its folder."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
                                 class_path("probes", NETTY), "com.app.W", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
@@ -239,7 +239,7 @@ def stale_sockets(bench):
 
 
 def client_targets(bench):
-    """Targets that are none: the code and the words that name thing, place and remedy."""
+    """Bad targets: the code and the words that name thing, place and remedy."""
     def ask(*args):
         return bench.run([CLIENT, *args])
     cases = [
@@ -335,7 +335,7 @@ def garbage_on_the_socket(bench):
 
 
 def forked_child(bench):
-    """A child process of the JVM keeps neither the socket nor any descriptor of ours."""
+    """A child process of the JVM keeps neither the socket nor any of our descriptors."""
     source = """
 import java.util.*;
 public class Fork {

@@ -138,7 +138,7 @@ def own_token_file(bench):
 
 def token_file_by_property(bench):
     """-Dbtrace.auth.tokenFile=FILE is auth=FILE: its rules, made if it is not there and deleted with
-    the JVM then; after a stop the property stands as it was given. Another BTrace's is left alone."""
+    the JVM then; after a stop the property is as it was given. Another BTrace's is left alone."""
     path = bench.path("property.token")
     flag = f"-Dbtrace.auth.tokenFile={path}"
     with program(bench, "port=0", flag) as process:
@@ -293,7 +293,7 @@ def resident(process):
 
 
 def set_often(bench):
-    """100,000 times `set` keep no memory: settings that nobody reads any more are freed. What is kept
+    """100,000 times `set` keep no memory: settings without a reader are freed. Memory that is kept
     counts in memory=, and `status` shows it. Among them the classes that are followed change, while
     classes load."""
     def change(peer, name, values):

@@ -97,7 +97,7 @@ def attached(bench):
 
 
 def left_out(bench):
-    """The one whose close() is a JDK class's is said once, though it was made several times."""
+    """The one whose close() is a JDK class's is logged once, though it was made several times."""
     done = bench.java("com.app.Tracked", "flows", agent=OPTIONS + ",loglevel=warn")
     same("exit", done.returncode, 0)
     same("said", [line for line in harness.agent_lines(done.stderr) if "track" in line],

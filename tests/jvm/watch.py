@@ -52,8 +52,8 @@ def line(verdict, words):
 
 
 def what_is_new(bench):
-    """Each loss is told once, with the total; a late watcher begins with the totals so far; a place
-    is told again; a reset begins anew."""
+    """Each loss is printed once, with the total; a late watcher begins with the totals so far; a place
+    that loses more is printed again; a reset begins anew."""
     with losing(bench) as program:
         pid = str(program.pid)
         program.tell("lose 7")
@@ -72,7 +72,7 @@ def what_is_new(bench):
         for watcher in (first, late):
             watcher.until(line("LEAK", r"3 new buffers \(192 bytes\), 3 so far \(192 bytes\)") +
                           r"Steps\.step2$")
-        time.sleep(2.5)  # nothing is new: nothing is said
+        time.sleep(2.5)  # nothing is new: nothing is printed
         said = [int(n) for n in re.findall(r"heap: (\d+) new buffers? .*Steps\.leaky$", first.read(), re.M)]
         same("what was added", sum(said), 4889 - 7)
         same("lines of the late one", len(late.read().splitlines()), 2)
@@ -88,7 +88,7 @@ def what_is_new(bench):
 
 
 def aged(bench):
-    """Buffers that are open for too long, with the same words; what is released again is not told."""
+    """Buffers that are open for too long, with the same words; one that was released is not printed."""
     with losing(bench, ",age=1s") as program:
         program.tell("hold 4")
         watcher = Watcher(bench, str(program.pid))
@@ -104,15 +104,15 @@ def aged(bench):
 
 
 def heard(watcher, verdict, total, step):
-    """It hears of all of them, and of none twice."""
+    """It receives each of them once."""
     watcher.until(rf"{verdict} heap: .*\b{total} (buffers )?so far .*Steps\.{step}$")
     said = re.findall(rf"{verdict} heap: (\d+) .*Steps\.{step}$", watcher.read(), re.M)
     same(f"{verdict} {said}", sum(map(int, said)), total)
 
 
 def two(bench):
-    """What is lost, or becomes too old, just before a second watcher comes: each of the two hears of
-    all of it once."""
+    """Buffers are lost, or become too old, just before a second watcher comes: each of the two receives
+    each loss once."""
     with losing(bench, ",age=1s") as program:
         program.tell("hold 4")
         for i in range(1, 7):  # most of these times the agent does not look in between

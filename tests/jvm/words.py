@@ -14,7 +14,7 @@ def program(bench, options, *args, ready="READY"):
 
 
 def notes(started):
-    """The notes of a tree, which `status` has too."""
+    """The notes of a tree; `status` has the same ones."""
     pid = str(started.pid)
     tree = re.findall(r"^note: (.*)$", started.ask("tree", pid), re.M)
     status = re.findall(r"^note +(.*)$", started.ask("status", pid), re.M)
@@ -74,7 +74,7 @@ def attached(bench):
 
 
 def few_sites(run):
-    """Netty's own methods have their place whatever the limit: no life is missed, and it is said."""
+    """Netty's own methods have their place whatever the limit: no life is missed, and a note says so."""
     for name in ("lives", "released", "leaked"):
         same(name, run.json.totals[name], run.oracle[name])
     limit = run.json.doc["limits"]["maxSites"]

@@ -196,7 +196,7 @@ public final class Debugger {
         }
     }
 
-    /** The program stands at a breakpoint's place; then it goes on with what was redefined. */
+    /** The program stops at a breakpoint, then runs the redefined code. */
     private void redefinitions() throws Exception {
         String counted = "io.netty.buffer.AbstractReferenceCountedByteBuf";
         String buffer = "io.netty.buffer.ByteBuf";

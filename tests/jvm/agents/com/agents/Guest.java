@@ -35,7 +35,7 @@ public final class Guest implements Between {
         }
     }
 
-    /** Attached: acts at once on every class that may be changed, and lets the program go on. */
+    /** Attached: acts at once on every class that may be changed, and lets the program continue. */
     public static void agentmain(String options, Instrumentation instrumentation) throws Exception {
         premain(options, instrumentation);
         List<Class<?>> others = new ArrayList<>();

@@ -6,7 +6,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 
 /**
  * beside PHASES ROUNDS: the same work in every phase, counted by rounds and not by time, so that
- * another tool's numbers can be compared to the unit too. Between the phases -Dbetween=CLASS acts.
+ * another tool's numbers can be compared exactly. Between the phases -Dbetween=CLASS acts.
  */
 final class Beside {
     private static final Gc LOST = new Gc();
