@@ -69,7 +69,7 @@ static void reply_reset(struct bbf_reply *reply, bool nodes)
 
 static int send_part(void *ctx, const char *data, size_t len)
 {
-    return bbf_reply_part(ctx, data, len);
+    return bbf_reply_document_part(ctx, data, len);
 }
 
 /* A format that streams goes out as it is written: JSON of 1 M nodes has 194 MB. */
