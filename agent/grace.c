@@ -62,7 +62,7 @@ bool bbf_grace_retire(struct bbf_grace *grace, void *memory, size_t bytes,
                       void (*discard)(void *memory, size_t bytes))
 {
     pthread_mutex_lock(&grace->lock);
-    bool room = grace->n < BBF_GRACE_MOST;
+    bool room = grace->n < BBF_GRACE_MAX_WAITING;
     if (room) {
         grace->waiting[grace->n++] = (struct bbf_retired){memory, bytes, discard, 0};
         grace->bytes += bytes;
@@ -72,7 +72,7 @@ bool bbf_grace_retire(struct bbf_grace *grace, void *memory, size_t bytes,
     return room;
 }
 
-size_t bbf_grace_look(struct bbf_grace *grace, size_t *bytes)
+size_t bbf_grace_poll(struct bbf_grace *grace, size_t *bytes)
 {
     pthread_mutex_lock(&grace->lock);
     look(grace);

@@ -58,7 +58,7 @@ void bbf_rules_retire(const struct bbf_rules *rules)
 bool bbf_rules_room(void)
 {
     for (int i = 0; i < LOOKS; i++) {
-        if (bbf_grace_look(&grace, NULL) < BBF_GRACE_MOST)
+        if (bbf_grace_poll(&grace, NULL) < BBF_GRACE_MAX_WAITING)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     }
@@ -67,5 +67,5 @@ bool bbf_rules_room(void)
 
 size_t bbf_rules_old(size_t *bytes)
 {
-    return bbf_grace_look(&grace, bytes);
+    return bbf_grace_poll(&grace, bytes);
 }
