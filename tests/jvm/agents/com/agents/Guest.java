@@ -1,6 +1,6 @@
 package com.agents;
 
-import com.app.Between;
+import com.app.BetweenPhases;
 
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.ClassFileTransformer;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * plain     a transformer that cannot retransform returns the bytes that it got
  * redefine  all classes are redefined with what the jars have
  */
-public final class Guest implements Between {
+public final class Guest implements BetweenPhases {
     private static final AtomicInteger LOADS = new AtomicInteger();
     private static final AtomicInteger AGAIN = new AtomicInteger();
     private static Instrumentation jvm;

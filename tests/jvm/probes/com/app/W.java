@@ -60,7 +60,7 @@ public final class W {
         COMMANDS.put("http", Http::run);
         COMMANDS.put("two", Two::run);
         COMMANDS.put("busy", Busy::run);
-        COMMANDS.put("beside", Beside::run);
+        COMMANDS.put("phases", Phases::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
         COMMANDS.put("ending", Ending::run);
