@@ -312,10 +312,10 @@ def unseen(bench):
         same("exit", program.end(), 0)
 
 
-def unborn(bench):
+def refused_slices(bench):
     """Netty refuses to derive from a released buffer: nothing was opened that could be lost."""
     for args in ((), ("map",)):
-        with Program(bench, *args, main="com.app.Unborn", ready="READY",
+        with Program(bench, *args, main="com.app.RefusedSlices", ready="READY",
                      jvm=[NO_LEAK_DETECTOR]) as program:
             program.attach("include=com.app")
             program.process.stdin.write("\n")
@@ -518,7 +518,7 @@ def cases(check_cycles):
     yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
     yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
-    yield Special("attach/unborn", unborn, jdk=(17, 25), quick=True)
+    yield Special("attach/refused slices", refused_slices, jdk=(17, 25), quick=True)
     yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
     yield Special("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
     yield Special("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))

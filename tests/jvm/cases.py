@@ -394,13 +394,13 @@ def lists(looked_at):
     """Where each buffer was last; of twenty in a list the first looked_at are seen."""
     def check(run):
         exact(run)
-        last = {"com.app.Ways." + name: n for name, n in WAYS.items()}
-        last["com.app.Ways$Take.channelRead"] = 4
-        last["com.app.Ways.many"] = looked_at
+        last = {"com.app.Containers." + name: n for name, n in WAYS.items()}
+        last["com.app.Containers$Take.channelRead"] = 4
+        last["com.app.Containers.many"] = looked_at
         if looked_at < 20:
-            last["com.app.Ways.twenty"] = 20 - looked_at
-        last["com.app.Ways.own"] = 1
-        last["com.app.Ways.lists"] = 2  # raw and anything
+            last["com.app.Containers.twenty"] = 20 - looked_at
+        last["com.app.Containers.own"] = 1
+        last["com.app.Containers.lists"] = 2  # raw and anything
         same("last steps", run.json.last_steps(), last)
         same("elements_cut", run.json.totals["elements_cut"], 20 - looked_at)
     return check
@@ -410,7 +410,7 @@ def lists_of_objects(run):
     """objects=on: also those whose type does not say that there are buffers."""
     exact(run)
     last = run.json.last_steps()
-    same("raw, anything", [last.get("com.app.Ways." + name) for name in ("raw", "anything", "lists")],
+    same("raw, anything", [last.get("com.app.Containers." + name) for name in ("raw", "anything", "lists")],
          [1, 1, None])
 
 
@@ -420,8 +420,8 @@ def decoders(run):
     ends = {}
     for path, count in run.json.leaked_at().items():
         ends[path[-3:]] = ends.get(path[-3:], 0) + count
-    same("ends", ends, {("io.netty.buffer.ByteBuf.retained", f"com.app.Ways${name}",
-                         "com.app.Ways.drop"): 3
+    same("ends", ends, {("io.netty.buffer.ByteBuf.retained", f"com.app.Containers${name}",
+                         "com.app.Containers.drop"): 3
                         for name in ("Frames.decode", "Unpack.decode", "Pack.encode")})
 
 

@@ -43,8 +43,8 @@ public final class W {
         COMMANDS.put("virtual", Virtual::run);
         COMMANDS.put("travel", Travel::run);
         COMMANDS.put("codecs", Codecs::run);
-        COMMANDS.put("lists", Ways::lists);
-        COMMANDS.put("decoders", Ways::decode);
+        COMMANDS.put("lists", Containers::lists);
+        COMMANDS.put("decoders", Containers::decode);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("transport", Transport::run);
