@@ -192,7 +192,7 @@ def refused(run, pid):
 
 def cases():
     def case(name, *args, **more):
-        return Case("age/" + name, "com.app.W", *args, **more)
+        return Case("age/" + name, "com.app.Probes", *args, **more)
     yield case("opened 4.1", "opened", check=opened("counter_only"), quick=True)
     yield case("opened 4.1 without cleaners", "opened", check=opened("for_good"), jvm=NO_CLEANER,
                jdk=(17,))
@@ -210,24 +210,24 @@ def cases():
     yield case("aged: too few to speak of a habit", "aged", "11", "900", check=aged(), jdk=(17,))
     for v, version in enumerate((NETTY_41, NETTY_42)):
         for a, allocator in enumerate(("pooled", "adaptive", "unpooled")):
-            yield Case(f"sample/{version[:3]} {allocator}", "com.app.W", "sampled", allocator, "40000",
+            yield Case(f"sample/{version[:3]} {allocator}", "com.app.Probes", "sampled", allocator, "40000",
                        netty=version, agent="include=com.app,sample=10", check=sampled(10),
                        short=in_turn(v, a), quick=allocator == "pooled" and version == NETTY_41)
-        yield Case(f"sample/{version[:3]} composites", "com.app.W", "sampled", "pooled", "20000",
+        yield Case(f"sample/{version[:3]} composites", "com.app.Probes", "sampled", "pooled", "20000",
                    "wrapped", netty=version, agent="include=com.app,sample=10", check=composites,
                    short=in_turn(v))
-        yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
+        yield Case(f"sample/{version[:3]} paranoid", "com.app.Probes", "sampled", "pooled", "20000",
                    netty=version, agent="include=com.app,sample=7", check=sampled(7),
                    short=in_turn(v, 1),
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
-    yield Case("sample/misused", "com.app.W", "sampled", "pooled", "20000", "misused",
+    yield Case("sample/misused", "com.app.Probes", "sampled", "pooled", "20000", "misused",
                agent="include=com.app,sample=10,maxLives=64", check=misused)
-    yield Case("sample/in map mode", "com.app.W", "sampled", "pooled", "20000",
+    yield Case("sample/in map mode", "com.app.Probes", "sampled", "pooled", "20000",
                agent="include=com.app,sample=10", check=sampled(10),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])
-    yield Case("sample/set", "com.app.W", "serve", live=set_sample, check=lambda run: None)
+    yield Case("sample/set", "com.app.Probes", "serve", live=set_sample, check=lambda run: None)
     for version in (NETTY_41, NETTY_42):
-        yield Case(f"static/unreleasable {version[:3]}", "com.app.W", "unreleasable", netty=version,
+        yield Case(f"static/unreleasable {version[:3]}", "com.app.Probes", "unreleasable", netty=version,
                    agent="include=com.app,gc=exit", check=unreleasable)
-        yield Case(f"static/constants {version[:3]}", "com.app.W", "constants", "3", netty=version,
+        yield Case(f"static/constants {version[:3]}", "com.app.Probes", "constants", "3", netty=version,
                    agent="include=com.app,age=2s", check=constants, quick=version == NETTY_41)

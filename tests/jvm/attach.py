@@ -25,7 +25,7 @@ NOTICE = ("WARNING: A JVM TI agent has been loaded dynamically", "WARNING: If a 
 
 
 class Late(Case):
-    """A program of W behind com.app.Late: bbflow is attached before any class of Netty is there,
+    """A probe behind com.app.Late: bbflow is attached before any class of Netty is there,
     so the numbers are those of a JVM that started with it; the report is written at exit."""
 
     def __init__(self, name, *args, **more):
@@ -58,7 +58,7 @@ class Older(Late):
 
     def __init__(self, name, *args, **more):
         super().__init__(name, *args, **more)
-        self.main = "com.app.W"
+        self.main = "com.app.Probes"
 
 
 def first_seen(run):
@@ -72,7 +72,7 @@ def first_seen(run):
 class Program:
     """One JVM with a program that ends when its stdin closes."""
 
-    def __init__(self, bench, *args, jvm=(), main="com.app.W", ready="ROUNDS", prefix=(), user=None,
+    def __init__(self, bench, *args, jvm=(), main="com.app.Probes", ready="ROUNDS", prefix=(), user=None,
                  home=None, path=None):
         self.bench = bench
         self.files = [open(bench.path(n), "w+", encoding="utf-8") for n in ("stdout", "stderr")]
@@ -114,7 +114,7 @@ class Program:
         return self.process.wait(90)
 
     def tell(self, line):
-        """A line for W losing, which answers it."""
+        """A line for the probe losing, which answers it."""
         self.sent = getattr(self, "sent", 0) + 1
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
@@ -380,7 +380,7 @@ def asked_after_a_stop(bench):
         program.stop()
         for verb in ("tree", "stop", "watch"):
             text = program.ask(verb, str(program.pid), code=3)
-            assert f"bbflow was stopped in JVM {program.pid} (com.app.W); 'bbflow attach " in text, text
+            assert f"bbflow was stopped in JVM {program.pid} (com.app.Probes); 'bbflow attach " in text, text
         program.attach("include=com.app")
         assert "bbflow" in program.ours(), program.ours()
         program.ask("status", str(program.pid))

@@ -122,7 +122,7 @@ def attached(run):
 
 
 def cases():
-    yield Case("budget/set", "com.app.W", "spend", agent="include=com.app,loglevel=info,log=log",
+    yield Case("budget/set", "com.app.Probes", "spend", agent="include=com.app,loglevel=info,log=log",
                live=under_load, check=near, short=(17,))
-    yield Case("budget/at the start", "com.app.W", "spend", live=attached, check=last_work,
+    yield Case("budget/at the start", "com.app.Probes", "spend", live=attached, check=last_work,
                agent="include=com.app,sample=6,budget=0.01%,budgetSeconds=1", short=(25,))

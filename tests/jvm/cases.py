@@ -54,7 +54,7 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
-PROBE = "com.app.W"
+PROBE = "com.app.Probes"
 STEPS = "com.app.Steps."
 
 
@@ -823,7 +823,7 @@ def every_verb(run):
             text, _ = run.client(verb, *extra, pid)
             assert word in text, f"bbflow {verb} {extra}: no {word!r} in {text[:300]!r}"
     assert pid in run.client("list")[0]
-    run.client("tree", "com.app.W")
+    run.client("tree", "com.app.Probes")
     run.client("tree", "--socket", run.sockets)  # no target: other folders may have other JVMs
 
 

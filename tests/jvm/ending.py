@@ -27,13 +27,13 @@ STUCK_S = 4.5
 
 
 class Program:
-    """com.app.W ending WAY, which waits for its end."""
+    """com.app.Probes ending WAY, which waits for its end."""
 
     def __init__(self, bench, way, agent=True):
         self.bench = bench
         self.way = way
         command = [bench.jdk.java, *([f"-agentpath:{AGENT}=include=com.app"] if agent else []),
-                   "-cp", class_path("probes", NETTY), "com.app.W", "ending", way]
+                   "-cp", class_path("probes", NETTY), "com.app.Probes", "ending", way]
         with open(bench.path("stderr"), "w", encoding="utf-8") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr,
                                             stdout=subprocess.PIPE, env=bench.env, text=True,

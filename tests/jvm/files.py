@@ -83,14 +83,14 @@ def whole(path):
 
 
 class Serving:
-    """com.app.W serve, until end(); which fails where the JVM does not end in LIMIT_S."""
+    """com.app.Probes serve, until end(); which fails where the JVM does not end in LIMIT_S."""
 
     def __init__(self, bench, agent, before=(), **popen):
         popen.setdefault("stderr", subprocess.PIPE)
         popen.setdefault("env", bench.env)
         self.process = subprocess.Popen([*before, bench.jdk.java,
                                          f"-agentpath:{harness.AGENT}={agent}", "-cp",
-                                         class_path("probes", NETTY), "com.app.W", "serve"],
+                                         class_path("probes", NETTY), "com.app.Probes", "serve"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         **popen)
         self.stderr = ""
@@ -144,7 +144,7 @@ def at_the_name(bench):
                 path = os.path.join(folder, name)
                 plant(what, path)
                 agent = f"include=com.app,file={folder}/out.json"
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent,
                                   timeout=LIMIT_S)
                 same(f"{what}: exit", done.returncode, 7)
                 lines = agent_lines(done.stderr)
@@ -153,7 +153,7 @@ def at_the_name(bench):
                 for word in ("file: ", path, f"a {what} of uid {OTHER} is there", "remove it"):
                     assert word in lines[0], f"no {word!r} in {lines[0]!r}"
                 is_untouched(what, path)
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                                   agent=agent + ",onerror=stop")
                 same(f"{what}: exit with onerror=stop", done.returncode, 1)
                 assert path in done.stderr, done.stderr
@@ -173,14 +173,14 @@ def own_thing_at_the_name(bench):
                 subprocess.run(["sh", "-c", command.replace("{}", f"{folder}/{name}")], check=True)
                 given = f"{folder}/out.json" if option == "file" else f"{folder}/{name}"
                 agent = f"include=com.app,{option}={given}"
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S, agent=agent)
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S, agent=agent)
                 same(f"{option}, {what}: exit; {done.stderr!r}", done.returncode, 1)
                 lines = agent_lines(done.stderr)
                 for word in (f"{option}: {folder}/{name}: a {what} is there, not a regular file",
                              "remove it"):
                     assert word in lines[0], f"no {word!r} in {lines[0]!r}"
                 assert "uid" not in lines[0], lines[0]
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                                   agent=agent + ",onerror=warn")
                 same(f"{option}, {what}: exit with onerror=warn", done.returncode, 7)
                 nothing_left(folder, name)
@@ -213,13 +213,13 @@ def link_on_the_way(bench):
         os.mkdir(ours, 0o700)
         subprocess.run(["ln", "-s", ours, f"{folder}/way"], user=OTHER, group=OTHER,
                        extra_groups=[], check=True, cwd="/")
-        done = bench.java("com.app.W", "default", netty=NETTY,
+        done = bench.java("com.app.Probes", "default", netty=NETTY,
                           agent=f"include=com.app,file={folder}/way/out.json")
         same("exit", done.returncode, 0)
         assert f"'way' on the way is a symlink of uid {OTHER}" in done.stderr, done.stderr
         nothing_left(ours)
         os.symlink(ours, f"{folder}/mine")  # one of ours is followed
-        done = bench.java("com.app.W", "default", netty=NETTY,
+        done = bench.java("com.app.Probes", "default", netty=NETTY,
                           agent=f"include=com.app,file={folder}/mine/out.json")
         same("exit by our own link", done.returncode, 0)
         whole(os.path.join(ours, "out.json"))
@@ -234,7 +234,7 @@ def log_planted(bench):
             path = os.path.join(folder, "bbflow.log")
             plant(what, path)
             agent = f"include=com.app,port=0,auth=off,loglevel=warn,log={path}"  # that is warned of
-            done = bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent, timeout=LIMIT_S)
+            done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent, timeout=LIMIT_S)
             same(f"{what}: exit", done.returncode, 7)
             lines = agent_lines(done.stderr)
             for word in ("log: ", path, f"a {what} of uid {OTHER} is there", "remove it",
@@ -248,7 +248,7 @@ def log_planted(bench):
         with open(f"{folder}/secret", "w", encoding="utf-8") as file:
             file.write("root's\n")
         os.link(f"{folder}/secret", path)  # as another user may where fs.protected_hardlinks is 0
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,loglevel=debug,log={path}")
         same("hard link: exit", done.returncode, 7)
         assert "2 names (hard links)" in done.stderr, done.stderr
@@ -259,7 +259,7 @@ def log_planted(bench):
 def log_streams(bench):
     """A container's log is its stdout; a file is 0600 and appended to; our own link is followed."""
     agent = "include=com.app,port=0,auth=off,loglevel=warn,log="  # auth=off is warned of
-    done = bench.java("com.app.W", "default", netty=NETTY, agent=agent + "/dev/stdout")
+    done = bench.java("com.app.Probes", "default", netty=NETTY, agent=agent + "/dev/stdout")
     same("exit", done.returncode, 0)
     assert agent_lines(done.stdout), done.stdout
     assert not agent_lines(done.stderr), done.stderr
@@ -267,7 +267,7 @@ def log_streams(bench):
     here, there = socket.socketpair()
     with here, there:
         done = subprocess.run([bench.jdk.java, f"-agentpath:{harness.AGENT}={agent}/dev/stderr",
-                               "-cp", class_path("probes", NETTY), "com.app.W", "default"],
+                               "-cp", class_path("probes", NETTY), "com.app.Probes", "default"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=there, env=bench.env, timeout=LIMIT_S, check=False)
         same("exit with a socket", done.returncode, 0)
@@ -276,12 +276,12 @@ def log_streams(bench):
     os.symlink("bbflow.log", bench.path("link.log"))
     sizes = []
     for name in (path, bench.path("link.log")):
-        same("exit", bench.java("com.app.W", "default", netty=NETTY, agent=agent + name)
+        same("exit", bench.java("com.app.Probes", "default", netty=NETTY, agent=agent + name)
              .returncode, 0)
         sizes.append(os.path.getsize(path))
     same("mode", os.stat(path).st_mode & 0o7777, 0o600)
     assert 0 < sizes[0] < sizes[1], f"not appended: {sizes}"
-    same("/dev/null", bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent + "/dev/null")
+    same("/dev/null", bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent + "/dev/null")
          .returncode, 7)
 
 
@@ -310,14 +310,14 @@ def dump_missing(bench):
              (bench.path("file"), "Not a directory")]
     open(bench.path("file"), "w", encoding="utf-8").close()
     for folder, reason in cases:
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,dump={folder}")
         same(f"{folder}: exit", done.returncode, 1)
         lines = agent_lines(done.stderr)
         same(f"our lines in {done.stderr!r}", len(lines), 1)
         for word in ("dump: ", folder, reason):
             assert word in lines[0], f"no {word!r} in {lines[0]!r}"
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,dump={folder},onerror=warn")
         same(f"{folder}: exit with onerror=warn", done.returncode, 7)
 
@@ -531,7 +531,7 @@ def disk_is_full(bench):
     read_only = f"mount -t tmpfs -o ro none {bench.path('disk')} && exec \"$@\""
     done = bench.run(["unshare", "-m", "sh", "-c", read_only, "sh", bench.jdk.java,
                       f"-agentpath:{harness.AGENT}=include=com.app,file={bench.path('disk/x.json')}",
-                      "-cp", class_path("probes", NETTY), "com.app.W", "exit", "7"])
+                      "-cp", class_path("probes", NETTY), "com.app.Probes", "exit", "7"])
     same("read-only: exit", done.returncode, 1)
     assert "disk cannot be written to: Read-only file system" in done.stderr, done.stderr
 
@@ -544,7 +544,7 @@ def socket_folder_planted(bench):
         with open_folder() as folder:
             path = os.path.join(folder, "bbflow-0")
             plant(what, path)
-            done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+            done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                               agent=f"include=com.app,socket={folder}")
             same(f"{what}: exit", done.returncode, 7)
             lines = agent_lines(done.stderr)
@@ -598,7 +598,7 @@ def chroot_with_a_link(bench):
     env = {k: v for k, v in bench.env.items() if k != "XDG_RUNTIME_DIR"}
     before = os.listdir("/var/tmp")
     process = subprocess.Popen(["unshare", "-m", "sh", "-c", CHROOT, "sh", root, *binds, "--",
-                                bench.jdk.java, "-cp", class_path("probes", NETTY), "com.app.W",
+                                bench.jdk.java, "-cp", class_path("probes", NETTY), "com.app.Probes",
                                 "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=env, text=True)
     watchdog = threading.Timer(LIMIT_S, process.kill)
@@ -631,7 +631,7 @@ def chroot_with_a_link(bench):
         same(f"summary: {done.stderr}", done.returncode, 0)
         sockets = os.listdir(os.path.join(root, "var/tmp/bbflow-0"))
         same("sockets in its /tmp", sockets, [f"{pid}.sock"])
-        assert "com.app.W" in bench.run([harness.CLIENT, "list"]).stdout
+        assert "com.app.Probes" in bench.run([harness.CLIENT, "list"]).stdout
         _, stderr = process.communicate(timeout=LIMIT_S)
         same("exit", process.returncode, 0)
         assert "Full thread dump" not in stderr, "a SIGQUIT was taken for a wish for a dump"

@@ -174,7 +174,7 @@ def same_lines(what, got, expected):
 
 
 def phases_program(phases=3, rounds=200):
-    return ["com.app.W", "phases", str(phases), str(rounds)]
+    return ["com.app.Probes", "phases", str(phases), str(rounds)]
 
 
 # ---- the agents ----
@@ -309,7 +309,7 @@ def open_telemetry(bench):
     agent, = jars(OTEL)
     flags = [f"-javaagent:{agent}", "-Dotel.traces.exporter=logging",
              "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none"]
-    runs = three_ways(bench, flags, ["com.app.W", "http", "20", "3"], jvm=["-Xmx512m"])
+    runs = three_ways(bench, flags, ["com.app.Probes", "http", "20", "3"], jvm=["-Xmx512m"])
     alone = spans(runs[0])
     for kind in ("SERVER", "CLIENT"):
         same(f"{kind} spans", sum(f" {kind} " in span for span in alone), 20)

@@ -59,10 +59,10 @@ def attached(bench):
 
 def cases():
     everywhere = {"jdk": (11, 17, 21, 25)}
-    yield Case("idle/until a class loads", "com.app.W", "idle", live=nothing_yet, check=all_of_it,
+    yield Case("idle/until a class loads", "com.app.Probes", "idle", live=nothing_yet, check=all_of_it,
                agent="include=com.other.Other", quick=True, **everywhere)
-    yield Case("idle/until it is set", "com.app.W", "idle", "loaded", live=matches_then,
+    yield Case("idle/until it is set", "com.app.Probes", "idle", "loaded", live=matches_then,
                check=all_of_it, agent="include=no.such.application", short=(17,), **everywhere)
     yield Special("idle/attached", attached, **everywhere, short=(21,))
-    yield Case("idle/for good", "com.app.W", "cycles", "pooled", "on", "1", check=never,
+    yield Case("idle/for good", "com.app.Probes", "cycles", "pooled", "on", "1", check=never,
                agent="include=no.such.application", short=(25,), **everywhere)

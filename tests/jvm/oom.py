@@ -69,7 +69,7 @@ def cases():
         for whose, flags in limits.items():
             pause = "2500" if whose == "the JDK" else "0"  # its class is changed a second later
             majors = jdks.get((whose, version), (11, 17, 21, 25))
-            yield Case(f"oom/{whose} {version.replace('.Final', '')}", "com.app.W", "exhausted",
+            yield Case(f"oom/{whose} {version.replace('.Final', '')}", "com.app.Probes", "exhausted",
                        str(ERRORS), pause, netty=version, jvm=flags, live=while_it_runs,
                        check=at_exit, ready="ORACLE", jdk=majors,
                        short=[m for m in short if m in majors],

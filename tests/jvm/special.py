@@ -93,7 +93,7 @@ def version(bench):
 
 def unwritable_file(bench):
     """file= into a folder that is not there: said, named, and the program's exit is its own."""
-    done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+    done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                       agent="include=com.app,file=/nonexistent/x.json")
     assert "/nonexistent" in done.stderr, f"exit {done.returncode}: {done.stderr!r}"
     assert done.returncode in (1, 7), done.returncode
@@ -106,7 +106,7 @@ def second_agent(bench):
     shutil.copy(AGENT, copy)
     done = bench.run([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,file={out}",
                       f"-agentpath:{copy}=include=com.app", "-cp", class_path("probes", NETTY),
-                      "com.app.W", "default"])
+                      "com.app.Probes", "default"])
     assert ours(done), f"nothing said: {done.stderr!r}"
     assert re.search("already|another|second", done.stderr), f"not clear: {done.stderr!r}"
     if done.returncode == 0:
@@ -116,8 +116,8 @@ def second_agent(bench):
 
 def quiet(bench):
     """stdout, stderr and the exit code are the same with and without the agent."""
-    for program in (("com.app.Hello",), ("com.app.NettyHello",), ("com.app.W", "exit", "5"),
-                    ("com.app.W", "throw"), ("com.app.W", "sigs")):
+    for program in (("com.app.Hello",), ("com.app.NettyHello",), ("com.app.Probes", "exit", "5"),
+                    ("com.app.Probes", "throw"), ("com.app.Probes", "sigs")):
         netty = None if program[0] == "com.app.Hello" else NETTY
         plain = bench.java(*program, netty=netty)
         with_agent = bench.java(*program, netty=netty, agent="include=com.app")
@@ -127,7 +127,7 @@ def quiet(bench):
 
 def check_jni(bench):
     """-Xcheck:jni says nothing that it does not say without the agent."""
-    for program in (("com.app.Hello",), ("com.app.W", "returns"), ("com.app.W", "slice")):
+    for program in (("com.app.Hello",), ("com.app.Probes", "returns"), ("com.app.Probes", "slice")):
         netty = None if program[0] == "com.app.Hello" else NETTY
         options = {"JAVA_TOOL_OPTIONS": "-Xcheck:jni"}
         plain = bench.java(*program, netty=netty, env=options, timeout=120)
@@ -152,7 +152,7 @@ def any_folder(bench):
     env.pop("HOME", None)
     try:
         done = subprocess.run([bench.jdk.java, f"-agentpath:{copy}=include=com.app,file={out}",
-                               "-cp", class_path("probes", NETTY), "com.app.W", "default"],
+                               "-cp", class_path("probes", NETTY), "com.app.Probes", "default"],
                               env=env, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     finally:
@@ -167,7 +167,7 @@ def shutdown_time(bench):
     for _ in range(7):
         for agent in (True, False):
             start = time.monotonic()
-            done = bench.java("com.app.W", "stall", netty=NETTY,
+            done = bench.java("com.app.Probes", "stall", netty=NETTY,
                               agent="include=com.app" if agent else None)
             times[agent].append(time.monotonic() - start)
             same("exit", done.returncode, 0)
@@ -207,7 +207,7 @@ def start_up(bench):
 def sockets_go(bench):
     """The socket is there while the JVM runs and gone when it ended; only we may open its folder."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     try:
@@ -224,7 +224,7 @@ def sockets_go(bench):
 def stale_sockets(bench):
     """kill -9 leaves a socket; the next `bbflow list` removes it and does not list it."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     same("first line", process.stdout.readline(), "READY\n")
@@ -270,14 +270,14 @@ def client_targets(bench):
 def two_targets(bench):
     """Two JVMs with the same main class: refused with both pids; by pid either answers."""
     command = [bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-               class_path("probes", NETTY), "com.app.W", "serve"]
+               class_path("probes", NETTY), "com.app.Probes", "serve"]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, env=bench.env, text=True)
                  for _ in range(2)]
     try:
         for process in processes:
             same("first line", process.stdout.readline(), "READY\n")
-        done = bench.run([CLIENT, "summary", "com.app.W"])
+        done = bench.run([CLIENT, "summary", "com.app.Probes"])
         same("exit", done.returncode, 3)
         for process in processes:
             assert str(process.pid) in done.stderr, done.stderr
@@ -294,7 +294,7 @@ def other_user(bench):
         return
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,"
                                 f"socket={bench.sockets}", "-cp", class_path("probes", NETTY),
-                                "com.app.W", "serve"], stdin=subprocess.PIPE,
+                                "com.app.Probes", "serve"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                env=bench.env)
     try:
@@ -316,7 +316,7 @@ def other_user(bench):
 def garbage_on_the_socket(bench):
     """Bytes that are no protocol close that connection and nothing else."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     try:

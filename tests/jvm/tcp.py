@@ -20,11 +20,11 @@ V1 = b"\xAC\xED\x00\x05"
 
 @contextlib.contextmanager
 def program(bench, options, *flags):
-    """com.app.W serve, which leaks at two places; ends in order."""
+    """com.app.Probes serve, which leaks at two places; ends in order."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,{options}",
                                 *flags,
                                 f"-Djava.io.tmpdir={bench.folder}", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=open(bench.path("stderr"), "w", encoding="utf-8"), text=True)
     try:

@@ -157,20 +157,20 @@ def ends(bench):
         watcher = Watcher(bench, pid)
         watcher.until("LEAK")
         program.ask("stop", pid)
-        assert f"bbflow was stopped in JVM {pid} (com.app.W)" in watcher.ends(0)
+        assert f"bbflow was stopped in JVM {pid} (com.app.Probes)" in watcher.ends(0)
         same("exit", program.end(), 0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid))
         watcher.until("following", 1)
         time.sleep(0.5)
         same("exit", program.end(), 0)
-        assert f"JVM {program.pid} (com.app.W) has ended" in watcher.ends(0)
+        assert f"JVM {program.pid} (com.app.Probes) has ended" in watcher.ends(0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid))
         watcher.until("following", 1)
         program.process.kill()
         program.process.wait()
-        assert f"JVM {program.pid} (com.app.W) has ended" in watcher.ends(0)
+        assert f"JVM {program.pid} (com.app.Probes) has ended" in watcher.ends(0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid), "--timeout", "3")
         watcher.until("following", 1)
@@ -181,7 +181,7 @@ def ends(bench):
             assert "is stopped" in watcher.ends(1)
             for verb in ("tree", "status", "set", "stop", "watch"):
                 text = program.ask(verb, str(program.pid), *(["age=5s"] if verb == "set" else []), code=1)
-                assert f"JVM {program.pid} (com.app.W) is stopped" in text and "kill -CONT" in text, text
+                assert f"JVM {program.pid} (com.app.Probes) is stopped" in text and "kill -CONT" in text, text
         finally:
             os.kill(program.pid, signal.SIGCONT)
         program.ask("status", str(program.pid))

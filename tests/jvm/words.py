@@ -89,5 +89,5 @@ def cases():
     yield Special("words/include takes no buffer", wrapped, jdk=(17, 25), short=(17,))
     yield Special("words/track of nothing", track_of_nothing, jdk=(17, 25), short=(17,))
     yield Special("words/attach", attached, jdk=(17, 25), short=(25,))
-    yield Case("words/maxSites", "com.app.W", "cycles", "pooled", "loop", netty=NETTY, jdk=(17, 25),
+    yield Case("words/maxSites", "com.app.Probes", "cycles", "pooled", "loop", netty=NETTY, jdk=(17, 25),
                agent="include=com.app,maxSites=64", check=few_sites)

@@ -7,9 +7,9 @@ import java.util.Map;
 /**
  * The probes: one sub-command for each thing that a tracker gets wrong if it guesses. Each one
  * knows what it did and says it on one line, "ORACLE name=value …", which tests/jvm/cases.py
- * compares with what bbflow says. Usage: W COMMAND [ARGS…] [, COMMAND [ARGS…]]…: one after the other.
+ * compares with what bbflow says. Usage: Probes COMMAND [ARGS…] [, COMMAND [ARGS…]]…: one after the other.
  */
-public final class W {
+public final class Probes {
     interface Command {
         void run(String[] args) throws Throwable;
     }
@@ -87,7 +87,7 @@ public final class W {
         });
     }
 
-    private W() {
+    private Probes() {
     }
 
     public static void main(String[] args) throws Throwable {
@@ -99,7 +99,7 @@ public final class W {
         }
         Command command = args.length > 0 ? COMMANDS.get(args[0]) : null;
         if (command == null) {
-            System.err.println("usage: W " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
+            System.err.println("usage: Probes " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
             System.exit(2);
         }
         command.run(Arrays.copyOfRange(args, 1, args.length));
