@@ -386,15 +386,15 @@ def travel(run):
     same("holders_unknown", run.json.totals["holders_unknown"], 0)
 
 
-WAYS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
-        "holders": 1, "nested": 2}
+CONTAINERS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
+              "holders": 1, "nested": 2}
 
 
 def lists(looked_at):
     """Where each buffer was last; of twenty in a list the first looked_at are seen."""
     def check(run):
         exact(run)
-        last = {"com.app.Containers." + name: n for name, n in WAYS.items()}
+        last = {"com.app.Containers." + name: n for name, n in CONTAINERS.items()}
         last["com.app.Containers$Take.channelRead"] = 4
         last["com.app.Containers.many"] = looked_at
         if looked_at < 20:
