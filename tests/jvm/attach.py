@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import Case, OUT, Special, agent_lines, class_path
+from harness import Case, OUT, Scenario, agent_lines, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -513,16 +513,16 @@ def cases(check_cycles):
                   check=check_cycles("pooled"), quick=True)
     yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
-    yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
-    yield Special("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
-    yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
-    yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
-    yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
-    yield Special("attach/refused slices", refused_slices, jdk=(17, 25), quick=True)
-    yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
-    yield Special("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
-    yield Special("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
-    yield Special("attach/jcmd", jcmd, jdk=(17, 25))
-    yield Special("attach/refused", refused, jdk=(17, 25))
-    yield Special("attach/other user", other_user, jdk=(17,))
-    yield Special("attach/container", container, jdk=(17, 25))
+    yield Scenario("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
+    yield Scenario("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
+    yield Scenario("attach/cycles", cycles, jdk=ALL_JDKS)
+    yield Scenario("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
+    yield Scenario("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
+    yield Scenario("attach/refused slices", refused_slices, jdk=(17, 25), quick=True)
+    yield Scenario("attach/unseen", unseen, jdk=(17, 25), quick=True)
+    yield Scenario("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
+    yield Scenario("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
+    yield Scenario("attach/jcmd", jcmd, jdk=(17, 25))
+    yield Scenario("attach/refused", refused, jdk=(17, 25))
+    yield Scenario("attach/other user", other_user, jdk=(17,))
+    yield Scenario("attach/container", container, jdk=(17, 25))

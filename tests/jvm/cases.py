@@ -23,8 +23,8 @@ import oom
 import reconcile
 import refs
 import seed
-import special
 import resources
+import scenario
 import tcp
 import track
 import tried
@@ -888,7 +888,7 @@ def live_cases():
                live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
 
 
-CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
+CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *guests.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),

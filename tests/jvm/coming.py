@@ -9,7 +9,7 @@ import shutil
 import zipfile
 
 import harness
-from harness import OUT, Case, Special, agent_lines, netty_jars
+from harness import OUT, Case, Scenario, agent_lines, netty_jars
 from snapshot import Snapshot, same
 
 COMPACT = "-XX:+UseCompactObjectHeaders"
@@ -221,10 +221,10 @@ TOO = ("probe/holders", "probe/objects", "probe/travel 4.2", "probe/http 4.1 com
 def cases(others):
     """Those of the others that TOO names also run with compact headers."""
     yield from header_cases()
-    yield Special("coming/AOT cache", aot, jdk=(25,))
-    yield Special("coming/AOT cache of a run with bbflow", aot_trained, jdk=(25,))
-    yield Special("coming/value classes", value_classes)
-    yield Special("coming/method gone", method_gone, short=(17,))
+    yield Scenario("coming/AOT cache", aot, jdk=(25,))
+    yield Scenario("coming/AOT cache of a run with bbflow", aot_trained, jdk=(25,))
+    yield Scenario("coming/value classes", value_classes)
+    yield Scenario("coming/method gone", method_gone, short=(17,))
     found = [case for case in others if case.name in TOO]
     same("cases that are run with compact headers", sorted(c.name for c in found), sorted(TOO))
     for case in map(copy.copy, found):

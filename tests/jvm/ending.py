@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 
-from harness import AGENT, CLIENT, Special, agent_lines, class_path
+from harness import AGENT, CLIENT, Scenario, agent_lines, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -168,6 +168,6 @@ def in_the_middle(bench):
 
 
 def cases():
-    yield Special("ending/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
-    yield Special("ending/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
-                  short=(17,))
+    yield Scenario("ending/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
+    yield Scenario("ending/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
+                   short=(17,))

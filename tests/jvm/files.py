@@ -17,7 +17,7 @@ import threading
 import time
 
 import harness
-from harness import Special, agent_lines, class_path
+from harness import Scenario, agent_lines, class_path
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -642,23 +642,23 @@ def chroot_with_a_link(bench):
 
 
 def cases():
-    def special(name, function, **more):
-        return Special("files/" + name, function, **more)
-    yield special("temporary name taken", at_the_temporary_name, quick=True)
-    yield special("name taken", at_the_name, jdk=(17,), quick=True)
-    yield special("own thing at the name", own_thing_at_the_name, jdk=(17,))
-    yield special("name taken later", at_the_name_later, jdk=(17,))
-    yield special("link on the way", link_on_the_way, jdk=(17,))
-    yield special("log taken", log_planted, jdk=(17,), quick=True)
-    yield special("log to a stream", log_streams, jdk=(17,))
-    yield special("log without a reader", log_without_reader, jdk=(17,))  # 25 writes its own
-    yield special("dump folder missing", dump_missing, jdk=(17,), quick=True)
-    yield special("dump taken", dump_planted, quick=True)
-    yield special("time limit", time_limit)
-    yield special("time limit while it is written", time_limit_while_it_is_written, jdk=(17,))
-    yield special("time limit set", set_while_it_runs, jdk=(17,))
-    yield special("kill -9 while it is written", killed_while_it_is_written, jdk=(17,))
-    yield special("two at once", two_at_once, jdk=(17,))
-    yield special("full disk", disk_is_full, jdk=(17,))
-    yield special("chroot with a link", chroot_with_a_link, jdk=(17,))
-    yield special("socket folder taken", socket_folder_planted, jdk=(17,))
+    def scenario(name, function, **more):
+        return Scenario("files/" + name, function, **more)
+    yield scenario("temporary name taken", at_the_temporary_name, quick=True)
+    yield scenario("name taken", at_the_name, jdk=(17,), quick=True)
+    yield scenario("own thing at the name", own_thing_at_the_name, jdk=(17,))
+    yield scenario("name taken later", at_the_name_later, jdk=(17,))
+    yield scenario("link on the way", link_on_the_way, jdk=(17,))
+    yield scenario("log taken", log_planted, jdk=(17,), quick=True)
+    yield scenario("log to a stream", log_streams, jdk=(17,))
+    yield scenario("log without a reader", log_without_reader, jdk=(17,))  # 25 writes its own
+    yield scenario("dump folder missing", dump_missing, jdk=(17,), quick=True)
+    yield scenario("dump taken", dump_planted, quick=True)
+    yield scenario("time limit", time_limit)
+    yield scenario("time limit while it is written", time_limit_while_it_is_written, jdk=(17,))
+    yield scenario("time limit set", set_while_it_runs, jdk=(17,))
+    yield scenario("kill -9 while it is written", killed_while_it_is_written, jdk=(17,))
+    yield scenario("two at once", two_at_once, jdk=(17,))
+    yield scenario("full disk", disk_is_full, jdk=(17,))
+    yield scenario("chroot with a link", chroot_with_a_link, jdk=(17,))
+    yield scenario("socket folder taken", socket_folder_planted, jdk=(17,))

@@ -12,7 +12,7 @@ import time
 import zipfile
 
 import harness
-from harness import OUT, ROOT, Special, agent_lines, class_path, netty_jars, tool
+from harness import OUT, ROOT, Scenario, agent_lines, class_path, netty_jars, tool
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -377,7 +377,7 @@ def compile_sets(names):
 def cases():
     """In a run without patterns each mode of a tool runs on one JDK, each tool on both."""
     def guest(name, function, *short, **more):
-        return Special("agents/" + name, function, short=short, **more)
+        return Scenario("agents/" + name, function, short=short, **more)
     for mode, *short in (("nothing", 17), ("bytes", 25), ("plain", 17), ("redefine", 25)):
         yield guest(f"java agent, {mode}", java_agent(mode), *short)
     for options, *short in (("retransform", 25), ("retransform+bytes", 17), ("bytes", 25),

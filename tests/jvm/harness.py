@@ -98,7 +98,7 @@ class Case:
                 self.check(run)
 
 
-class Special:
+class Scenario:
     """A test that is a Python function of a Bench: several runs compared, tables of bad input.
     short: the JDKs that a run without patterns takes, if not all."""
 
@@ -329,11 +329,11 @@ def agent_lines(stderr):
 
 
 class Bench:
-    """What a Special gets: a JDK, a folder of its own, and plain runs of Java."""
+    """What a Scenario gets: a JDK, a folder of its own, and plain runs of Java."""
 
-    def __init__(self, special, jdk):
+    def __init__(self, scenario, jdk):
         self.jdk = jdk
-        self.folder = folder_for(special.name, jdk)
+        self.folder = folder_for(scenario.name, jdk)
         self.sockets = tempfile.mkdtemp(prefix="bbj-")  # short: a socket's path has 107 bytes
         self.env = clean_environment(self.sockets)
 

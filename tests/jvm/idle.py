@@ -1,7 +1,7 @@
 """include= that matches no class yet (ADR 29): nothing is followed, then all that comes."""
 
 from attach import NO_LEAK_DETECTOR, Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import Snapshot, same
 
 COUNTED = ("lives", "live", "released", "leaked", "unknown", "dropped_steps", "misuse",
@@ -63,6 +63,6 @@ def cases():
                agent="include=com.other.Other", quick=True, **everywhere)
     yield Case("idle/until it is set", "com.app.Probes", "idle", "loaded", live=matches_then,
                check=all_of_it, agent="include=no.such.application", short=(17,), **everywhere)
-    yield Special("idle/attached", attached, **everywhere, short=(21,))
+    yield Scenario("idle/attached", attached, **everywhere, short=(21,))
     yield Case("idle/for good", "com.app.Probes", "cycles", "pooled", "on", "1", check=never,
                agent="include=no.such.application", short=(25,), **everywhere)

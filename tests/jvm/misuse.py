@@ -2,7 +2,7 @@
 
 import harness
 from attach import Program, bodies
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import Snapshot, same
 
 POOLED = "io.netty.buffer.PooledByteBufAllocator.directBuffer"
@@ -93,7 +93,7 @@ def cases():
                jdk=(17,))
     yield Case("misuse/paranoid", "com.app.Probes", "misuse", check=all_of_it(True), jdk=(17,),
                jvm=["-Dio.netty.leakDetection.level=PARANOID"])
-    yield Special("misuse/attached", attached, jdk=(17, 25), short=(17,))
-    yield Special("misuse/while it runs", while_it_runs, jdk=(17,))
+    yield Scenario("misuse/attached", attached, jdk=(17, 25), short=(17,))
+    yield Scenario("misuse/while it runs", while_it_runs, jdk=(17,))
     yield Case("misuse/map mode", "com.app.Probes", "misuse", check=all_of_it(False), jdk=(17, 25),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])

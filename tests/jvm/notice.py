@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import harness
-from harness import Special
+from harness import Scenario
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -253,10 +253,10 @@ def world(bench):
 
 
 def cases():
-    yield Special("notice/everything", everything, quick=True)
-    yield Special("notice/without tables", without_tables)
-    yield Special("notice/exits", exits)
-    yield Special("notice/signals", signals)
-    yield Special("notice/end of the stack", end_of_stack)
-    yield Special("notice/every place near the end of the stack", every_place)
-    yield Special("notice/world", world)
+    yield Scenario("notice/everything", everything, quick=True)
+    yield Scenario("notice/without tables", without_tables)
+    yield Scenario("notice/exits", exits)
+    yield Scenario("notice/signals", signals)
+    yield Scenario("notice/end of the stack", end_of_stack)
+    yield Scenario("notice/every place near the end of the stack", every_place)
+    yield Scenario("notice/world", world)

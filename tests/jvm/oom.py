@@ -5,7 +5,7 @@ import time
 
 import harness
 from attach import Program
-from harness import Case, Special, validate
+from harness import Case, Scenario, validate
 from snapshot import Snapshot, same
 
 KEEP = "com.app.Exhausted.keep"
@@ -74,4 +74,4 @@ def cases():
                        check=at_exit, ready="ORACLE", jdk=majors,
                        short=[m for m in short if m in majors],
                        quick=version == "4.1.140.Final" and whose == "Netty")
-    yield Special("oom/without file=", without_a_file, jdk=(17,))
+    yield Scenario("oom/without file=", without_a_file, jdk=(17,))

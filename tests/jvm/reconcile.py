@@ -5,7 +5,7 @@ import json
 import re
 
 from attach import Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import same
 
 
@@ -136,7 +136,7 @@ def cases():
                        jvm=[flag, "-Xmx256m", "-Xcheck:jni", *kind],
                        check=no_jni_warning, quick=version == "4.1.140.Final" and not caches,
                        live=reconciled(caches, (124, 110)))
-    yield Special("reconciled/attached late", attached_late, quick=True)
+    yield Scenario("reconciled/attached late", attached_late, quick=True)
     # At exit, as with file=: nothing is live, and thread caches have what was released.
     for name, version, agent, check in (("healthy", "4.1.140.Final", "", healthy),
                                         ("healthy 4.2", "4.2.20.Final", "", healthy),

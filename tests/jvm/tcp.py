@@ -11,7 +11,7 @@ import sys
 import time
 
 import harness
-from harness import AGENT, CLIENT, Special, class_path
+from harness import AGENT, CLIENT, Scenario, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -343,14 +343,14 @@ def port_in_use(bench):
 
 
 def cases():
-    yield Special("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
-    yield Special("tcp/own token file", own_token_file, jdk=(17,))
-    yield Special("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
-                  short=(17, 25))
-    yield Special("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
-                  short=(17,))
-    yield Special("events", events, jdk=(17,))
-    yield Special("tcp/set often", set_often, jdk=(17, 25))
+    yield Scenario("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
+    yield Scenario("tcp/own token file", own_token_file, jdk=(17,))
+    yield Scenario("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
+                   short=(17, 25))
+    yield Scenario("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
+                   short=(17,))
+    yield Scenario("events", events, jdk=(17,))
+    yield Scenario("tcp/set often", set_often, jdk=(17, 25))
     if os.geteuid() == 0:
-        yield Special("tcp/flood", flood, jdk=(17, 25))
-    yield Special("tcp/port in use", port_in_use, jdk=(17,))
+        yield Scenario("tcp/flood", flood, jdk=(17, 25))
+    yield Scenario("tcp/port in use", port_in_use, jdk=(17,))

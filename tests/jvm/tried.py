@@ -6,7 +6,7 @@ import os
 
 import coming
 import harness
-from harness import OUT, ROOT, Case, Special, javac, tool
+from harness import OUT, ROOT, Case, Scenario, javac, tool
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -144,6 +144,6 @@ def cases():
         yield Case(" ".join(["tried/virtual threads", *flags]), "com.app.Probes", "virtual", "5000",
                    check=exact, jvm=flags, jdk=(25,) if flags else (21, 25), short=(25,),
                    oracle={"interrupted": 1}, agent="include=com.app,objects=on")
-    yield Special("tried/modules", modules, jdk=(11, 17, 25), short=(25,))
-    yield Special("tried/jlink", image, jdk=(17,))
-    yield Special("tried/AppCDS and another agent", app_cds, short=(17,))
+    yield Scenario("tried/modules", modules, jdk=(11, 17, 25), short=(25,))
+    yield Scenario("tried/jlink", image, jdk=(17,))
+    yield Scenario("tried/AppCDS and another agent", app_cds, short=(17,))

@@ -8,7 +8,7 @@ import time
 
 import harness
 from attach import NO_LEAK_DETECTOR, Program
-from harness import Special
+from harness import Scenario
 from snapshot import same
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
@@ -206,8 +206,8 @@ def sampled(bench):
 
 
 def cases():
-    yield Special("watch/what is new", what_is_new, jdk=(17, 25))
-    yield Special("watch/aged", aged, jdk=(17, 25), short=(17,))
-    yield Special("watch/two", two, jdk=(17, 25), short=(25,))
-    yield Special("watch/ends", ends, jdk=(17, 25))
-    yield Special("watch/sampled", sampled, jdk=(17, 25), short=(25,))
+    yield Scenario("watch/what is new", what_is_new, jdk=(17, 25))
+    yield Scenario("watch/aged", aged, jdk=(17, 25), short=(17,))
+    yield Scenario("watch/two", two, jdk=(17, 25), short=(25,))
+    yield Scenario("watch/ends", ends, jdk=(17, 25))
+    yield Scenario("watch/sampled", sampled, jdk=(17, 25), short=(25,))

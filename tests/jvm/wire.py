@@ -12,7 +12,7 @@ import time
 import guests
 import harness
 import tcp
-from harness import OUT, ROOT, Special, javac, tool
+from harness import OUT, ROOT, Scenario, javac, tool
 from snapshot import same
 
 VERSION = "2.2.6"
@@ -243,8 +243,8 @@ def our_client(bench):
 
 
 def cases():
-    yield Special("wire/codec", codec, jdk=(17,), quick=True)
+    yield Scenario("wire/codec", codec, jdk=(17,), quick=True)
     # Its runtime fails to load on 25.
-    yield Special("wire/stock agent", stock_agent, jdk=(17,))
-    yield Special("wire/stock client", stock_client, short=(17,))
-    yield Special("wire/our client", our_client, quick=True, short=(17,))
+    yield Scenario("wire/stock agent", stock_agent, jdk=(17,))
+    yield Scenario("wire/stock client", stock_client, short=(17,))
+    yield Scenario("wire/our client", our_client, quick=True, short=(17,))

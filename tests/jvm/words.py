@@ -4,7 +4,7 @@ import re
 
 import harness
 from attach import NETTY, NO_LEAK_DETECTOR, Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import same
 
 
@@ -86,8 +86,8 @@ def few_sites(run):
 
 
 def cases():
-    yield Special("words/include takes no buffer", wrapped, jdk=(17, 25), short=(17,))
-    yield Special("words/track of nothing", track_of_nothing, jdk=(17, 25), short=(17,))
-    yield Special("words/attach", attached, jdk=(17, 25), short=(25,))
+    yield Scenario("words/include takes no buffer", wrapped, jdk=(17, 25), short=(17,))
+    yield Scenario("words/track of nothing", track_of_nothing, jdk=(17, 25), short=(17,))
+    yield Scenario("words/attach", attached, jdk=(17, 25), short=(25,))
     yield Case("words/maxSites", "com.app.Probes", "cycles", "pooled", "loop", netty=NETTY, jdk=(17, 25),
                agent="include=com.app,maxSites=64", check=few_sites)

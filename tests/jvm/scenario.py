@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 
-from harness import AGENT, CLIENT, ROOT, Special, agent_lines, class_path, javac
+from harness import AGENT, CLIENT, ROOT, Scenario, agent_lines, class_path, javac
 from snapshot import PARTITION, Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -396,25 +396,25 @@ def checks_go_red(bench):
 
 
 def cases():
-    yield Special("special/checks go red", checks_go_red, jdk=(17,), quick=True)
-    yield Special("special/bad options", bad_options, jdk=(17, 25), quick=True)
-    yield Special("special/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
-                  jdk=(17,))
-    yield Special("special/onerror", onerror)
-    yield Special("special/help", help_text, quick=True)
-    yield Special("special/version", version, quick=True)
-    yield Special("special/unwritable file", unwritable_file)
-    yield Special("special/second agent", second_agent)
-    yield Special("special/quiet", quiet, quick=True)
-    yield Special("special/Xcheck jni", check_jni, quick=True)
-    yield Special("special/any folder", any_folder, jdk=(17,))
-    yield Special("special/sockets go", sockets_go, quick=True)
-    yield Special("special/stale sockets", stale_sockets, jdk=(17,))
-    yield Special("special/client targets", client_targets, jdk=(17,), quick=True)
-    yield Special("special/two targets", two_targets, jdk=(17,))
-    yield Special("special/other user", other_user, jdk=(17,))
-    yield Special("special/garbage on the socket", garbage_on_the_socket, jdk=(17,))
-    yield Special("special/forked child", forked_child)
-    yield Special("special/readme table", readme_table, jdk=(17,), quick=True)
-    yield Special("special/shutdown time", shutdown_time, jdk=(17,), alone=True)
-    yield Special("special/start-up", start_up, alone=True)
+    yield Scenario("scenario/checks go red", checks_go_red, jdk=(17,), quick=True)
+    yield Scenario("scenario/bad options", bad_options, jdk=(17, 25), quick=True)
+    yield Scenario("scenario/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
+                   jdk=(17,))
+    yield Scenario("scenario/onerror", onerror)
+    yield Scenario("scenario/help", help_text, quick=True)
+    yield Scenario("scenario/version", version, quick=True)
+    yield Scenario("scenario/unwritable file", unwritable_file)
+    yield Scenario("scenario/second agent", second_agent)
+    yield Scenario("scenario/quiet", quiet, quick=True)
+    yield Scenario("scenario/Xcheck jni", check_jni, quick=True)
+    yield Scenario("scenario/any folder", any_folder, jdk=(17,))
+    yield Scenario("scenario/sockets go", sockets_go, quick=True)
+    yield Scenario("scenario/stale sockets", stale_sockets, jdk=(17,))
+    yield Scenario("scenario/client targets", client_targets, jdk=(17,), quick=True)
+    yield Scenario("scenario/two targets", two_targets, jdk=(17,))
+    yield Scenario("scenario/other user", other_user, jdk=(17,))
+    yield Scenario("scenario/garbage on the socket", garbage_on_the_socket, jdk=(17,))
+    yield Scenario("scenario/forked child", forked_child)
+    yield Scenario("scenario/readme table", readme_table, jdk=(17,), quick=True)
+    yield Scenario("scenario/shutdown time", shutdown_time, jdk=(17,), alone=True)
+    yield Scenario("scenario/start-up", start_up, alone=True)
