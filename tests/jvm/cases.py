@@ -14,12 +14,12 @@ import coming
 import corners
 import ending
 import files
-import guests
 import hostile
 import idle
 import misuse
 import notice
 import oom
+import other_agents
 import reconcile
 import refs
 import seed
@@ -176,7 +176,7 @@ FIRST_THREE = tuple(LEAKS)[:3]
 
 def leak_jars(leak, version):
     """The jars beside Netty's, fetched when they are needed."""
-    return lambda: guests.jars(*(c.replace("@", version) for c in leak.jars)) if leak.jars else []
+    return lambda: other_agents.jars(*(c.replace("@", version) for c in leak.jars)) if leak.jars else []
 
 
 COMPILE += [("leak-" + name, NETTY_41 if leak.jars else leak.buggy,
@@ -432,7 +432,7 @@ CODECS = {"http": 3, "websocket": 3, "mqtt": 3, "redis": 6, "memcache": 6, "dns"
 
 
 def more_codecs(version):
-    return lambda: guests.jars(*(f"io.netty:netty-codec-{name}:{version}"
+    return lambda: other_agents.jars(*(f"io.netty:netty-codec-{name}:{version}"
                                  for name in ("redis", "mqtt", "memcache", "smtp")))
 
 
@@ -889,7 +889,7 @@ def live_cases():
 
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
-         *guests.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
+         *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(),

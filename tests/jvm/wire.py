@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-import guests
+import other_agents
 import harness
 import tcp
 from harness import OUT, ROOT, Scenario, javac, tool
@@ -26,7 +26,7 @@ def btrace():
     folder = os.path.join(OUT, "btrace")
     os.makedirs(folder, exist_ok=True)
     names = ("agent", "boot", "client")
-    for name, jar in zip(names, guests.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
+    for name, jar in zip(names, other_agents.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
         shutil.copy(jar, os.path.join(folder, f"btrace-{name}.jar"))
     return folder
 

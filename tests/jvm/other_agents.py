@@ -52,7 +52,7 @@ def agent_jar(name, agent_class):
     return path
 
 
-class Guest:
+class ToolRun:
     """One run of a program beside another tool. order: which agent is first on the command line."""
 
     def __init__(self, bench, order, theirs, program, jvm=(), libraries=(), classes=("agents",),
@@ -154,7 +154,7 @@ def phases_paths(oracle):
 
 def three_ways(bench, theirs, program, **more):
     """Runs it alone, ours first, theirs first; the runs, finished."""
-    return [Guest(bench, order, theirs, program, **more).start().finish()
+    return [ToolRun(bench, order, theirs, program, **more).start().finish()
             for order in (ALONE, FIRST, SECOND)]
 
 
@@ -226,7 +226,7 @@ def attached_agent(mode):
         runs = []
         for order in (ALONE, FIRST):
             flags = ["-Dbetween=com.agents.Wait", "-XX:+EnableDynamicAgentLoading"]
-            with Guest(bench, order, [], phases_program(), jvm=flags).start() as run:
+            with ToolRun(bench, order, [], phases_program(), jvm=flags).start() as run:
                 for phase in (1, 2):
                     run.wait_for(f"PHASE {phase}")
                     attach = [tool("java"), "-cp", os.path.join(OUT, "classes/agents"),
@@ -345,7 +345,7 @@ def debugger(bench):
     for order in (ALONE, FIRST, SECOND):
         jdwp = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"
         flags = ["-Dbetween=com.agents.Wait"]
-        with Guest(bench, order, [jdwp], phases_program(), jvm=flags).start() as run:
+        with ToolRun(bench, order, [jdwp], phases_program(), jvm=flags).start() as run:
             port = run.wait_for(r"Listening for transport dt_socket at address: (\d+)").group(1)
             run.wait_for("PHASE 1")
             done = bench.run([tool("java"), "-cp", class_path("agents", NETTY) + ":"
