@@ -12,7 +12,7 @@ import blame
 import budget
 import coming
 import corners
-import ending
+import exits
 import files
 import hostile
 import idle
@@ -892,6 +892,6 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases()]
 CASES += coming.cases(CASES)

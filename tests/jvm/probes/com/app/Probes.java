@@ -63,7 +63,7 @@ public final class Probes {
         COMMANDS.put("phases", Phases::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
-        COMMANDS.put("ending", Ending::run);
+        COMMANDS.put("exits", Exits::run);
         COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("losing", Losing::run);

@@ -27,13 +27,13 @@ STUCK_S = 4.5
 
 
 class Program:
-    """com.app.Probes ending WAY, which waits for its end."""
+    """com.app.Probes exits WAY, which waits for its end."""
 
     def __init__(self, bench, way, agent=True):
         self.bench = bench
         self.way = way
         command = [bench.jdk.java, *([f"-agentpath:{AGENT}=include=com.app"] if agent else []),
-                   "-cp", class_path("probes", NETTY), "com.app.Probes", "ending", way]
+                   "-cp", class_path("probes", NETTY), "com.app.Probes", "exits", way]
         with open(bench.path("stderr"), "w", encoding="utf-8") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr,
                                             stdout=subprocess.PIPE, env=bench.env, text=True,
@@ -107,7 +107,7 @@ def at_any_time(bench):
     asked = len(times["client"])
     medians = ", ".join(f"{name} {statistics.median(t) * 1000:.0f} (most {max(t) * 1000:.0f})"
                         for name, t in times.items() if t)
-    print(f"# ending, Java {bench.jdk.major}: {whole} whole answers of {asked}, an answer takes "
+    print(f"# exits, Java {bench.jdk.major}: {whole} whole answers of {asked}, an answer takes "
           f"{most * 1000:.0f} ms; ms to the end: {medians}", flush=True)
 
 
@@ -168,6 +168,6 @@ def in_the_middle(bench):
 
 
 def cases():
-    yield Scenario("ending/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
-    yield Scenario("ending/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
+    yield Scenario("exit/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
+    yield Scenario("exit/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
                    short=(17,))
