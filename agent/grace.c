@@ -16,7 +16,7 @@ void bbf_grace_leave(struct bbf_grace *grace, unsigned side)
     atomic_fetch_sub(&grace->readers[side], 1);
 }
 
-/* Under the lock: which counts are 0 now, noted for all that wait. True: something can go. */
+/* Under the lock: note for all that wait which counts are 0 now. True: something can be freed. */
 static bool note(struct bbf_grace *grace)
 {
     unsigned zero = 0;

@@ -50,7 +50,7 @@ struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
 
 void bbf_rules_retire(const struct bbf_rules *rules)
 {
-    /* Where too many wait it is kept for good; bbf_rules_room() was asked before. */
+    /* If too many wait, it is never freed; the caller checked bbf_rules_room() first. */
     if (rules != NULL)
         (void)bbf_grace_retire(&grace, (void *)(uintptr_t)rules, bytes_of(rules), discard);
 }
