@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "render/status.h"
 
-enum { WHY = 600 };
+enum { WHY_MAX = 600 };
 
 static void fill_rewriting(struct bbf_status *status,
                            struct bbf_status_row classes[BBF_CF_CLASS_RESULTS],
@@ -53,7 +53,7 @@ static void fill_server(struct bbf_status *status)
 void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
     struct bbf_status status = {.snapshot = snapshot,
                                 .version = BBF_VERSION,
                                 .java = bbf_agent.jdk,

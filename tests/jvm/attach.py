@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import Case, OUT, Special, agent_lines, class_path
+from harness import Case, OUT, Scenario, agent_lines, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -25,7 +25,7 @@ NOTICE = ("WARNING: A JVM TI agent has been loaded dynamically", "WARNING: If a 
 
 
 class Late(Case):
-    """A program of W behind com.app.Late: bbflow is attached before any class of Netty is there,
+    """A probe behind com.app.Late: bbflow is attached before any class of Netty is there,
     so the numbers are those of a JVM that started with it; the report is written at exit."""
 
     def __init__(self, name, *args, **more):
@@ -58,11 +58,11 @@ class Older(Late):
 
     def __init__(self, name, *args, **more):
         super().__init__(name, *args, **more)
-        self.main = "com.app.W"
+        self.main = "com.app.Probes"
 
 
 def first_seen(run):
-    """What was open before is there from its first step on; what was released before is not."""
+    """A buffer opened before is there from its first step on; one released before is not."""
     for name in ("lives", "released", "leaked", "live"):
         same(name, run.json.totals[name], run.oracle.get(name, 0))
     assert all(r.startswith("?first-seen ") for r in run.json.roots()), run.json.roots()
@@ -72,7 +72,7 @@ def first_seen(run):
 class Program:
     """One JVM with a program that ends when its stdin closes."""
 
-    def __init__(self, bench, *args, jvm=(), main="com.app.W", ready="ROUNDS", prefix=(), user=None,
+    def __init__(self, bench, *args, jvm=(), main="com.app.Probes", ready="ROUNDS", prefix=(), user=None,
                  home=None, path=None):
         self.bench = bench
         self.files = [open(bench.path(n), "w+", encoding="utf-8") for n in ("stdout", "stderr")]
@@ -114,11 +114,11 @@ class Program:
         return self.process.wait(90)
 
     def tell(self, line):
-        """A line for W losing, which answers it."""
-        self.told = getattr(self, "told", 0) + 1
+        """A line for the probe losing, which answers it."""
+        self.sent = getattr(self, "sent", 0) + 1
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        self.wait_for(f"DONE {self.told}\n")
+        self.wait_for(f"DONE {self.sent}\n")
 
     def ask(self, *args, code=0):
         done = self.bench.run([harness.CLIENT, *args], timeout=120)
@@ -149,7 +149,7 @@ class Program:
         end = time.time() + seconds
         while self.ours() and time.time() < end:
             time.sleep(0.1)
-        same("threads of ours", self.ours(), [])
+        same("our threads", self.ours(), [])
 
     def wait_for_socket(self, seconds=30):
         """jcmd has its answer before the classes are retransformed and the socket is there."""
@@ -195,8 +195,8 @@ def redefined(path):
 
 
 def put_back(bench):
-    """After stop each body is bit by bit what it was; another agent's change is still in it. What
-    was not changed is left alone: a loop that runs in a redefined class stays interpreted."""
+    """After stop each body is bit by bit what it was; another agent's change is still in it. A
+    class that was not changed is left alone: a loop that runs in a redefined class stays interpreted."""
     log = bench.path("redefined.log")
     jvm = [NO_LEAK_DETECTOR, f"-javaagent:{OUT}/other-agent.jar=patch",
            f"-Xlog:redefine+class+load=info:file={log}"]
@@ -295,7 +295,7 @@ def cycles(bench, late=True):
 
 
 def unseen(bench):
-    """What was released while the agent was away is no leak when it is used again; a leak is one."""
+    """A buffer released while the agent was away is no leak when it is used again; a leak is one."""
     with Program(bench, main="com.app.Unseen", ready="READY", jvm=[NO_LEAK_DETECTOR]) as program:
         for ask, answer in ((lambda: program.attach("include=com.app"), "\nSEEN"),
                             (program.stop, "UNSEEN"),
@@ -312,10 +312,10 @@ def unseen(bench):
         same("exit", program.end(), 0)
 
 
-def unborn(bench):
+def refused_slices(bench):
     """Netty refuses to derive from a released buffer: nothing was opened that could be lost."""
     for args in ((), ("map",)):
-        with Program(bench, *args, main="com.app.Unborn", ready="READY",
+        with Program(bench, *args, main="com.app.RefusedSlices", ready="READY",
                      jvm=[NO_LEAK_DETECTOR]) as program:
             program.attach("include=com.app")
             program.process.stdin.write("\n")
@@ -380,7 +380,7 @@ def asked_after_a_stop(bench):
         program.stop()
         for verb in ("tree", "stop", "watch"):
             text = program.ask(verb, str(program.pid), code=3)
-            assert f"bbflow was stopped in JVM {program.pid} (com.app.W); 'bbflow attach " in text, text
+            assert f"bbflow was stopped in JVM {program.pid} (com.app.Probes); 'bbflow attach " in text, text
         program.attach("include=com.app")
         assert "bbflow" in program.ours(), program.ours()
         program.ask("status", str(program.pid))
@@ -401,7 +401,7 @@ def jcmd(bench):
             text = program.jcmd(harness.AGENT, options)
             assert f"return code: {code}" in text, f"{options}: {text}"
         lines = agent_lines(program.read(1))
-        same("lines of ours", len(lines), 4)
+        same("our lines", len(lines), 4)
         for line, word in zip(lines, ("did you mean 'include'", "jcmd", "/no", "bbflow set")):
             assert word in line, f"no {word!r} in {line}"
         program.wait_for_socket()
@@ -513,16 +513,16 @@ def cases(check_cycles):
                   check=check_cycles("pooled"), quick=True)
     yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
-    yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
-    yield Special("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
-    yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
-    yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
-    yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
-    yield Special("attach/unborn", unborn, jdk=(17, 25), quick=True)
-    yield Special("attach/unseen", unseen, jdk=(17, 25), quick=True)
-    yield Special("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
-    yield Special("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
-    yield Special("attach/jcmd", jcmd, jdk=(17, 25))
-    yield Special("attach/refused", refused, jdk=(17, 25))
-    yield Special("attach/other user", other_user, jdk=(17,))
-    yield Special("attach/container", container, jdk=(17, 25))
+    yield Scenario("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
+    yield Scenario("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
+    yield Scenario("attach/cycles", cycles, jdk=ALL_JDKS)
+    yield Scenario("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
+    yield Scenario("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
+    yield Scenario("attach/refused slices", refused_slices, jdk=(17, 25), quick=True)
+    yield Scenario("attach/unseen", unseen, jdk=(17, 25), quick=True)
+    yield Scenario("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
+    yield Scenario("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
+    yield Scenario("attach/jcmd", jcmd, jdk=(17, 25))
+    yield Scenario("attach/refused", refused, jdk=(17, 25))
+    yield Scenario("attach/other user", other_user, jdk=(17,))
+    yield Scenario("attach/container", container, jdk=(17, 25))

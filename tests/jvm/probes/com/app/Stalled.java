@@ -6,7 +6,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 
 /**
- * Stalled CLASS COMMAND [ARGS]: what W does, but CLASS, a super class of Netty's, is loaded only once
+ * Stalled CLASS COMMAND [ARGS]: what Probes does, but CLASS, a super class of Netty's, is loaded only once
  * a line came in: until then its subclass is neither loaded nor on its way through a hook any more.
  */
 public final class Stalled extends URLClassLoader {
@@ -41,6 +41,6 @@ public final class Stalled extends URLClassLoader {
         Stalled loader = new Stalled(path, args[0]);
         loader.loadClass("io.netty.buffer.AbstractReferenceCountedByteBuf");
         String[] rest = java.util.Arrays.copyOfRange(args, 1, args.length);
-        loader.loadClass("com.app.W").getMethod("main", String[].class).invoke(null, (Object) rest);
+        loader.loadClass("com.app.Probes").getMethod("main", String[].class).invoke(null, (Object) rest);
     }
 }
