@@ -29,7 +29,7 @@ static int setup(void **state)
     bbf_agent.tid = (*fake_env())->GetFieldID(fake_env(), class, "tid", "J");
     bbf_agent.slots = fake_global(fake_array("[[Ljava/lang/Object;", BBF_L_CHUNKS));
     world_class("com/app/Main", NULL);
-    for (int i = 0; i < 3; i++) /* as attaches that failed for want of address space */
+    for (int i = 0; i < 3; i++) /* as attaches that failed without address space */
         bbf_duties_init();
     alarm(100);
     return 0;
