@@ -9,6 +9,7 @@
 #include "agent/thread.h"
 #include "core/buf.h"
 #include "tests/unit/agent/agent_world.h"
+#include "trie/model.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -122,6 +123,7 @@ static void change_depth(uint64_t depth)
                           .text = &answer};
     assert_int_equal(bbf_thread_ask(&job, 60000, 0), BBF_OK);
     assert_non_null(strstr(bbf_buf_cstr(&answer), " loaded classes newly followed, "));
+    assert_int_equal(atomic_load(&bbf_agent.tracker->max_depth), depth);
     bbf_rules_let_go(&hold);
     bbf_buf_free(&answer);
 }
