@@ -19,6 +19,7 @@
 #include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
+#include "agent/stream.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -230,11 +231,9 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
 bool bbf_finish_detach(JNIEnv *env)
 {
     uint64_t since_ms = (bbf_clock_ns(CLOCK_MONOTONIC) - detached_at_ns) / 1000000;
-    if (bbf_agent.server != NULL) {
-        if (bbf_server_clients(bbf_agent.server) > 0 && since_ms < READ_MS)
-            return false;
-        bbf_endpoint_stop(env, END_MS);
-    }
+    if (bbf_stream_clients() > 0 && since_ms < READ_MS)
+        return false;
+    bbf_endpoint_stop(env, END_MS);
     if (withdrawn != NULL) {
         if (since_ms < LOAD_MS)
             return false;
@@ -247,5 +246,5 @@ unsigned bbf_attach_tick_ms(void)
 {
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT)
         return 1000;
-    return bbf_agent.server != NULL || withdrawn != NULL ? 20 : 60000;
+    return bbf_stream_server() != NULL || withdrawn != NULL ? 20 : 60000;
 }

@@ -257,6 +257,10 @@ void bbf_duties_init(void)
 {
     static const struct bbf_thread_body body = {
         .begin = begin, .wait_ms = wait_ms, .work = work, .is_over = is_over, .end = end};
+    static bool done;
+    if (done)
+        return;
+    done = true;
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_thread_init(&body);

@@ -288,14 +288,14 @@ int bbf_shim_define(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
-    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
+    bbf_agent.natives = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
     bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowTrack]);
     bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowShim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     find_group(env);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
-    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL &&
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.natives != NULL &&
                    bbf_agent.track != NULL
                ? BBF_OK
                : failed(env, "kept");
@@ -303,11 +303,11 @@ int bbf_shim_define(JNIEnv *env)
 
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms)
 {
-    jmethodID ping = (*env)->GetStaticMethodID(env, bbf_agent.ping, "ping", "()V");
+    jmethodID ping = (*env)->GetStaticMethodID(env, bbf_agent.natives, "ping", "()V");
     if (thrown(env) || ping == NULL)
         return false;
     for (unsigned waited = 0, pause = 1;; waited += pause, pause = pause < 50 ? 2 * pause : pause) {
-        (*env)->CallStaticVoidMethod(env, bbf_agent.ping, ping);
+        (*env)->CallStaticVoidMethod(env, bbf_agent.natives, ping);
         if (!thrown(env))
             return true;
         if (waited >= timeout_ms)

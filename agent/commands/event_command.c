@@ -186,7 +186,7 @@ static void reply_help(struct bbf_reply *reply, const char *name, bool gc)
     bbf_buf_free(&text);
 }
 
-void bbf_events_reply(void *ctx, const char *name, struct bbf_reply *reply)
+void bbf_event_command_reply(void *ctx, const char *name, struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     (void)ctx;
@@ -210,7 +210,7 @@ void bbf_events_reply(void *ctx, const char *name, struct bbf_reply *reply)
 /* ---- the live stream ---- */
 
 /* A new client first gets the losses so far, each line with the current time. */
-uint64_t bbf_events_begin(void *ctx, struct bbf_reply *reply)
+uint64_t bbf_event_command_watch(void *ctx, struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_job job = {.kind = BBF_JOB_WATCH, .text = &text};

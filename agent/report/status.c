@@ -6,6 +6,7 @@
 #include "agent/commands/port.h"
 #include "agent/rules.h"
 #include "agent/state.h"
+#include "agent/stream.h"
 #include "core/log.h"
 #include "render/status.h"
 
@@ -33,13 +34,14 @@ static void fill_rewriting(struct bbf_status *status,
 static void fill_server(struct bbf_status *status)
 {
     struct bbf_server_stats stats;
+    const struct bbf_server *server = bbf_stream_server(); /* VMDeath may close it meanwhile */
 
-    if (bbf_agent.server == NULL)
+    if (server == NULL)
         return;
-    bbf_server_get_stats(bbf_agent.server, &stats);
+    bbf_server_get_stats(server, &stats);
     status->server.runs = true;
-    status->server.path = bbf_server_path(bbf_agent.server);
-    status->server.port = bbf_server_port(bbf_agent.server);
+    status->server.path = bbf_server_path(server);
+    status->server.port = bbf_server_port(server);
     status->server.accepted = stats.accepted;
     status->server.refused = stats.refused;
     status->server.malformed = stats.malformed;
