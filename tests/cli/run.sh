@@ -192,7 +192,7 @@ same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 # ---- Files -----------------------------------------------------------------------------------------
 
 for format in ${formats//,/}; do
-    "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
+    "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
 for verb in tree llm summary; do
