@@ -138,6 +138,11 @@ formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
     <(for file in "$golden"/basic.*; do echo "${file##*.}"; done | sort)
+# And each is a row of the protocol's table of events.
+for format in ${formats//,/}; do
+    same "protocol-$format" <(echo "| \`$format\` |") \
+        <(grep -o "^| \`$format\` |" "$here/../../docs/protocol.md")
+done
 check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes $formats" \
     tree "$golden/basic.json" -f xml
 check bad-extension 2 '' "bbflow: the extension '.jfr' of out.jfr names no format; say it with -f: *" \
@@ -187,7 +192,7 @@ same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 # ---- Files -----------------------------------------------------------------------------------------
 
 for format in ${formats//,/}; do
-    "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
+    "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
 for verb in tree llm summary; do

@@ -7,6 +7,7 @@ that share a JVM (sharing.py) go to one of them.
 
 import contextlib
 import fcntl
+import glob
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ import pytest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+CASE_LIMIT_S = int(os.environ.get("BBF_CASE_LIMIT", "900"))  # each wait has a limit of its own, below this
 TIERS = {"quick": [17], "full": [11, 17, 21, 25], "long": [11, 17, 21, 25]}
 
 
@@ -36,6 +38,48 @@ def pytest_addoption(parser):
 
 def is_worker(config):
     return hasattr(config, "workerinput")
+
+
+# ---- what must not outlive us -----------------------------------------------------------------
+
+def descendants(pid):
+    """Its children, theirs, and so on."""
+    children = {}
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(stat, encoding="utf-8", errors="replace") as file:
+            parent = file.read().rpartition(")")[2].split()[1]
+            children.setdefault(int(parent), []).append(int(stat.split("/")[2]))
+    found = [pid]
+    for one in found:
+        found += children.get(one, ())
+    return found[1:]
+
+
+def kill_descendants():
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def end_at(number, _):
+    """xdist's workers would end without their JVMs."""
+    kill_descendants()
+    os._exit(128 + number)
+
+
+def too_long(*_):
+    kill_descendants()
+    raise TimeoutError(f"still running after {CASE_LIMIT_S} s: it and its processes are killed")
+
+
+@contextlib.contextmanager
+def limited():
+    signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(CASE_LIMIT_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 # ---- before anything runs ---------------------------------------------------------------------
@@ -64,6 +108,8 @@ def freeze():
 def find_jdks(config):
     wanted = TIERS[config.option.tier]
     if config.option.jdk:
+        if not re.fullmatch(r"\d+(,\d+)*", config.option.jdk):
+            pytest.exit(f"--jdk={config.option.jdk}: not of the form 17,25", 4)
         wanted = [int(major) for major in config.option.jdk.split(",")]
     import harness
     text = subprocess.run([os.path.join(harness.ROOT, "scripts/fetch-jdks"), *map(str, wanted)],
@@ -75,10 +121,11 @@ def find_jdks(config):
 def pytest_configure(config):
     if is_worker(config):
         return
-    # Started with '&' by a shell, or by nohup, they would be ignored, also by the JVMs that the tests
-    # end with them.
+    # Started with '&' by a shell, or by nohup, SIGINT and SIGHUP would be ignored, also by the JVMs
+    # that are asked to end by them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, end_at)
     import harness
     find_jdks(config)
     if not (config.option.collectonly or config.option.without_agent):
@@ -259,7 +306,7 @@ def run_case(item, case, major):
     why, before = None, os.times()
     try:
         prepared(case)
-        with beside(case):
+        with beside(case), limited():
             if hasattr(item, "bbf_group"):
                 TOGETHER.run(case, jdk, item.bbf_group)
             else:
@@ -292,13 +339,14 @@ class Lines:
         return (report.outcome, "", "") if report.when == "call" or report.failed else ("", "", "")
 
     def pytest_runtest_logreport(self, report):
-        if report.when != "call" and not report.failed:
+        if report.when != "call" and report.passed:
             return
-        self.counts["failed" if report.failed else "passed"] += 1
+        # A case that is skipped has shown nothing.
+        self.counts["passed" if report.passed else "failed"] += 1
         case, major = report.nodeid.split("[", 1)[1].split("]@")[0].removesuffix("]").rsplit("-", 1)
         # xdist puts a line in front that names its worker.
-        why = ": " + re.sub(r"^\[gw\d+\] .*\n", "", report.longreprtext) if report.failed else ""
-        word = "not ok" if report.failed else "ok"
+        why = "" if report.passed else ": " + re.sub(r"^\[gw\d+\] .*\n", "", report.longreprtext)
+        word = "ok" if report.passed else "not ok"
         self.line(f"{word} {case} (Java {major}, {report.duration:.1f} s){why}")
 
     def line(self, text):

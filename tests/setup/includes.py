@@ -29,6 +29,32 @@ CASES = {
         ["agent/a.c:1:", "private to trie/"],
     ),
     "the JVM's headers": ({"core/a.c": "#include <jni.h>"}, ["core/a.c:1:", "agent/ only"]),
+    "the JVM's headers in quotes": ({"core/a.c": '#include "jni.h"'}, ["core/a.c:1:", "agent/ only"]),
+    "a direction in angle brackets": (
+        {"core/a.c": "#include <trie/b.h>", "trie/b.h": ""},
+        ['core/a.c:1: "trie/b.h"'],
+    ),
+    "a direction through the folder above": (
+        {"core/a.c": '#include "../trie/b.h"', "trie/b.h": ""},
+        ['core/a.c:1: "trie/b.h"'],
+    ),
+    "a direction through the folder above, from the root": (
+        {"core/a.c": '#include "core/../trie/b.h"', "trie/b.h": ""},
+        ['core/a.c:1: "trie/b.h"'],
+    ),
+    "a private header by its bare name": (
+        {"trie/a.c": '#include "model.h"', "trie/model.h": ""},
+        [],
+    ),
+    "a circle of bare names": (
+        {"core/a.h": '#include "b.h"', "core/b.h": '#include "a.h"'},
+        ["circle of core/a, core/b:"],
+    ),
+    "a folder without a row": ({"metrics/a.c": ""}, ["metrics/a.c: its folder has no row"]),
+    "the system's headers, and generated ones": (
+        {"core/a.c": '#include <sys/stat.h>\n#include "core_table.h"\n'},
+        [],
+    ),
     "a circle of two headers": (
         {"core/a.h": '#include "core/b.h"', "core/b.h": '#include "core/a.h"'},
         ["circle of core/a, core/b:", "core/a.h:1 includes", "core/b.h:1 includes"],

@@ -185,7 +185,8 @@ static void leave(struct bbf_reply *reply, int32_t code)
         bbf_session_linger(reply->session); /* the stock agent: no answer */
 }
 
-/* Stock 2.2.6 waits for STATUS(1) and ends with 1 when it failed, 3.0 for EXIT (facts 5). */
+/* Stock 2.2.6 waits for STATUS(1) and ends with 1 when it failed, 3.0 for EXIT
+ * (docs/btrace-wire.md, 5). */
 static void refuse_script(struct bbf_reply *reply)
 {
     struct bbf_command answer = {.type = BBF_CMD_EXIT, .number = {1, 0}};

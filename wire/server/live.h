@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BBF_LIVE_TEXT = 1024 }; /* never deflated, whatever the peer (facts 3.3) */
+enum { BBF_LIVE_TEXT = 1024 }; /* never deflated, whatever the peer (docs/btrace-wire.md, 3.3) */
 
 struct bbf_live_message;
 

@@ -9,7 +9,7 @@
 #include "wire/btrace/utf8.h"
 
 enum {
-    TEXT_BYTES = 1024,            /* no stock peer would deflate it (facts 3.3) */
+    TEXT_BYTES = 1024,            /* no stock peer would deflate it (docs/btrace-wire.md, 3.3) */
     DOCUMENT_BYTES = 1024 * 1024, /* design.md: serving */
     PART_STALL_MS = 5000          /* a snapshot is held meanwhile: shorter than the usual limit */
 };

@@ -24,7 +24,7 @@
 #include "wire/sockdir.h"
 
 enum {
-    HANDSHAKE_MS = 5000, /* facts 2.2: the limit of every read of the handshake loop */
+    HANDSHAKE_MS = 5000, /* the limit of every read of the handshake (docs/btrace-wire.md, 2.2) */
     STALL_MS = 30000,
     QUEUE_BYTES = 256 * 1024 * 1024,
     QUEUE = 5000, /* as the stock agent */

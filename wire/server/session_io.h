@@ -12,7 +12,7 @@
  *
  * LINGER: the answer is still being sent; then our side is shut, and all input from the client is
  * discarded until it closes or a second has passed. (A close with unread input would destroy the
- * answer; a stock client sends EXIT after its DISCONNECT, facts 5.)
+ * answer; a stock client sends EXIT after its DISCONNECT: docs/btrace-wire.md, 5.)
  *
  * Invariants: only the server's thread touches a session; `fd` alone is read by
  * bbf_server_forget(). Output over HIGH_WATER stops the reading of commands, so that a client's
