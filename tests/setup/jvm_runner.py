@@ -30,7 +30,7 @@ import time
 
 import pytest
 
-from harness import Special
+from harness import Scenario
 
 
 def passes(bench):
@@ -57,7 +57,7 @@ def hangs(bench):
     subprocess.run(["sh", "-c", "sleep {MARK}; true"], check=False)
 
 
-CASES = [Special(f.__name__, f, jdk=(17,), quick=f is passes)
+CASES = [Scenario(f.__name__, f, jdk=(17,), quick=f is passes)
          for f in (passes, fails, breaks, skips, dies, hangs)]
 ''',
 }
