@@ -28,9 +28,9 @@ struct bbf_lttng_state {
 };
 
 /*
- * Take the first command of `in` and append its answer. BBF_OK; BBF_EFORMAT: it was malformed, which
- * was answered; BBF_EMORE; the connection has to end after BBF_ELIMIT, BBF_EVERSION and BBF_ENOMEM.
- * *used and *why: as bbf_lttng_decode().
+ * Take the first command of `in` and append its answer. BBF_OK; BBF_EFORMAT: it was malformed,
+ * which was answered; BBF_EMORE; the connection has to end after BBF_ELIMIT, BBF_EVERSION and
+ * BBF_ENOMEM. *used and *why: as bbf_lttng_decode().
  */
 int bbf_lttng_answer(struct bbf_lttng_state *state, const uint8_t *in, size_t len, size_t *used,
                      const char **why, struct bbf_buf *out);

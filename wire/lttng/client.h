@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/lttng/client.h - the JVM as an application of LTTng's JUL domain: connected to root's session
- * daemon and to the user's at once, it lists its loggers and knows which ones they have enabled.
- * Events do not go this way: liblttng-ust records them.
+ * wire/lttng/client.h - the JVM as an application of LTTng's JUL domain: connected to root's
+ * session daemon and to the user's at once, it lists its loggers and knows which ones they have
+ * enabled. Events do not go this way: liblttng-ust records them.
  *
  * It has a thread of its own (docs/adr/0041), which nothing but poll(2) blocks: a daemon waits for
  * each answer without a limit, and the agent thread may be at a scan, the server's at a client.
@@ -28,7 +28,8 @@ struct bbf_lttng_config {
     uint32_t pid;               /* for `lttng list` */
     const char *const *loggers; /* constant; at most BBF_LTTNG_LOGGERS_MAX */
     size_t n_loggers;
-    void (*enabled)(void); /* in the client's thread, after a logger was enabled; it must not block */
+    void (*enabled)(
+        void); /* in the client's thread, after a logger was enabled; it must not block */
 };
 
 struct bbf_lttng_client;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire/lttng/codec.h - the messages between an application and LTTng's session daemon in its JUL
- * domain, as bytes: what the daemon commands, what the application answers. Knows no socket. Source:
- * docs/lttng.md: protocol; lttng-tools 2.8 to 2.13 as observed; RFC v0.1 of 11 September 2013.
+ * domain, as bytes: what the daemon commands, what the application answers. Knows no socket.
+ * Source: docs/lttng.md: protocol; lttng-tools 2.8 to 2.13 as observed; RFC v0.1 of 11 September
+ * 2013.
  *
  * Two versions, which share the numbers of commands and nothing else: 2.0, which every daemon since
  * 2.8 has, and 0.1, the RFC. All integers are big-endian. The daemon commands, one at a time; the
@@ -35,17 +36,17 @@ enum bbf_lttng_code { BBF_LTTNG_SUCCESS = 1, BBF_LTTNG_INVALID, BBF_LTTNG_UNKNOW
 enum bbf_lttng_level_type { BBF_LTTNG_LEVEL_ALL, BBF_LTTNG_LEVEL_RANGE, BBF_LTTNG_LEVEL_SINGLE };
 
 enum {
-    BBF_LTTNG_NAME_SIZE = 256,      /* with the NUL; a longer one in a list kills sessiond 2.13 */
-    BBF_LTTNG_FILTER_MAX = 65536,   /* with the NUL, as liblttng-ctl limits it */
+    BBF_LTTNG_NAME_SIZE = 256,    /* with the NUL; a longer one in a list kills sessiond 2.13 */
+    BBF_LTTNG_FILTER_MAX = 65536, /* with the NUL, as liblttng-ctl limits it */
     BBF_LTTNG_PAYLOAD_MAX = 70 * 1024,
     BBF_LTTNG_HEADER_MAX = 24
 };
 
 /* Texts point into the bytes that were decoded, and end with a NUL there. */
 struct bbf_lttng_command {
-    uint64_t number; /* enum bbf_lttng_number, or another: to be answered BBF_LTTNG_INVALID */
-    const char *name;               /* ENABLE, DISABLE: 1 to 255 bytes */
-    int32_t level;                  /* ENABLE: java.util.logging.Level.intValue() */
+    uint64_t number;  /* enum bbf_lttng_number, or another: to be answered BBF_LTTNG_INVALID */
+    const char *name; /* ENABLE, DISABLE: 1 to 255 bytes */
+    int32_t level;    /* ENABLE: java.util.logging.Level.intValue() */
     enum bbf_lttng_level_type type; /* ENABLE */
     const char *filter;             /* ENABLE: as the daemon sends it; NULL: none */
     const char *provider, *context; /* CONTEXT_…: "$app.bbflow", "pool" */

@@ -14,7 +14,7 @@
 enum {
     PORT_0_1 = 5345, /* of the RFC, which has no file */
     READ_BYTES = 16 * 1024,
-    IN_KEPT = 4096, /* of memory, between commands */
+    KEPT_BYTES = 4096, /* of a buffer that is empty */
     SECOND_MS = 1000
 };
 
@@ -41,7 +41,6 @@ static void drop(struct bbf_lttng_link *link)
         close(link->fd);
     link->fd = -1;
     link->port = 0;
-    link->sent = 0;
     bbf_lttng_state_clear(&link->state);
     bbf_buf_free(&link->in);
     bbf_buf_free(&link->out);
@@ -111,7 +110,7 @@ static int64_t due_when_open(const struct bbf_lttng_link *link)
 
 static bool may_read(const struct bbf_lttng_link *link)
 {
-    return !is_paused(link) && link->out.len - link->sent < BBF_LTTNG_ANSWERS_MAX;
+    return !is_paused(link) && link->out.len < BBF_LTTNG_ANSWERS_MAX;
 }
 
 struct pollfd bbf_lttng_link_poll(const struct bbf_lttng_link *link)
@@ -147,8 +146,7 @@ static void open_link(struct bbf_lttng_link *link, int64_t now_ms)
 
 static void begin(struct bbf_lttng_link *link, int64_t now_ms, uint16_t taken_port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     uint16_t port = find_port(link);
 
     link->due_ms = now_ms + jitter(link, BBF_LTTNG_FIND_MS);
@@ -197,19 +195,27 @@ static void finish_connect(struct bbf_lttng_link *link, short revents, int64_t n
 
 /* The functions below return why the connection has to end; NULL: it goes on. */
 
+/* The first `used` bytes are done with. */
+static void consume(struct bbf_buf *buf, size_t used)
+{
+    if (used > 0 && used < buf->len)
+        memmove(buf->data, buf->data + used, buf->len - used);
+    buf->len -= used;
+    if (buf->len == 0 && buf->cap > KEPT_BYTES)
+        bbf_buf_free(buf);
+}
+
 static const char *flush(struct bbf_lttng_link *link, int64_t now_ms)
 {
-    while (link->sent < link->out.len) {
-        ssize_t n = send(link->fd, link->out.data + link->sent, link->out.len - link->sent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (link->out.len > 0) {
+        ssize_t n = send(link->fd, link->out.data, link->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK ? NULL : strerror(errno);
-        link->sent += (size_t)n;
+        consume(&link->out, (size_t)n);
         link->progress_ms = now_ms;
     }
-    link->out.len = link->sent = 0;
     return NULL;
 }
 
@@ -229,21 +235,10 @@ static const char *read_some(struct bbf_lttng_link *link, int64_t now_ms)
     return NULL;
 }
 
-/* Keep what is not used, and no more memory than that needs. */
-static void consume(struct bbf_lttng_link *link, size_t used)
-{
-    if (used > 0)
-        memmove(link->in.data, link->in.data + used, link->in.len - used);
-    link->in.len -= used;
-    if (link->in.len == 0 && link->in.cap > IN_KEPT)
-        bbf_buf_free(&link->in);
-}
-
 static void switch_version(struct bbf_lttng_link *link)
 {
     if (link->may_switch)
-        link->state.version =
-            link->state.version == BBF_LTTNG_2_0 ? BBF_LTTNG_0_1 : BBF_LTTNG_2_0;
+        link->state.version = link->state.version == BBF_LTTNG_2_0 ? BBF_LTTNG_0_1 : BBF_LTTNG_2_0;
 }
 
 static const char *answer_all(struct bbf_lttng_link *link)
@@ -261,7 +256,7 @@ static const char *answer_all(struct bbf_lttng_link *link)
         link->taken++;
         done += used;
     }
-    consume(link, done);
+    consume(&link->in, done);
     if (link->state.is_registered || (link->state.version == BBF_LTTNG_0_1 && done > 0))
         link->failures = 0;
     if (err == BBF_EVERSION)

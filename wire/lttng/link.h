@@ -41,17 +41,16 @@ struct bbf_lttng_link {
     bool may_switch; /* from the version to the other, if the daemon speaks that */
     char path[PATH_MAX];
     uint32_t pid;
-    uint16_t port; /* 0: not known */
-    int fd;        /* -1: none */
+    uint16_t port;  /* 0: not known */
+    int fd;         /* -1: none */
     int64_t due_ms; /* when work() has to be called, whatever poll(2) says */
     struct bbf_lttng_state state;
     struct bbf_buf in, out;
-    size_t sent;        /* of `out` */
-    int64_t second_ms;  /* when the second began that `taken` counts commands of */
+    int64_t second_ms; /* when the second began that `taken` counts commands of */
     unsigned taken;
-    int64_t progress_ms; /* when the daemon last sent or read something */
-    unsigned failures;   /* connections in a row that ended before the daemon registered us */
-    uint64_t chance;     /* of the jitter: never 0 */
+    int64_t progress_ms;       /* when the daemon last sent or read something */
+    unsigned failures;         /* connections in a row that ended before the daemon registered us */
+    uint64_t chance;           /* of the jitter: never 0 */
     uint64_t malformed, ended; /* commands; connections */
 };
 
