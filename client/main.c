@@ -248,7 +248,9 @@ static void add_words(struct bbf_buf *out)
         }
         bbf_buf_str(out, " --help\n");
     }
-    bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\n");
+    bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\nextensions ");
+    bbf_format_extensions(out);
+    bbf_buf_char(out, '\n');
     bbf_options_words(out);
 }
 

@@ -115,8 +115,8 @@ static const struct bbf_option_row table[] = {
       .help = "messages of the live stream that are kept for slow clients" },
     { "file", TYPE_TEXT, .group = GROUP_OUTPUT, .start = true, FIELD(file), .initial = "", .argument = "FILE",
       .help = "write a report at exit, and at once to FILE-oom when direct memory runs out (at "
-              "most one a minute); the extension selects the format (.json .txt .llm .summary); "
-              "%p is the process id, %t the time" },
+              "most one a minute); the extension selects the format, as for 'bbflow dump -o'; %p is "
+              "the process id, %t the time" },
     { "gc", TYPE_CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off",
       .argument = "off|exit",
       .help = "request a garbage collection before the report at exit, so that the report "

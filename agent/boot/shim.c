@@ -48,8 +48,8 @@ static bool thrown(JNIEnv *env)
 static int measure_arrays(JNIEnv *env)
 {
     jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
-    jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
-    if (thrown(env))
+    jclass array = thrown(env) ? NULL : (*env)->FindClass(env, "[Ljava/lang/Object;");
+    if (thrown(env) || array == NULL)
         return BBF_EREFUSED;
     jmethodID get =
         (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
@@ -193,17 +193,12 @@ static void find_kinds(JNIEnv *env, jclass kind)
         klass_at = (*env)->GetStaticLongField(env, kind, at);
 }
 
-void bbf_shim_status(struct bbf_buf *out)
+int bbf_shim_kinds(unsigned *known)
 {
-    unsigned used = 0;
+    *known = 0;
     for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i += 2)
-        used += atomic_load_explicit(&kinds[i], memory_order_relaxed) != 0;
-    if (klass_at != 0)
-        bbf_buf_printf(out, "kinds of classes   %u found by the object's header (%s)\n", used,
-                       klass_at == 4 ? "compact" : "with a class word");
-    else
-        bbf_buf_str(out, "kinds of classes   looked up in a ClassValue each time, which is slower: "
-                         "this JVM's object headers are unknown\n");
+        *known += atomic_load_explicit(&kinds[i], memory_order_relaxed) != 0;
+    return (int)klass_at;
 }
 
 /* Before anything is defined. */

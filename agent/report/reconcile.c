@@ -9,9 +9,11 @@
 #include <time.h>
 
 #include "agent/jvm/fields.h"
-#include "agent/classes/nearby.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {
@@ -55,16 +57,9 @@ static struct {
 } seen[MAX_ALLOCATORS];
 static size_t n_seen;
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_late(struct reading *r)
 {
-    r->cut = r->cut || now_ms() > r->until_ms;
+    r->cut = r->cut || (uint64_t)bbf_monotonic_ms() > r->until_ms;
     return r->cut;
 }
 
@@ -117,27 +112,26 @@ static void read_bits(struct reading *r, jclass class)
     take_number(r, bbf_fields_static(&r->fields, class, "COUNT"), &to->nio_buffers_);
 }
 
-static void visit(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void visit(JNIEnv *env, void *ctx, jclass class, const char *name)
 {
     struct reading *r = ctx;
-    size_t len = strlen(signature);
-    if (signature[0] != 'L' || strstr(signature, "netty/") == NULL) {
-        if (strcmp(signature, "Ljava/nio/Bits;") == 0)
+    if (strstr(name, "netty/") == NULL) {
+        if (strcmp(name, "java/nio/Bits") == 0)
             read_bits(r, class);
         return;
     }
-    size_t prefix = bbf_netty_prefix(signature + 1, len - 2);
-    const char *rest = signature + 1 + prefix;
+    size_t prefix = bbf_netty_prefix(name, strlen(name));
+    const char *rest = name + prefix;
     if (prefix == 0 || !push(env))
         return;
-    if (strcmp(rest, "util/internal/PlatformDependent;") == 0)
+    if (strcmp(rest, "util/internal/PlatformDependent") == 0)
         take_number(r, bbf_fields_static(&r->fields, class, "DIRECT_MEMORY_COUNTER"),
                     &r->to->used_direct_);
-    else if (strcmp(rest, "buffer/ByteBufUtil;") == 0)
+    else if (strcmp(rest, "buffer/ByteBufUtil") == 0)
         add_allocator(r, bbf_fields_static(&r->fields, class, "DEFAULT_ALLOCATOR"), false,
                       BBF_MEM_UNKNOWN);
-    else if (strcmp(rest, "buffer/PooledByteBufAllocator;") == 0 ||
-             strcmp(rest, "buffer/UnpooledByteBufAllocator;") == 0)
+    else if (strcmp(rest, "buffer/PooledByteBufAllocator") == 0 ||
+             strcmp(rest, "buffer/UnpooledByteBufAllocator") == 0)
         add_allocator(r, bbf_fields_static(&r->fields, class, "DEFAULT"), false, BBF_MEM_UNKNOWN);
     pop(env);
 }
@@ -159,13 +153,11 @@ static void add_allocator_of(struct reading *r, uint64_t weak)
         /* Its chunks come from a $DirectChunkAllocator or a $HeapChunkAllocator. */
         jobject source = bbf_fields_object(f, pool, "chunkAllocator");
         jclass class = source != NULL ? (*env)->GetObjectClass(env, source) : NULL;
-        char *name = NULL;
-        if (class != NULL &&
-            (*bbf_agent.code)->GetClassSignature(bbf_agent.code, class, &name, NULL) == 0) {
+        char *name = class != NULL ? bbf_names_of(class) : NULL;
+        if (name != NULL)
             add_allocator(r, pool, true,
                           strstr(name, "Heap") != NULL ? BBF_MEM_HEAP : BBF_MEM_DIRECT);
-            (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)name);
-        }
+        bbf_jvm_free(name);
     } else {
         add_allocator(r, bbf_fields_object(f, buffer, "alloc"), false, BBF_MEM_UNKNOWN);
     }
@@ -176,7 +168,7 @@ static void add_allocator_of(struct reading *r, uint64_t weak)
 static void find_allocators(struct reading *r, uint64_t open)
 {
     uint64_t weak, step = open / MAX_BUFFERS + 1, n = 0;
-    bbf_nearby_each_class(r->env, r, visit);
+    bbf_names_each_class(r->env, r, visit);
     for (size_t i = 0; i < n_seen; i++) {
         jobject o = (*r->env)->NewLocalRef(r->env, seen[i].object);
         add_allocator(r, o, seen[i].adaptive, seen[i].memory);
@@ -543,7 +535,7 @@ int bbf_reconcile_fill(JNIEnv *env, struct bbf_snapshot *s)
         free(r);
         return BBF_ENOMEM;
     }
-    *r = (struct reading){.env = env, .to = to, .until_ms = now_ms() + MAX_MS};
+    *r = (struct reading){.env = env, .to = to, .until_ms = (uint64_t)bbf_monotonic_ms() + MAX_MS};
     to->sampled = bbf_tracker_sampled(bbf_agent.tracker);
 #define XX(name) to->name##_ = BBF_NOT_TOLD;
     BBF_PROCESS_COUNTS(XX)

@@ -691,14 +691,15 @@ uint16_t bbf_server_port(const struct bbf_server *server)
     return server->port;
 }
 
-void bbf_server_publish(struct bbf_server *server, const char *text, size_t len)
+bool bbf_server_publish(struct bbf_server *server, const char *text, size_t len)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    bbf_live_add(&server->service.live, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text,
-                 len);
+    bool added = bbf_live_add(&server->service.live,
+                              (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text, len);
     wake(server);
+    return added;
 }
 
 uint64_t bbf_server_published(const struct bbf_server *server)

@@ -41,8 +41,8 @@ uint16_t bbf_server_port(const struct bbf_server *server);    /* 0: no TCP */
 /* Clients that are connected now. Any thread. */
 size_t bbf_server_clients(const struct bbf_server *server);
 /* A line for the live stream, at most 1,024 bytes, with the time of now. Any thread but a forked
- * child's; never waits for a client. */
-void bbf_server_publish(struct bbf_server *server, const char *text, size_t len);
+ * child's; never waits for a client. false: no memory, it is not published. */
+bool bbf_server_publish(struct bbf_server *server, const char *text, size_t len);
 /* How many were published: the next one's place. Any thread. */
 uint64_t bbf_server_published(const struct bbf_server *server);
 /* Clients that hear the live stream now. Any thread. */
