@@ -1,5 +1,5 @@
-/* A session daemon's side of the JUL domain, as bytes, written from the protocol (docs/lttng.md) and
- * not with the codec that is tested. */
+/* A session daemon's side of the JUL domain, as bytes, written from the protocol (docs/lttng.md)
+ * and not with the codec that is tested. */
 #ifndef LTTNG_BYTES_H
 #define LTTNG_BYTES_H
 

@@ -175,9 +175,10 @@ static void port_files(void **state)
         const char *text;
         size_t len;
         uint16_t port;
-    } cases[] = {{"5345\n", 5, 5345}, {"1", 1, 1},        {"65535\n", 6, 65535}, {"65536\n", 6, 0},
-                 {"0\n", 2, 0},       {"", 0, 0},         {"\n", 1, 0},          {"-1\n", 3, 0},
-                 {" 5345\n", 6, 0},   {"5345 \n", 6, 0},  {"5345\n\n", 6, 0},    {"53x\n", 4, 0},
+    } cases[] = {{"5345\n", 5, 5345}, {"1", 1, 1},         {"65535\n", 6, 65535},
+                 {"65536\n", 6, 0},   {"0\n", 2, 0},       {"", 0, 0},
+                 {"\n", 1, 0},        {"-1\n", 3, 0},      {" 5345\n", 6, 0},
+                 {"5345 \n", 6, 0},   {"5345\n\n", 6, 0},  {"53x\n", 4, 0},
                  {"5345\0", 5, 0},    {"5345\n6\n", 7, 0}, {"99999999999999999999", 20, 0}};
     char folder[] = "/tmp/bbf-lttng-XXXXXX", path[64];
     (void)state;
@@ -203,9 +204,12 @@ static void port_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wildcards),         cmocka_unit_test(wildcards_take_little_time),
-        cmocka_unit_test(levels),            cmocka_unit_test(names_are_counted),
-        cmocka_unit_test(names_have_a_limit), cmocka_unit_test(port_paths),
+        cmocka_unit_test(wildcards),
+        cmocka_unit_test(wildcards_take_little_time),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(names_are_counted),
+        cmocka_unit_test(names_have_a_limit),
+        cmocka_unit_test(port_paths),
         cmocka_unit_test(port_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,8 +45,7 @@ static void write_port(const char *path, uint16_t port)
 
 static int listen_at(const char *path)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -468,8 +467,8 @@ static void a_silent_daemon_costs_nothing(void **state)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-    int64_t used_ns = (after.tv_sec - before.tv_sec) * INT64_C(1000000000) + after.tv_nsec -
-                      before.tv_nsec;
+    int64_t used_ns =
+        (after.tv_sec - before.tv_sec) * INT64_C(1000000000) + after.tv_nsec - before.tv_nsec;
     assert_true(used_ns < 50000000);
     uint64_t began = bbf_monotonic_ns();
     bbf_lttng_stop(client);

@@ -1,0 +1,314 @@
+"""lttng=: leaks in a trace of LTTng (issue 22), with real session daemons. As root, in a mount
+namespace of its own, root's daemon and that of an unprivileged user; otherwise the user's alone.
+Without lttng-tools, babeltrace2 or libbbflow-lttng.so the cases are skipped and say what is missing.
+"""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+from attach import NO_LEAK_DETECTOR, Program
+from harness import Special, class_path
+from snapshot import same
+
+NETTY = "4.1.140.Final"
+NOBODY = 65534
+LEAK = re.compile(
+    r'lttng_jul:event: .*msg = "LEAK heap: (?P<n>\d+) (new )?buffers?.* → Steps\.leaky", '
+    r'logger_name = "bbflow\.leak", class_name = "com\.app\.Steps", method_name = "leaky", '
+    r'long_millis = \d{13}, int_loglevel = 900, int_threadid = \d+')
+
+
+def missing():
+    """What is not installed, or None."""
+    for tool, package in (("lttng-sessiond", "lttng-tools"), ("lttng", "lttng-tools"),
+                          ("babeltrace2", "babeltrace2")):
+        if not shutil.which(tool):
+            return f"no {tool}: apt-get install {package}"
+    if not os.path.exists(os.path.join(os.path.dirname(harness.AGENT), "libbbflow-lttng.so")):
+        return "libbbflow-lttng.so is not built: apt-get install liblttng-ust-dev"
+    return None
+
+
+class World:
+    """A mount namespace with a /run/lttng and /dev/shm of its own (as root), and the user whose
+    daemon it is. Programs are run in it by `prefix`."""
+
+    def __init__(self, bench, user=None):
+        self.bench = bench
+        self.user = user if os.geteuid() == 0 else None
+        self.home = os.path.join(bench.folder, "home")
+        os.makedirs(self.home, exist_ok=True)
+        self.holder = None
+        self.prefix = []
+        self.java = bench.jdk.java
+        self.netty = harness.netty_jars(NETTY)
+        if os.geteuid() == 0:
+            for folder in (bench.folder, self.home, bench.sockets):
+                os.chown(folder, user or 0, user or 0)
+            self.hold()
+        bench.env.update(HOME=self.home, LTTNG_HOME=self.home)
+        bench.env.pop("XDG_RUNTIME_DIR", None)
+        bench.env["XDG_RUNTIME_DIR"] = bench.sockets
+
+    def hold(self):
+        """The JDK and Netty are where a user that is not root can read them."""
+        script = ("set -e; mkdir -p /run/lttng; mount -t tmpfs tmpfs /run/lttng; "
+                  "mount -t tmpfs -o mode=1777 tmpfs /dev/shm; mount -t tmpfs tmpfs /mnt; "
+                  "mkdir /mnt/jdk /mnt/netty; mount --bind $1 /mnt/jdk; mount --bind $2 /mnt/netty; "
+                  "echo READY; exec sleep 600")
+        self.holder = subprocess.Popen(
+            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh",
+             self.bench.jdk.home, os.path.dirname(self.netty)], stdout=subprocess.PIPE, text=True)
+        self.java, self.netty = "/mnt/jdk/bin/java", "/mnt/netty/*"
+        same("namespace", self.holder.stdout.readline(), "READY\n")
+        self.prefix = ["nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt",
+                       f"--wd={self.bench.folder}"]
+        if self.user:
+            self.prefix += ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups"]
+
+    def run(self, *command, code=0):
+        done = self.bench.run([*self.prefix, *command])
+        assert code is None or done.returncode == code, (f"{' '.join(command)}: exit {done.returncode}"
+                                                         f": {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def lttng(self, *args, code=0):
+        return self.run("lttng", "--no-sessiond", *args, code=code)
+
+    def end(self):
+        if self.holder:
+            self.holder.kill()
+            self.holder.wait()
+
+
+class Daemon:
+    """lttng-sessiond, ready to be asked."""
+
+    def __init__(self, world, port="5399"):
+        self.world = world
+        rundir = os.path.join(world.home, ".lttng")
+        if os.geteuid() == 0 and world.user is None:
+            rundir = "/run/lttng"
+        world.run("rm", "-f", f"{rundir}/agent.port")
+        with open(world.bench.path("sessiond.log"), "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [*world.prefix, "lttng-sessiond", "--no-kernel", f"--agent-tcp-port={port}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=world.bench.env,
+                cwd=world.bench.folder)
+        until(lambda: "agent.port" in world.run("ls", rundir, code=None) and
+              "Error" not in world.lttng("list", code=None), "the session daemon is not ready")
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+
+def until(condition, what, seconds=30):
+    end = time.time() + seconds
+    while not condition():
+        assert time.time() < end, what() if callable(what) else what
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def world_of(bench, user=None):
+    world = World(bench, user)
+    try:
+        yield world
+    finally:
+        world.end()
+
+
+@contextlib.contextmanager
+def daemon_of(world, **more):
+    daemon = Daemon(world, **more)
+    try:
+        yield daemon
+    finally:
+        if daemon.process.poll() is None:
+            daemon.stop()
+
+
+def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None):
+    return Program(world.bench, "losing", ready="READY", prefix=world.prefix, home=world.java,
+                   path=":".join([class_path("probes", None), world.netty, *libraries]),
+                   jvm=[NO_LEAK_DETECTOR, f"-agentpath:{agent or harness.AGENT}=include=com.app,{options}",
+                        *jvm])
+
+
+def registered(world, n=1):
+    """So many JVMs have registered."""
+    until(lambda: world.lttng("list", "--jul").count("- bbflow.leak") == n,
+          lambda: f"not registered: {world.lttng('list', '--jul')}")
+
+
+def create(world, name, *events):
+    world.lttng("create", name, f"--output={world.bench.path(name)}")
+    # A JVM may be anywhere: two of these for each processor fit into any /dev/shm.
+    world.lttng("enable-channel", "-u", f"--session={name}", "--subbuf-size=64K", "--num-subbuf=4",
+                "lttng_jul_channel")
+    for event in events or ("bbflow.leak",):
+        world.lttng("enable-event", "--jul", f"--session={name}", *event.split())
+    world.lttng("start", name)
+
+
+def recording(world, n=1):
+    """So many JVMs have the tracepoint: it comes with the recorder, after a logger was enabled."""
+    until(lambda: world.lttng("list", "-u").count("lttng_jul:event") == n,
+          lambda: f"no recorder: {world.lttng('list', '-u')}")
+
+
+def finish(world, name):
+    world.lttng("stop", name)
+    world.lttng("destroy", name)
+    return world.run("babeltrace2", world.bench.path(name))
+
+
+def leaks(text):
+    """Of how many buffers the records have the loss."""
+    return sum(int(found["n"]) for found in map(LEAK.search, text.splitlines()) if found)
+
+
+def lose(program, n):
+    program.tell(f"lose {n}")
+    program.tell("gc")
+    time.sleep(1.5)  # the agent looks once a second
+
+
+def trace(user):
+    def run(bench):
+        """create, enable, start, leak, stop: the trace has the leak with its path. `lttng list` has the
+        loggers; another logger's session has nothing; disabled, nothing is recorded."""
+        with world_of(bench, user) as world, daemon_of(world), losing(world) as program:
+            registered(world)
+            assert "- bbflow.misuse" in world.lttng("list", "--jul")
+            create(world, "a")
+            recording(world)
+            create(world, "other", "bbflow.misuse")
+            lose(program, 7)
+            world.lttng("disable-event", "--jul", "--session=a", "bbflow.leak")
+            lose(program, 11)
+            other = finish(world, "other")
+            text = finish(world, "a")
+            same(f"leaks in {text}", leaks(text), 7)
+            same("in the other session", other.count("bbflow"), 0)
+            same("exit", program.end(), 0)
+    return run
+
+
+def levels_and_wildcards(bench):
+    """bbflow.* with a level, exactly a level, a filter; what is too low is not recorded."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as program:
+        registered(world)
+        create(world, "range", "bbflow.* --loglevel=WARNING")
+        create(world, "high", "bbflow.* --loglevel=SEVERE")
+        create(world, "only", "bbflow.leak --loglevel-only=WARNING")
+        world.lttng("create", "filtered", f"--output={bench.path('filtered')}")
+        world.lttng("enable-event", "--jul", "--session=filtered", "bbflow.leak",
+                    "--filter=int_loglevel > 900")
+        world.lttng("start", "filtered")
+        recording(world)
+        lose(program, 3)
+        for name, n in (("range", 3), ("high", 0), ("only", 3), ("filtered", 0)):
+            text = finish(world, name)
+            same(f"{name}: {text}", leaks(text), n)
+        same("exit", program.end(), 0)
+
+
+def restarts(bench):
+    """The daemon is killed and comes back: the JVM registers again, and a new session records. A
+    daemon that is frozen delays neither the program nor its end."""
+    with world_of(bench, NOBODY) as world:
+        daemon = Daemon(world)
+        with losing(world) as program:
+            for how in (signal.SIGKILL, signal.SIGTERM):
+                registered(world)
+                create(world, f"before{how}")
+                recording(world)
+                daemon.stop(how)
+                daemon = Daemon(world)
+            registered(world)
+            create(world, "after")
+            recording(world)
+            lose(program, 5)
+            text = finish(world, "after")
+            same(f"leaks in {text}", leaks(text), 5)
+            daemon.process.send_signal(signal.SIGSTOP)
+            begin = time.time()
+            program.tell("lose 1")
+            same("exit", program.end(), 0)
+            assert time.time() - begin < 10, time.time() - begin
+            daemon.process.send_signal(signal.SIGCONT)
+        daemon.stop()
+
+
+def two(bench):
+    """Two JVMs in one session; lttng=off and lttng=user in one of them while it runs."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as first:
+        with losing(world, "lttng=off") as second:
+            registered(world, 1)
+            world.run(harness.CLIENT, "set", str(second.pid), "lttng=user")
+            registered(world, 2)
+            create(world, "both")
+            recording(world, 2)
+            lose(first, 2)
+            lose(second, 3)
+            world.run(harness.CLIENT, "set", str(second.pid), "lttng=off")
+            registered(world, 1)
+            lose(second, 100)
+            text = finish(world, "both")
+            same(f"leaks in {text}", leaks(text), 5)
+            same("exit", second.end(), 0)
+        same("exit", first.end(), 0)
+
+
+def without(bench):
+    """Without a daemon, and without the recorder's library: one line, and the program goes on."""
+    with world_of(bench, NOBODY) as world:
+        folder = bench.path("bare")
+        os.makedirs(folder)
+        agent = shutil.copy(harness.AGENT, folder)
+        os.chmod(folder, 0o755)
+        with losing(world, agent=agent) as program:
+            with daemon_of(world):
+                registered(world)
+                create(world, "a")
+                create(world, "b")
+                until(lambda: "lttng: events are not recorded" in program.read(1), program.read(1))
+                lose(program, 3)
+            same("exit", program.end(), 0)
+        said = [line for line in program.read(1).splitlines() if "[bbflow]" in line]
+        same(f"lines {said}", len(said), 1)
+        assert "liblttng-ust-dev" in said[0], said
+
+
+def cases():
+    reason = missing()
+
+    def case(name, function, needs=None, **more):
+        def run(bench):
+            why = reason or (needs() if needs else None)
+            if why:
+                print(f"# {name}: skipped, {why}", flush=True)
+            else:
+                function(bench)
+        run.__doc__ = function.__doc__
+        return Special(name, run, alone=True, **more)
+
+    def root():
+        return None if os.geteuid() == 0 else "it needs root, for root's daemon"
+
+    yield case("lttng/user", trace(NOBODY))
+    yield case("lttng/root", trace(None), needs=root, short=(17,))
+    yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
+    yield case("lttng/restarts", restarts, short=(25,))
+    yield case("lttng/two", two, short=(17,))
+    yield case("lttng/without", without, short=(25,))
