@@ -10,8 +10,12 @@ import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
+import threading
 import time
+import traceback
 
 import harness
 from attach import NO_LEAK_DETECTOR, Program
@@ -290,6 +294,171 @@ def without(bench):
         assert "liblttng-ust-dev" in said[0], said
 
 
+JAVA_AGENT = "/usr/share/java/lttng-ust-agent-"
+
+
+def java_agent_missing():
+    found = glob.glob("/usr/lib/*/jni/liblttng-ust-jul-jni.so")
+    if not found or not os.path.exists(JAVA_AGENT + "jul.jar"):
+        return "no Java agent of LTTng: apt-get install liblttng-ust-agent-java-jni"
+    return None
+
+
+def beside(bench):
+    """LTTng's own Java agent in the same JVM, there first: the records of both, each once."""
+    native = os.path.dirname(glob.glob("/usr/lib/*/jni/liblttng-ust-jul-jni.so")[0])
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(
+            world, jvm=[f"-Djava.library.path={native}"],
+            libraries=[JAVA_AGENT + "jul.jar", JAVA_AGENT + "common.jar"]) as program:
+        program.tell("jul 1")  # now it is registered
+        until(lambda: "com.app.jul" in world.lttng("list", "--jul"), "the Java agent is not registered")
+        registered(world)
+        create(world, "a", "bbflow.leak", "com.app.jul")
+        recording(world)
+        time.sleep(1)
+        program.tell("jul 5")
+        lose(program, 4)
+        text = finish(world, "a")
+        same(f"records of java.util.logging in {text}", text.count('logger_name = "com.app.jul"'), 5)
+        same(f"records of bbflow in {text}", text.count('logger_name = "bbflow.leak"'), 1)
+        same("leaks", leaks(text), 4)
+        same("exit", program.end(), 0)
+
+
+def trigger(bench):
+    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as program:
+        registered(world)
+        out = bench.path("snapshots")
+        world.lttng("create", "black-box", "--snapshot", f"--output={out}")
+        world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
+        world.lttng("enable-event", "--jul", "bbflow.*")
+        world.lttng("start")
+        world.lttng("add-trigger", "--name=loss", "--condition=event-rule-matches", "--type=jul",
+                    "--name=bbflow.leak", "--action=snapshot-session", "black-box")
+        recording(world)
+        same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
+        lose(program, 6)
+        until(lambda: os.path.isdir(out) and os.listdir(out), "no snapshot")
+        time.sleep(1)
+        text = world.run("babeltrace2", out)
+        same(f"leaks in {text}", leaks(text), 6)
+        same("exit", program.end(), 0)
+
+
+class Hostile(threading.Thread):
+    """A session daemon that sends what none would; it takes the JVM's registration and each message is
+    a connection of its own. No LTTng is needed."""
+
+    MESSAGES = [
+        struct.pack(">QII", 2**64 - 1, 2, 0), struct.pack(">QII", 2**31, 2, 0),
+        struct.pack(">QII", 70 * 1024 + 1, 99, 0),
+        struct.pack(">QQQ", 0, 1, 0), struct.pack("<QQQ", 0, 1, 0), b"\0" * 15, b"",
+        struct.pack(">QII", 268, 2, 0) + b"x" * 100,
+    ]
+    ANSWERED = [
+        (struct.pack(">QII", 5, 2, 0) + b"short", 2), (struct.pack(">QII", 0, 2, 0), 2),
+        (struct.pack(">QII", 268, 2, 0) + b"\xff" * 268, 2),
+        (struct.pack(">QII", 268, 2, 0) + struct.pack(">iI256sI", 0, 0, b"", 0), 2),
+        (struct.pack(">QII", 268, 2, 0) + struct.pack(">iI256sI", 0, 0, b"a", 9), 2),
+        (struct.pack(">QII", 1, 3, 0) + b"a", 2), (struct.pack(">QII", 0, 77, 0), 2),
+        (struct.pack(">QII", 3, 5, 0) + b"abc", 2), (struct.pack(">QII", 256, 3, 0) + b"a" * 256, 2),
+        (struct.pack(">QII", 256, 3, 0) + struct.pack("256s", b"unknown"), 3),
+        (struct.pack(">QII", 268, 2, 0) + struct.pack(">iI256sI", 0, 0, b"bbflow.*", 0), 1),
+    ]
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.socket.settimeout(60)
+        self.failure = None
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "agent.port"), "w", encoding="utf-8") as file:
+            file.write(f"{self.socket.getsockname()[1]}\n")
+
+    def take(self):
+        link, _ = self.socket.accept()
+        link.settimeout(20)
+        return link
+
+    def registered(self):
+        """A connection that has registered; of version 0.1 there is one without, after it was tried."""
+        while True:
+            link = self.take()
+            link.settimeout(1)
+            with contextlib.suppress(OSError):
+                if len(link.recv(16, socket.MSG_WAITALL)) == 16:
+                    link.settimeout(20)
+                    link.sendall(struct.pack(">QII", 0, 4, 0))  # so that it soon comes again
+                    return link
+            link.sendall(struct.pack(">QII", 0, 1, 0))  # it has to be of 2.0 again
+            link.close()
+
+    @staticmethod
+    def fail(why):
+        raise AssertionError(why)
+
+    def attack(self):
+        for message in self.MESSAGES:
+            link = self.registered()
+            link.sendall(message)
+            if len(message) < 16 or message.endswith(b"x"):
+                link.close()  # in the middle
+            else:
+                with contextlib.suppress(ConnectionResetError):
+                    same(f"after {message[:24]!r}", link.recv(1), b"")
+        link = self.registered()
+        for message, code in self.ANSWERED:
+            for byte in message[:20]:
+                link.sendall(bytes([byte]))
+            link.sendall(message[20:])
+            same(f"answer to {message[:30]!r}", link.recv(4, socket.MSG_WAITALL), struct.pack(">I", code))
+        flood = struct.pack(">QII", 0, 1, 0) * 3000
+        link.sendall(flood)
+        size = 12 + len("bbflow.leak bbflow.misuse ")
+        begin, got = time.time(), 0
+        while got < 3000 * size:
+            got += len(link.recv(1 << 16)) or self.fail("closed")
+        assert 1.5 < time.time() - begin < 10, f"{time.time() - begin} s"  # 1,000 a second
+
+    def run(self):
+        try:
+            self.attack()
+        except Exception:  # the case's own thread reports it
+            self.failure = traceback.format_exc()
+
+
+def hostile(bench):
+    """Every malformed message, floods and closed connections: the program goes on, the JVM takes next to
+    no processor time, and says nothing."""
+    home = bench.path("home")
+    daemon = Hostile(os.path.join(home, ".lttng"))
+    bench.env.update(HOME=home, LTTNG_HOME=home)
+    with Program(bench, "losing", ready="READY", jvm=[
+            NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.app,lttng=user"]) as program:
+        daemon.start()
+        daemon.join(170)
+        assert not daemon.failure, daemon.failure
+        assert not daemon.is_alive(), "the JVM does not come back"
+        ticks = [thread_ticks(program.pid, name) for name in ("bbflow-lttng",)]
+        same("exit", program.end(), 0)
+    assert ticks[0] < 100, f"{ticks[0]} hundredths of a second"
+    same("messages", [line for line in program.read(1).splitlines()
+                      if "[bbflow]" in line and "are not recorded" not in line], [])
+
+
+def thread_ticks(pid, name):
+    """Hundredths of a second of processor time of the threads of that name."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if f"({name})" in text:
+            words = text.rpartition(")")[2].split()
+            total += int(words[11]) + int(words[12])
+    return total
+
+
 def cases():
     reason = missing()
 
@@ -311,4 +480,7 @@ def cases():
     yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
     yield case("lttng/restarts", restarts, short=(25,))
     yield case("lttng/two", two, short=(17,))
+    yield case("lttng/trigger", trigger, short=(25,))
+    yield case("lttng/beside", beside, needs=java_agent_missing, short=(17,))
+    yield Special("lttng/hostile", hostile, short=(17,))
     yield case("lttng/without", without, short=(25,))
