@@ -214,7 +214,8 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_late_classes_catch_up(env, false);
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
-    /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
+    /* A ByteBuf that has the field must keep it when another agent redefines it (design.md: hidden
+     * field). */
     if (!bbf_nettys_have_field())
         bbf_environment_enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);

@@ -26,21 +26,22 @@ static const char *const loggers[BBF_LOGGERS] = {
     [BBF_LOGGER_LEAK] = "bbflow.leak", [BBF_LOGGER_MISUSE] = "bbflow.misuse"};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct bbf_lttng_client *client;               /* under lock */
+static struct bbf_lttng_client *client;                 /* under lock */
 static enum bbf_lttng_option connected = BBF_LTTNG_OFF; /* under lock: client's */
-static enum bbf_lttng_protocol protocol;              /* under lock: client's */
-static _Atomic(const struct bbf_recorder *) recorder; /* release: the library is initialised */
-static atomic_flag loading = ATOMIC_FLAG_INIT;        /* once in the process's life */
+static enum bbf_lttng_protocol protocol;                /* under lock: client's */
+static _Atomic(const struct bbf_recorder *) recorder;   /* release: the library is initialised */
+static atomic_flag loading = ATOMIC_FLAG_INIT;          /* once in the process's life */
 
 /* ---- the recorder ---- */
 
 /* "LIBRARY: why it cannot be used; what helps". */
 static void log_failure(const char *path, const char *why)
 {
-    const char *remedy = access(path, R_OK) != 0
-                             ? "it is built where liblttng-ust-dev is installed, and belongs beside "
-                               "libbbflow.so"
-                             : "install the package liblttng-ust1";
+    const char *remedy =
+        access(path, R_OK) != 0
+            ? "it is built where liblttng-ust-dev is installed, and belongs beside "
+              "libbbflow.so"
+            : "install the package liblttng-ust1";
 
     bbf_log(BBF_LOG_ERROR, "lttng: events are not recorded: %s; %s", why, remedy);
 }
@@ -74,8 +75,7 @@ static void load_recorder(void)
     if (!find_library(path, is_java_agent_loaded() ? RECORDER_SHARED : RECORDER))
         return;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    const struct bbf_recorder *found =
-        library != NULL ? dlsym(library, BBF_RECORDER_SYMBOL) : NULL;
+    const struct bbf_recorder *found = library != NULL ? dlsym(library, BBF_RECORDER_SYMBOL) : NULL;
     if (library == NULL)
         log_failure(path, dlerror());
     else if (found == NULL || found->abi != BBF_RECORDER_ABI)

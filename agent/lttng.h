@@ -24,7 +24,8 @@ enum bbf_logger { BBF_LOGGER_LEAK, BBF_LOGGER_MISUSE, BBF_LOGGERS };
 /* java.util.logging.Level.intValue() */
 enum bbf_logger_level { BBF_LEVEL_INFO = 800, BBF_LEVEL_WARNING = 900, BBF_LEVEL_SEVERE = 1000 };
 
-/* Connect, disconnect or stay, as the options say. BBF_ENOMEM, BBF_EIO: disconnected, and logged. */
+/* Connect, disconnect or stay, as the options say. BBF_ENOMEM, BBF_EIO: disconnected, and logged.
+ */
 int bbf_tracing_apply(const struct bbf_options *options);
 /* Disconnect. It does not wait for anything but its own thread. */
 void bbf_tracing_stop(void);

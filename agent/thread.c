@@ -224,7 +224,7 @@ static int start(void)
         pthread_attr_destroy(&attributes);
     }
     if (err != 0) {
-        gone = true; /* the exit asks for its report all the same */
+        gone = true; /* the exit requests its report nevertheless */
         there = false;
     }
     return err == 0 ? BBF_OK : BBF_EIO;

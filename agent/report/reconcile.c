@@ -371,9 +371,9 @@ static uint64_t number(bool known, int64_t value)
 }
 
 /*
- * How many of Netty's allocations are released buffers in thread caches. Pinned bytes are without
- * those: where they are ours to the byte, the caches have whatever is more. Elsewhere it may as
- * well be buffers that we do not follow.
+ * How many of Netty's allocations are released buffers in thread caches. Pinned bytes do not
+ * include those: if they equal our bytes exactly, the surplus allocations are in the caches.
+ * Otherwise they may also be buffers that we do not follow.
  */
 static uint64_t cached(const struct bbf_snap_pool *row)
 {
@@ -448,8 +448,9 @@ static int explain_lives(struct bbf_snap_reconciled *to, const struct bbf_snap_p
                          name, more, more == 1 ? " waits" : "s wait", caches);
     if (row->cached_ == BBF_NOT_TOLD && row->netty_bytes_ == BBF_NOT_TOLD)
         return add_cause(to,
-                         "%s: %" PRIu64 " buffers more in Netty's count, which has the released "
-                         "ones in %s too; this Netty does not say how many, so buffers are not "
+                         "%s: %" PRIu64
+                         " buffers more in Netty's count, which also has the released "
+                         "ones in %s; this Netty does not say how many, so buffers are not "
                          "compared",
                          name, more, caches);
     if (row->cached_ == BBF_NOT_TOLD)
@@ -505,7 +506,7 @@ static int add_causes(const struct reading *r, bool direct_only)
         err = add_cause(to, "heap buffers are not followed (trackDirectOnly): not compared");
     if (err == BBF_OK && r->moved > 0)
         err = add_cause(to,
-                        "the application went on: our own numbers changed by %" PRIu64
+                        "the application was running: our own numbers changed by %" PRIu64
                         " or more buffers while Netty's were read",
                         r->moved);
     if (to->sampled && err == BBF_OK)

@@ -57,10 +57,10 @@ static bool offer(const struct bbf_event *event)
 {
     const struct target target = targets[event->kind];
     struct bbf_log_record record = {.class_name = "",
-                                .method = "",
-                                .time_ms = (long)(event->time_ns / 1000000),
-                                .level = (int)target.level,
-                                .thread = (int)event->thread};
+                                    .method = "",
+                                    .time_ms = (long)(event->time_ns / 1000000),
+                                    .level = (int)target.level,
+                                    .thread = (int)event->thread};
     struct bbf_buf line = BBF_BUF_INIT, user = BBF_BUF_INIT;
 
     bbf_event_line(&line, event);

@@ -277,7 +277,7 @@ static void each_version_knows_the_other(void **state)
     }
 }
 
-/* What is not there yet is waited for, and how much that is at least is right. */
+/* An incomplete command waits for the rest, and the number of bytes that it needs is right. */
 static void a_part_is_no_command(void **state)
 {
     struct bbf_lttng_command c;

@@ -93,7 +93,7 @@ static void start_link(struct bbf_lttng_link *link, enum bbf_lttng_version versi
     bytes.len = 0;
 }
 
-/* What is there to be done at this time; the clock does not go on. */
+/* Do all work that is due; the clock does not advance. */
 static void drive(struct bbf_lttng_link *link)
 {
     for (int i = 0; i < 100; i++) {
@@ -281,7 +281,7 @@ static size_t drain(int fd)
 
 enum { CODES = 3000 };
 
-/* 3,000 commands at once are taken in three seconds and no faster, and nobody spins meanwhile. */
+/* The link takes 3,000 commands in three seconds and no faster, and does not spin meanwhile. */
 static void a_flood_has_to_wait(void **state)
 {
     struct bbf_lttng_link link;

@@ -193,7 +193,7 @@ static void finish_connect(struct bbf_lttng_link *link, short revents, int64_t n
 
 /* ---- an open connection ---- */
 
-/* The functions below return why the connection has to end; NULL: it goes on. */
+/* The functions below return why the connection has to end; NULL: it does not. */
 
 /* The first `used` bytes are done with. */
 static void consume(struct bbf_buf *buf, size_t used)

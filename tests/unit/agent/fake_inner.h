@@ -127,7 +127,7 @@ jobject fake_new_ref(enum fake_kind kind, struct fake_object *target, bool by_te
 void fake_delete_ref(jobject reference, enum fake_kind kind);
 /* The object; complains about null (unless nullable), weak ones and what cannot be used. */
 struct fake_object *fake_use(jobject reference, bool nullable);
-struct fake_object *fake_peek(jobject reference); /* weak ones too, null too */
+struct fake_object *fake_peek(jobject reference); /* also weak ones and null */
 struct fake_class *fake_use_class(jclass reference);
 
 bool fake_is_lacking(const char *name);

@@ -29,7 +29,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    bbf_custom_types_poll(); /* what was left out is said, and is not the next test's */
+    bbf_custom_types_poll(); /* reports what was left out, so that the next test does not */
     return world_teardown(state);
 }
 

@@ -112,8 +112,8 @@ static void change_depth(uint64_t depth)
     bbf_buf_free(&answer);
 }
 
-/* All jobs, while the application goes on. */
-static void the_thread_does_its_jobs_while_the_application_goes_on(void **state)
+/* All jobs, while the application continues. */
+static void the_thread_does_its_jobs_while_the_application_continues(void **state)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     pthread_t threads[2];
@@ -133,7 +133,7 @@ static void the_thread_does_its_jobs_while_the_application_goes_on(void **state)
     atomic_store(&stop, true);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    /* Faults that go on in hooks. */
+    /* Hooks keep failing. */
     assert_null(atomic_load(&bbf_agent.off_why));
     atomic_store(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_ERRORS), 1000);
     /* The thread may have looked already when it takes the first of these jobs, but not the second:
@@ -156,7 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_jvm_that_does_not_let_the_thread_attach_turns_tracking_off),
-        TEST(the_thread_does_its_jobs_while_the_application_goes_on),
+        TEST(the_thread_does_its_jobs_while_the_application_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

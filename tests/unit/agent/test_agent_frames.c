@@ -40,7 +40,8 @@ static void no_stack_is_less_than_none(void **state)
     assert_int_equal(bbf_frames_here(frames, 3), 3);
 }
 
-/* Whoever has the turn is suspended: a hook gives up, a question about a class is asked anyway. */
+/* The thread that has the turn is suspended: a hook gives up, a question about a class is asked
+ * anyway. */
 static void a_turn_that_does_not_come_is_not_waited_for_twice(void **state)
 {
     jvmtiFrameInfo frames[3];

@@ -1,6 +1,6 @@
 /* link: bbf_agent fake_jvm */
 /* agent/classes/{field_hook,code_hook}.c: class files as the JVM hands them over: of every loader,
- * redefined, broken, while memory is short. What is not changed must stay untouched. */
+ * redefined, broken, while memory is short. A class that is not changed must stay untouched. */
 #include "agent/classes/code_hook.h"
 #include "agent/classes/field_hook.h"
 #include "agent/classes/nettys.h"
@@ -127,7 +127,7 @@ static void a_class_that_is_not_nettys_stays_and_is_remembered_with_the_reason(v
     free(bytes);
 }
 
-/* Every part of a class file, and bytes that are none. */
+/* Every part of a class file, and bytes that are no class file. */
 static void broken_bytes_are_left_alone(void **state)
 {
     static const uint8_t zeros[40];

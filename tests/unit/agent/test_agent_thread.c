@@ -1,5 +1,5 @@
 /* link: bbf_agent fake_jvm */
-/* agent/thread.c: jobs are done in order; who asks waits no longer than was said, also when the
+/* agent/thread.c: jobs are done in order; who asks waits no longer than was reported, also when the
  * thread is slow, gone, or dies. */
 #include "agent/thread.c"
 
@@ -11,7 +11,7 @@
 
 enum { ASKERS = 4, JOBS = 300 };
 
-/* What the thread is told to do by the test. */
+/* What the test asks the thread to do. */
 static struct {
     _Atomic bool refuses, over, dies, holds; /* holds: a job that was taken is not answered */
     _Atomic unsigned done, ends, begins, works, most_at_once, at_once;

@@ -53,7 +53,7 @@ static const char *name_in_report(uint32_t tid)
 static void threads_of_rows_are_named_and_no_others(void **state)
 {
     (void)state;
-    add_row(0); /* nobody's */
+    add_row(0); /* no thread's */
     add_row(21);
     add_row(22);
     add_row(99); /* there is none */
