@@ -142,8 +142,7 @@ static const struct bbf_option_row table[] = {
               "then record leaks and uses after release as lttng_jul:event" },
     { "lttngProtocol", TYPE_CHOICE, .expert = true, FIELD(lttng_protocol), LIVE(BBF_EFFECT_LTTNG),
       .choices = lttng_protocol_words, .initial = "auto", .argument = "auto|2.0|0.1",
-      .help = "version of the session daemons' protocol; auto: 2.0, and 0.1 with a daemon that "
-              "answers so" },
+      .help = "version of the daemons' protocol; auto: 2.0, but 0.1 where the daemon speaks that" },
     { "log", TYPE_TEXT, FIELD(log), .initial = "", .argument = "FILE",
       .help = "append bbflow's own messages to this file, not to stderr; /dev/stdout is the JVM's "
               "own" },
