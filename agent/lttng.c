@@ -37,12 +37,12 @@ static atomic_flag loading = ATOMIC_FLAG_INIT;          /* once in the process's
 /* "LIBRARY: why it cannot be used; what helps". */
 static void log_failure(const char *path, const char *why)
 {
-    const char *remedy =
-        access(path, R_OK) != 0
-            ? "it is built where liblttng-ust-dev is installed, and belongs beside "
-              "libbbflow.so"
-            : "install the package liblttng-ust1";
+    const char *remedy = "install the package liblttng-ust1";
 
+    if (access(path, R_OK) != 0)
+        remedy =
+            "it belongs beside libbbflow.so, needs the package liblttng-ust1, and is built where "
+            "liblttng-ust-dev is installed";
     bbf_log(BBF_LOG_ERROR, "lttng: events are not recorded: %s; %s", why, remedy);
 }
 

@@ -291,7 +291,24 @@ def without(bench):
             same("exit", program.end(), 0)
         said = [line for line in program.read(1).splitlines() if "[bbflow]" in line]
         same(f"lines {said}", len(said), 1)
-        assert "liblttng-ust-dev" in said[0], said
+        assert "liblttng-ust1" in said[0] and "liblttng-ust-dev" in said[0], said
+
+
+def without_ust(bench):
+    """The same where liblttng-ust is not installed, which is shown by an empty file in its place."""
+    tracer = os.path.realpath(glob.glob("/usr/lib/*/liblttng-ust.so.1")[0])
+    with world_of(bench, NOBODY) as world, daemon_of(world):
+        subprocess.run(["nsenter", f"--mount=/proc/{world.holder.pid}/ns/mnt", "mount", "--bind",
+                        "/dev/null", tracer], check=True)
+        with losing(world) as program:
+            registered(world)
+            create(world, "a")
+            until(lambda: "lttng: events are not recorded" in program.read(1), program.read(1))
+            lose(program, 3)
+            same("exit", program.end(), 0)
+        said = [line for line in program.read(1).splitlines() if "[bbflow]" in line]
+        same(f"lines {said}", len(said), 1)
+        assert said[0].endswith("install the package liblttng-ust1"), said
 
 
 JAVA_AGENT = "/usr/share/java/lttng-ust-agent-"
@@ -484,3 +501,4 @@ def cases():
     yield case("lttng/beside", beside, needs=java_agent_missing, short=(17,))
     yield Special("lttng/hostile", hostile, short=(17,))
     yield case("lttng/without", without, short=(25,))
+    yield case("lttng/without liblttng-ust", without_ust, needs=root, short=(17,))
