@@ -285,7 +285,8 @@ static void the_sink_wants_what_is_enabled(void **state)
 static void events_are_records(void **state)
 {
     char *used_by[] = {(char *)"io.netty.buffer.ByteBuf.release", (char *)"com.app.Handler.late"};
-    struct bbf_snap_misuse misuse = {.used_thread = 7, .count = 1, .used_by = used_by, .n_used_by = 2};
+    struct bbf_snap_misuse misuse = {
+        .used_thread = 7, .count = 1, .used_by = used_by, .n_used_by = 2};
     struct bbf_event event = bbf_event_new(BBF_EVENT_MISUSE);
     (void)state;
 
