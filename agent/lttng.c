@@ -179,6 +179,19 @@ void bbf_tracing_stop(void)
     pthread_mutex_unlock(&lock);
 }
 
+void bbf_tracing_status(struct bbf_tracing_status *status)
+{
+    *status = (struct bbf_tracing_status){
+        .records = atomic_load_explicit(&recorder, memory_order_relaxed) != NULL};
+    pthread_mutex_lock(&lock);
+    if (client != NULL) {
+        status->on = true;
+        status->root = bbf_lttng_port(client, BBF_LTTNG_ROOT);
+        status->user = bbf_lttng_port(client, BBF_LTTNG_USER);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- events ---- */
 
 bool bbf_tracing_wants(enum bbf_logger logger, enum bbf_logger_level level)

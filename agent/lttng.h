@@ -30,6 +30,13 @@ int bbf_tracing_apply(const struct bbf_options *options);
 /* Disconnect. It does not wait for anything but its own thread. */
 void bbf_tracing_stop(void);
 
+struct bbf_tracing_status {
+    bool on;             /* connected, or looking for a daemon */
+    uint16_t root, user; /* ports of the daemons that have registered the JVM; 0: none */
+    bool records;        /* the recorder is loaded */
+};
+void bbf_tracing_status(struct bbf_tracing_status *status);
+
 /* Would an event of that logger and level be recorded now? */
 bool bbf_tracing_wants(enum bbf_logger logger, enum bbf_logger_level level);
 /* Record it, if so; `record` needs no logger. */

@@ -1,7 +1,7 @@
 /*
- * What a record costs in processor time: lttng_bench LIBRARY [N]: N records by libbbflow-lttng.so, first while no
- * session has the tracepoint enabled, then, after it printed READY and read a line, while one has.
- * tests/bench/lttng makes the session and counts what is in the trace.
+ * What a record costs in processor time: lttng_bench LIBRARY [N]: N records by libbbflow-lttng.so,
+ * first while no session has the tracepoint enabled, then, after it printed READY and read a line,
+ * while one has. tests/bench/lttng makes the session and counts what is in the trace.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -27,8 +27,8 @@ static void measure(const struct bbf_recorder *recorder, const char *what, long 
         if (recorder->is_on())
             recorder->record(&record);
     double ns = (double)(bbf_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began);
-    printf("%s: %ld records, %.1f ns each, %.2f million in a second of it\n", what, n, ns / (double)n,
-           1000 * (double)n / ns);
+    printf("%s: %ld records, %.1f ns each, %.2f million in a second of it\n", what, n,
+           ns / (double)n, 1000 * (double)n / ns);
 }
 
 int main(int argc, char **argv)

@@ -196,6 +196,9 @@ def trace(user):
             assert "- bbflow.misuse" in world.lttng("list", "--jul")
             create(world, "a")
             recording(world)
+            status = world.run(harness.CLIENT, "status", str(program.pid))
+            whose = "root" if user is None else "user"
+            assert f"registered with the {whose} daemon (port 5399), the tracer is loaded" in status, status
             create(world, "other", "bbflow.misuse")
             lose(program, 7)
             world.lttng("disable-event", "--jul", "--session=a", "bbflow.leak")

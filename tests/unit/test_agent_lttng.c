@@ -67,6 +67,12 @@ bool bbf_lttng_wants(const struct bbf_lttng_client *asked, size_t logger, int32_
     return level >= least[logger];
 }
 
+uint16_t bbf_lttng_port(const struct bbf_lttng_client *asked, enum bbf_lttng_daemon daemon)
+{
+    assert_ptr_equal(asked, &there);
+    return daemon == BBF_LTTNG_USER ? 5345 : 0;
+}
+
 void bbf_thread_wake(void)
 {
     wakes++;
@@ -222,6 +228,9 @@ static void the_recorder_is_loaded_when_a_logger_is_enabled(void **state)
     enable();
     assert_non_null(strstr(opened, "/libbbflow-lttng.so"));
     assert_true(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+    struct bbf_tracing_status status;
+    bbf_tracing_status(&status);
+    assert_true(status.on && status.records && status.root == 0 && status.user == 5345);
     opened[0] = '\0';
     there.config.enabled(); /* once */
     assert_string_equal(opened, "");
