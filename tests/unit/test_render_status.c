@@ -182,7 +182,7 @@ static void names_of_others_are_escaped(void **state)
 static void lttng_has_its_daemons(void **state)
 {
     (void)state;
-    struct bbf_snapshot *s = bbf_snapshot_new();
+    struct bbf_snapshot *s = sample_basic();
     struct bbf_status status = status_of(s);
     const char *line = "lttng              no session daemon was found, the tracer is not loaded\n";
 
