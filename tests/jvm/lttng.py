@@ -277,6 +277,24 @@ def two(bench):
         same("exit", first.end(), 0)
 
 
+def attached(bench):
+    """bbflow comes into a running JVM with lttng=on, and a stop ends the registration."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), Program(
+            bench, "losing", ready="READY", prefix=world.prefix, home=world.java, jvm=[NO_LEAK_DETECTOR],
+            path=":".join([class_path("probes", None), world.netty])) as program:
+        world.run(harness.CLIENT, "attach", "--agent", harness.AGENT, str(program.pid), "include=com.app",
+                  "lttng=on")
+        registered(world)
+        create(world, "a")
+        recording(world)
+        lose(program, 7)
+        world.run(harness.CLIENT, "stop", str(program.pid))
+        registered(world, 0)
+        text = finish(world, "a")
+        same(f"leaks in {text}", leaks(text), 7)
+        same("exit", program.end(), 0)
+
+
 def without(bench):
     """Without a daemon, and without the recorder's library: one line, and the program goes on."""
     with world_of(bench, NOBODY) as world:
@@ -500,6 +518,7 @@ def cases():
     yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
     yield case("lttng/restarts", restarts, short=(25,))
     yield case("lttng/two", two, short=(17,))
+    yield case("lttng/attached", attached, short=(25,))
     yield case("lttng/trigger", trigger, short=(25,))
     yield case("lttng/beside", beside, needs=java_agent_missing, short=(17,))
     yield Special("lttng/hostile", hostile, short=(17,))
