@@ -95,7 +95,7 @@ static bool second_agent(void)
     return second;
 }
 
-/* file= must be writable before the application runs for a night, and so must FILE-oom. */
+/* Check file= and FILE-oom now: a report that fails after a night's run is lost. */
 static int check_file(const char *pattern, char *why, size_t why_size)
 {
     struct bbf_buf path = BBF_BUF_INIT, oom = BBF_BUF_INIT;
@@ -121,11 +121,10 @@ static int check_file(const char *pattern, char *why, size_t why_size)
 }
 
 /*
- * A place that cannot be written to. `error`: errno of that. EPERM and ELOOP are what others put
- * there (core/file.h): they must not keep the JVM from starting, so it is logged; `then` says what
- * becomes of what would be written there.
- * A process that is out of descriptors or memory must not be stopped either: no fault of the
- * option.
+ * Report a place that cannot be written to. `error`: its errno. EPERM and ELOOP mean that another
+ * user put something there (core/file.h): that must not keep the JVM from starting, so it is only
+ * logged; `then` says what happens to the output instead. A lack of descriptors or memory does not
+ * stop the JVM either: the option is right.
  */
 static int bad_place(const char *option, const char *why, int err, int error, bool strict,
                      const char *then)
@@ -198,8 +197,8 @@ static _Noreturn void print_and_exit(const struct bbf_options *options)
     exit(0);
 }
 
-/* What can be checked before anything is changed. `parsed` is to be freed whatever is returned;
- * errors are logged. BBF_EINVAL: the options. */
+/* Check everything that can be checked before anything is changed. The caller frees `parsed` in
+ * every case; errors are logged. BBF_EINVAL: the options are wrong. */
 static int prepare(JavaVM *vm, const char *text, bool attach, struct bbf_options *parsed,
                    jvmtiEnv **jvmti)
 {
@@ -241,19 +240,20 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
         err = start(options);
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
-    /* No fault of the options: a guest for whom there is no room stays away. */
+    /* The options are right, but there is no room: bbflow stays off and the application runs. */
     if (err == BBF_ENOMEM && options->onerror != BBF_ONERROR_STOP)
         return JNI_OK;
     return err == BBF_OK ? JNI_OK : refuse(options);
 }
 
-/* Why an attach cannot be, before its options are looked at; NULL: it can. */
+/* Why the agent cannot attach, checked before its options are read; NULL: it can. */
 static const char *attach_refused(char *text, size_t size)
 {
     char other[OTHER_PATH] = "";
     const char *off = atomic_load(&bbf_agent.off_why);
     (void)dl_iterate_phdr(find_other_copy, other);
-    /* Ours the boot classes, ours the JVM: then the other was loaded and refused. */
+    /* If the boot classes are this copy's, then this copy owns the JVM and the other one was
+     * refused. */
     if (bbf_agent.shim == NULL && other[0] != '\0')
         snprintf(text, size,
                  "another build of bbflow is in this JVM and stays there: attach %s, "
@@ -271,9 +271,9 @@ static const char *attach_refused(char *text, size_t size)
 }
 
 /*
- * Into a JVM that runs (design.md: hot path): here only classes are defined and the agent thread is
- * started; it does the rest once our natives link, which is after this has returned. jcmd and
- * `bbflow attach` see the number that is returned: 0, 1 failed, 2 the options, 5 refused.
+ * Attach to a running JVM (design.md: hot path): this only defines classes and starts the agent
+ * thread, which does the rest once our natives link, after this has returned. jcmd and `bbflow
+ * attach` see the number that is returned: 0, 1 failed, 2 the options, 5 refused.
  */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
 {

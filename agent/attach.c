@@ -20,6 +20,7 @@
 #include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
+#include "agent/stream.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
@@ -56,8 +57,8 @@ static bool enable_events(bool attached)
 
 /* Agent thread. */
 static uint64_t detached_at_ns;           /* the last detach, CLOCK_MONOTONIC; 0 = none */
-static const struct bbf_rules *withdrawn; /* its rules, while a class may still slip through */
-static uint64_t loading_ns; /* what was changed since then is perhaps not loaded yet */
+static const struct bbf_rules *withdrawn; /* its rules, while a class may still get hooks */
+static uint64_t loading_ns;               /* a class changed since then may not be loaded yet */
 
 static void forget_counts(void)
 {
@@ -82,7 +83,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
     if (bbf_account_apply(&rules->options, true) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
-    /* In map mode, whatever Netty's buffers are in. */
+    /* track= needs map mode's table even if Netty's buffers have the hidden field. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
         !bbf_shim_track(env, rules->options.track != NULL))
         bbf_log(BBF_LOG_ERROR, "track: no memory for its table; its objects are not followed");
@@ -164,7 +165,7 @@ void bbf_attach(JNIEnv *env)
     if (detached_at_ns != 0 && bbf_tracker_baseline(t) != BBF_OK)
         bbf_agent_disable("out of memory while counters were reset");
     if (atomic_load(&bbf_agent.off_why) == NULL && bbf_attach_hooks(env, true)) {
-        /* Again: a thread that was inside an old body may have opened one after the stop. */
+        /* Again: a thread that was inside an old body may have opened a life after the stop. */
         bbf_lives_mark_stopped(t);
         bbf_late_classes_catch_up(env, true);
     }
@@ -172,12 +173,13 @@ void bbf_attach(JNIEnv *env)
     bbf_endpoint_start(env);
 }
 
-/* What `stop` answers. `live`: as a tree had it when the last buffer was opened, since releases go
- * unseen from then on. */
+/* The answer of `stop`. `live`: the count before the hooks went, because later releases are not
+ * seen. */
 static void add_detached(struct bbf_buf *text, const struct bbf_retransformed *r, uint64_t live,
                          bool estimated)
 {
-    /* Without memory to look at the loaded classes there is a failure and nothing was tried. */
+    /* Without memory to list the loaded classes, nothing was tried and the pass counts as
+     * failed. */
     size_t restored = r->put_back > r->failed ? r->put_back - r->failed : 0;
     bbf_buf_printf(text, "stopped: %zu classes are restored", restored);
     if (r->failed > 0)
@@ -232,11 +234,9 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
 bool bbf_finish_detach(JNIEnv *env)
 {
     uint64_t since_ms = (bbf_clock_ns(CLOCK_MONOTONIC) - detached_at_ns) / 1000000;
-    if (bbf_agent.server != NULL) {
-        if (bbf_server_clients(bbf_agent.server) > 0 && since_ms < READ_MS)
-            return false;
-        bbf_endpoint_stop(env, END_MS);
-    }
+    if (bbf_stream_clients() > 0 && since_ms < READ_MS)
+        return false;
+    bbf_endpoint_stop(env, END_MS);
     if (withdrawn != NULL) {
         if (since_ms < LOAD_MS)
             return false;
@@ -249,5 +249,5 @@ unsigned bbf_attach_tick_ms(void)
 {
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT)
         return 1000;
-    return bbf_agent.server != NULL || withdrawn != NULL ? 20 : 60000;
+    return bbf_stream_server() != NULL || withdrawn != NULL ? 20 : 60000;
 }

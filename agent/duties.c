@@ -28,14 +28,14 @@
 
 enum {
     MAX_FAULTS = 1000, /* throwables caught in the shim before tracking is turned off */
-    SCAN_MS = 10,      /* between two scans, and until the next look whether one is due */
+    SCAN_MS = 10,      /* between two scans, and between two checks whether one is due */
     SCAN_SHARE = 20    /* scans take at most this part of one core */
 };
 #define MS UINT64_C(1000000)
 
 /* ---- duties ---- */
 
-/* The time that the shim reads. */
+/* Store the time for the shim, which reads no clock. */
 static void poll_clock(JNIEnv *env)
 {
     uint64_t began = (uint64_t)bbf_agent.started.tv_sec;
@@ -146,7 +146,7 @@ static int reset(bool nodes)
                  : bbf_tracker_baseline(bbf_agent.tracker);
 }
 
-/* The jobs that first have to know what is lost by now. */
+/* The jobs that need a scan first, to know what is lost. */
 static int serve_after_scan(JNIEnv *env, struct bbf_job *job)
 {
     bbf_capture_scan(); /* newer than the job (design.md: garbage detection) */
@@ -214,10 +214,10 @@ static unsigned wait_ms(void *context)
 
 static void work(void *context)
 {
-    /* What follows reads the rules in force, and those before (APPLY). */
+    /* The code below reads the rules in force, and the previous ones (APPLY). */
     const struct bbf_rules_hold hold = bbf_rules_hold();
     poll_all(context);
-    /* One: jobs that come without a pause must not keep the thread from its duties, nor the old
+    /* One job only: jobs without a pause must not keep the thread from its duties, nor keep the old
      * rules alive. Each has its own wake-up. */
     struct bbf_job *job = bbf_thread_take();
     if (job != NULL)
@@ -228,7 +228,7 @@ static void work(void *context)
 /* After a detach: is nothing left to do? Open lives are counted after a scan only. */
 static bool is_over(void *context)
 {
-    static uint64_t scans; /* what the tracker had when it was asked last */
+    static uint64_t scans; /* the tracker's count at the last check */
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_finish_detach(context) ||
         scans == bbf_tracker_scans(bbf_agent.tracker))
         return false;
@@ -257,6 +257,10 @@ void bbf_duties_init(void)
 {
     static const struct bbf_thread_body body = {
         .begin = begin, .wait_ms = wait_ms, .work = work, .is_over = is_over, .end = end};
+    static bool done;
+    if (done)
+        return;
+    done = true;
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_thread_init(&body);

@@ -16,7 +16,7 @@ void bbf_grace_leave(struct bbf_grace *grace, unsigned side)
     atomic_fetch_sub(&grace->readers[side], 1);
 }
 
-/* Under the lock: which counts are 0 now, noted for all that wait. True: something can go. */
+/* Under the lock: note for all that wait which counts are 0 now. True: something can be freed. */
 static bool note(struct bbf_grace *grace)
 {
     unsigned zero = 0;
@@ -62,7 +62,7 @@ bool bbf_grace_retire(struct bbf_grace *grace, void *memory, size_t bytes,
                       void (*discard)(void *memory, size_t bytes))
 {
     pthread_mutex_lock(&grace->lock);
-    bool room = grace->n < BBF_GRACE_MOST;
+    bool room = grace->n < BBF_GRACE_MAX_WAITING;
     if (room) {
         grace->waiting[grace->n++] = (struct bbf_retired){memory, bytes, discard, 0};
         grace->bytes += bytes;
@@ -72,7 +72,7 @@ bool bbf_grace_retire(struct bbf_grace *grace, void *memory, size_t bytes,
     return room;
 }
 
-size_t bbf_grace_look(struct bbf_grace *grace, size_t *bytes)
+size_t bbf_grace_poll(struct bbf_grace *grace, size_t *bytes)
 {
     pthread_mutex_lock(&grace->lock);
     look(grace);

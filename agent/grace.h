@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BBF_GRACE_MOST = 64 }; /* that wait at once */
+enum { BBF_GRACE_MAX_WAITING = 64 };
 
 struct bbf_grace {
     atomic_uint readers[2];
@@ -29,7 +29,7 @@ struct bbf_grace {
         size_t bytes;
         void (*discard)(void *memory, size_t bytes);
         unsigned seen; /* bit i: readers[i] was 0 since */
-    } waiting[BBF_GRACE_MOST];
+    } waiting[BBF_GRACE_MAX_WAITING];
     size_t n, bytes; /* that wait */
 };
 
@@ -44,10 +44,12 @@ unsigned bbf_grace_enter(struct bbf_grace *grace);
 void bbf_grace_leave(struct bbf_grace *grace, unsigned side);
 
 /* After the pointer was replaced: discard(memory, bytes) is called now or later, in a thread that
- * calls retire or look. False: too many wait already, and the caller keeps the memory. */
+ * calls retire or poll. False: BBF_GRACE_MAX_WAITING wait already, and the caller keeps the memory.
+ */
 bool bbf_grace_retire(struct bbf_grace *grace, void *memory, size_t bytes,
                       void (*discard)(void *memory, size_t bytes));
-/* Free what can be. How many still wait, and (NULL is allowed) how many bytes that is. */
-size_t bbf_grace_look(struct bbf_grace *grace, size_t *bytes);
+/* Free each memory that no reader can use any more. Returns how many wait; *bytes (may be NULL):
+ * their size. */
+size_t bbf_grace_poll(struct bbf_grace *grace, size_t *bytes);
 
 #endif

@@ -50,7 +50,7 @@ struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
 
 void bbf_rules_retire(const struct bbf_rules *rules)
 {
-    /* Where too many wait it is kept for good; bbf_rules_room() was asked before. */
+    /* If too many wait, it is never freed; the caller checked bbf_rules_room() first. */
     if (rules != NULL)
         (void)bbf_grace_retire(&grace, (void *)(uintptr_t)rules, bytes_of(rules), discard);
 }
@@ -58,7 +58,7 @@ void bbf_rules_retire(const struct bbf_rules *rules)
 bool bbf_rules_room(void)
 {
     for (int i = 0; i < LOOKS; i++) {
-        if (bbf_grace_look(&grace, NULL) < BBF_GRACE_MOST)
+        if (bbf_grace_poll(&grace, NULL) < BBF_GRACE_MAX_WAITING)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
     }
@@ -67,5 +67,5 @@ bool bbf_rules_room(void)
 
 size_t bbf_rules_old(size_t *bytes)
 {
-    return bbf_grace_look(&grace, bytes);
+    return bbf_grace_poll(&grace, bytes);
 }

@@ -59,7 +59,7 @@ struct bbf_agent {
     size_t n_seen;
 
     /* shim */
-    jclass shim, ping, track, exit; /* global references; exit: with gc=exit only */
+    jclass shim, natives, track, exit; /* global references; exit: with gc=exit only */
     jobjectArray slots;
     jobject group; /* the thread group "system", global reference, or NULL */
     jfieldID tid;  /* Thread.tid */

@@ -56,6 +56,22 @@ bool bbf_stream_is_watched(void)
     return watched;
 }
 
+size_t bbf_stream_clients(void)
+{
+    pthread_mutex_lock(&lock);
+    size_t n = bbf_agent.server != NULL ? bbf_server_clients(bbf_agent.server) : 0;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+struct bbf_server *bbf_stream_server(void)
+{
+    pthread_mutex_lock(&lock);
+    struct bbf_server *server = bbf_agent.server;
+    pthread_mutex_unlock(&lock);
+    return server;
+}
+
 uint64_t bbf_stream_cpu_ns(void)
 {
     struct bbf_server_stats stats = {.cpu_ns = 0};

@@ -2,9 +2,9 @@
 /*
  * agent/stream.h - the server's live stream, for all parts of the agent that publish lines.
  *
- * Invariant: bbf_agent.server changes under this file's lock only, and no function here uses a
- * server after bbf_stream_close() has returned it. So the agent thread may publish while another
- * thread stops the server.
+ * Invariant: bbf_agent.server is read and changed under this file's lock only, except in a forked
+ * child, which has one thread; and no function here uses a server after bbf_stream_close() has
+ * returned it. So the agent thread may publish while another thread stops the server.
  *
  * Threads: any. Without a server the functions do nothing and return 0, or true.
  */
@@ -32,6 +32,11 @@ void bbf_stream_unpublish(void);
 uint64_t bbf_stream_published(void);
 /* Does a client watch? */
 bool bbf_stream_is_watched(void);
+/* How many clients are connected? */
+size_t bbf_stream_clients(void);
+/* The server that is open, or NULL. Only the server's own thread may use it: in another one, it
+ * may be freed by now. */
+struct bbf_server *bbf_stream_server(void);
 /* Processor time of the server's thread, in nanoseconds. */
 uint64_t bbf_stream_cpu_ns(void);
 

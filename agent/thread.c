@@ -147,7 +147,7 @@ static void set_gone(void)
 
 struct self {
     void *context;
-    bool drained; /* then it is gone already, and the next thread may be there */
+    bool drained; /* then this thread has left already, and the next one may have started */
 };
 
 /* Nothing is left to do. True: no job can come any more, and the next attach starts another thread.
@@ -164,7 +164,7 @@ static bool is_drained(void *context)
     return empty;
 }
 
-/* Also the end of a thread that something else has ended. */
+/* Also runs when something else ended the thread. */
 static void end(void *arg)
 {
     const struct self *self = arg;

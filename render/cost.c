@@ -57,8 +57,9 @@ size_t bbf_cost_head(struct bbf_buf *out, const struct bbf_snap_cost *cost, cons
 }
 
 /*
- * A share says something of a stretch in which the process worked. Where it rested, what the agent
- * thread does anyway is a large part of nearly nothing; a fraction of a second is mostly start-up.
+ * A share is meaningful only for a time in which the process worked. In an idle process the agent
+ * thread's regular work is a large part of almost nothing; a fraction of a second is mostly
+ * start-up.
  */
 static bool has_share(const struct bbf_snap_cost_row *row)
 {
@@ -77,12 +78,12 @@ static void add_part(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
     add_ns(out, row->process_ns_);
 }
 
-/* The last busy interval first, then what is known since the settings are what they are. */
+/* The last busy interval first, then the figures since the settings last changed. */
 static void add_overhead(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
     bool changed = cost->since_change.elapsed_ns_ != 0;
     const struct bbf_snap_cost_row *all = changed ? &cost->since_change : &cost->since_start;
-    /* A document of a bbflow that did not tell the busy one has the last interval alone. */
+    /* A document of an older bbflow has only the last interval, not the last busy one. */
     const struct bbf_snap_cost_row *busy =
         cost->busy.elapsed_ns_ != 0 || changed ? &cost->busy : &cost->interval;
     const char *of = " of processor time";

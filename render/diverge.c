@@ -14,7 +14,7 @@ struct walk {
     uint64_t *passed, *released; /* at the node and below, derived lives left out */
     uint32_t *origin;
     uint32_t *losing; /* itself where lives are released at or below, else the branch's first */
-    uint32_t *kept;   /* child through which most were released, but for releases there */
+    uint32_t *kept;   /* child, not a release, through which most were released */
     uint64_t *there;  /* released at the node itself, on no further step */
     uint32_t *row;    /* by `losing`: its row */
 };
@@ -61,7 +61,7 @@ static void sum_up(struct walk *w)
         w->passed[i] += node->released_ + node->live_ + node->leaked_ + node->held_ +
                         node->harmless_ + node->unknown_;
         w->released[i] += node->released_;
-        w->there[i] += node->released_; /* at a limit there was no room for the release's line */
+        w->there[i] += node->released_; /* at a limit there was no node left for the release */
         if (begins(w, i))
             continue;
         uint32_t parent = w->parents[i];

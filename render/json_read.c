@@ -180,7 +180,7 @@ static int read_misuse(struct bbf_json_reader *r, struct json_object *row)
     return err;
 }
 
-/* What a row may lack: a snapshot of an older bbflow. */
+/* Members that a row of an older bbflow's snapshot may lack. */
 static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_place *place,
                              struct json_object *row, struct bbf_snap_leak *leak)
 {
@@ -329,7 +329,7 @@ static const struct {
 
 enum { N_MEMBERS = sizeof members / sizeof members[0] };
 
-/* The value behind `name`; one that is not known is parsed and let go. */
+/* The value of member `name`; an unknown one is parsed and dropped. */
 static int read_member(struct bbf_json_reader *r, const char *name)
 {
     struct json_object *value;

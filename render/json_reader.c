@@ -99,7 +99,7 @@ int bbf__json_take_count(struct bbf_json_reader *r, const struct bbf_json_place 
 {
     if (!json_object_is_type(value, json_type_int))
         return bbf__json_fail_member(r, place, member, "no integer");
-    /* As signed: what does not fit comes back as the nearest that does. */
+    /* Read as signed: json-c returns the nearest value for a number that does not fit. */
     int64_t number = json_object_get_int64(value);
     if (number < 0)
         return bbf__json_fail_member(r, place, member, "negative");
@@ -152,7 +152,7 @@ int bbf__json_take_strings(struct bbf_json_reader *r, const struct bbf_json_plac
     return err;
 }
 
-/* The member must be there; NULL if it is not, with the reason said. */
+/* A required member; NULL with an error message if it is missing. */
 struct json_object *bbf__json_member_of(struct bbf_json_reader *r,
                                         const struct bbf_json_place *place, struct json_object *row,
                                         const char *member, int *err)

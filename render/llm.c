@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text for a language model: what was not seen, numbers as key=value, a line for each leak and
- * for each path that ended in a release. No indentation, no repetition of lines.
+ * The text for a language model: first the gaps in what bbflow saw, then numbers as key=value, a
+ * line for each leak and for each path that ended in a release. No indentation, no repeated lines.
  */
 #include "render/formats.h"
 

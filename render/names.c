@@ -27,7 +27,7 @@ static const char *simple_of(const char *class_name)
     return dot != NULL ? dot + 1 : class_name;
 }
 
-/* One package more in front of `shown`, at most the whole name. */
+/* Show one more package in front of `shown`, at most the whole name. */
 static const char *widen(const char *class_name, const char *shown)
 {
     if (shown == class_name)

@@ -65,7 +65,7 @@ static void add_sized(struct bbf_buf *out, const char *word, uint64_t number, co
     bbf_buf_str(out, ")\n");
 }
 
-/* Verdicts and misuse that are 0 say nothing. */
+/* Verdicts and misuse are left out when they are 0. */
 static void add_rest(struct bbf_buf *out, const struct bbf_snap_totals *t, const struct counts *c)
 {
     const struct {
@@ -120,8 +120,8 @@ static void add_details(const struct summary *s, const struct bbf_snap_leak *lea
     bbf_buf_char(s->out, '\n');
 }
 
-/* Who retained and released them (refs=on), and what was left, unless it is the one that they began
- * with. */
+/* The methods that retained and released them (refs=on), and the count that was left unless it is
+ * the initial one. */
 static void add_balance(const struct summary *s, const struct bbf_snap_leak *leak)
 {
     struct bbf_buf *out = s->out;

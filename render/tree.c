@@ -36,7 +36,7 @@ struct tree {
     uint32_t *at;          /* by run: the walk's place in order */
 };
 
-/* Lives that are or ended exactly at this node. */
+/* Lives that are at exactly this node, or ended there. */
 static uint64_t own_count(const struct bbf_snap_node *node)
 {
     return node->released_ + node->live_ + node->leaked_ + node->held_ + node->harmless_ +
@@ -51,7 +51,8 @@ static void add_node(struct tree *tree, uint32_t i)
 
     bbf_view_name(out, tree->view, i);
     bbf_buf_str(out, " [");
-    /* A root is seen with one reference; where it was not, two roots may differ by it alone. */
+    /* A root normally has one reference; its count is shown where it had another, because two roots
+     * may differ only in that. */
     if (!root || node->ref != BBF_REF_1_2) {
         bbf_buf_str(out, "ref=");
         bbf_buf_str(out, bbf_ref_name(node->ref));
@@ -124,7 +125,7 @@ static void add_part(struct bbf_buf *out, const char *glue, uint64_t count, cons
 
 /*
  * "1001 lives: 1000 released, 0 live, 1 leaked (256 B)": the parts of the partition. Those that are
- * 0 are left out, but for the three that everybody looks for.
+ * 0 are left out, except the three that every reader looks for.
  */
 static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
 {

@@ -50,8 +50,8 @@ struct fitted {
  * first in changed in JDK 25, so it is asked for by either. */
 static uint64_t array_base, array_scale;
 
-/* For BBFlowKind, which alone writes here and reads. Not in the tracker: it is of the JVM, not of
- * what is tracked, and as this library stays for good. */
+/* Only BBFlowKind reads and writes it. Not in the tracker, because it describes the JVM's classes;
+ * like this library it is never unloaded. */
 static _Alignas(64) _Atomic uint64_t kinds[2 * BBF_L_KIND_WAYS << BBF_L_KIND_GROUP_BITS];
 static jlong klass_at; /* BBFlowKind.klassAt; 0: the table stays empty */
 
@@ -200,7 +200,7 @@ static void find_group(JNIEnv *env)
     (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)groups);
 }
 
-/* What BBFlowKind has found out about headers. */
+/* Read the header layout that BBFlowKind found. */
 static void find_kinds(JNIEnv *env, jclass kind)
 {
     jfieldID at = (*env)->GetStaticFieldID(env, kind, "klassAt", "J");
@@ -232,8 +232,8 @@ static int check_links(JNIEnv *env, const struct fitted all[SHIM_ALL])
     return BBF_OK;
 }
 
-/* All are initialised here, by the first look for a constructor: their <clinit> call no native, and
- * an application's thread, whose stack may end there, never runs one. */
+/* Looking for a constructor initialises each class here: their <clinit> call no native, and no
+ * application thread, whose stack may be nearly full, runs one. */
 static int define_all(JNIEnv *env, const struct fitted all[SHIM_ALL], jclass classes[SHIM_COUNT])
 {
     for (int i = 0; i < SHIM_COUNT; i++)
@@ -245,7 +245,7 @@ static int define_all(JNIEnv *env, const struct fitted all[SHIM_ALL], jclass cla
     return BBF_OK;
 }
 
-/* Nothing is defined before all links of all classes are there. */
+/* Check all links of all classes before the first class is defined. */
 static int load_all(JNIEnv *env, jclass classes[SHIM_COUNT])
 {
     struct fitted all[SHIM_ALL] = {{NULL, 0}};
@@ -288,14 +288,14 @@ int bbf_shim_define(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
-    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
+    bbf_agent.natives = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
     bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowTrack]);
     bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowShim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     find_group(env);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
-    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.ping != NULL &&
+    return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.natives != NULL &&
                    bbf_agent.track != NULL
                ? BBF_OK
                : failed(env, "kept");
@@ -303,11 +303,11 @@ int bbf_shim_define(JNIEnv *env)
 
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms)
 {
-    jmethodID ping = (*env)->GetStaticMethodID(env, bbf_agent.ping, "ping", "()V");
+    jmethodID ping = (*env)->GetStaticMethodID(env, bbf_agent.natives, "ping", "()V");
     if (thrown(env) || ping == NULL)
         return false;
     for (unsigned waited = 0, pause = 1;; waited += pause, pause = pause < 50 ? 2 * pause : pause) {
-        (*env)->CallStaticVoidMethod(env, bbf_agent.ping, ping);
+        (*env)->CallStaticVoidMethod(env, bbf_agent.natives, ping);
         if (!thrown(env))
             return true;
         if (waited >= timeout_ms)
@@ -349,7 +349,7 @@ void bbf_shim_hook_exit(JNIEnv *env)
 
 void bbf_shim_unhook_exit(JNIEnv *env)
 {
-    /* Refused while the JVM shuts down: then the hook runs, and finds no agent. */
+    /* The JVM refuses this while it shuts down: then the hook runs, and finds no agent. */
     if (bbf_agent.exit != NULL)
         (void)call_exit(env, "remove");
 }

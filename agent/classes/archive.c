@@ -21,8 +21,8 @@ static bool is_archive(const char *path)
 {
     struct stat s;
     uint32_t magic = 0;
-    /* A device that the application has mapped is not opened. What comes to the path after that
-     * look is looked at again once it is open, and the open waits for nothing. */
+    /* Do not open a device that the application has mapped. The file at the path may change after
+     * this check, so it is checked again once it is open; the open does not block. */
     if (stat(path, &s) != 0 || !S_ISREG(s.st_mode))
         return false;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

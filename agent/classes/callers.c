@@ -36,7 +36,7 @@ static uint64_t recall(jmethodID method)
     if (atomic_load_explicit(&known[i].method, memory_order_acquire) != method)
         return 0;
     uint64_t about = atomic_load_explicit(&known[i].about, memory_order_acquire);
-    /* Again: what was read is of this method if the entry is still. */
+    /* Check again: `about` is of this method only if the entry has not changed. */
     return atomic_load_explicit(&known[i].method, memory_order_acquire) == method ? about : 0;
 }
 

@@ -32,12 +32,12 @@ unsigned bbf_custom_types_closes(jvmtiEnv *jvmti, const char *list, jmethodID me
     return closes;
 }
 
-/* What a class and all that it inherits from say. */
+/* Result of looking at a class and all its super types. */
 struct answer {
     const char *list;
     unsigned meant;  /* entries whose class is among them */
     unsigned hooked; /* entries whose method runs code that we hook */
-    unsigned other;  /* entries whose method is settled: a class nearer to the object has it */
+    unsigned other;  /* entries whose method was found in a class nearer to the object */
 };
 
 /* Internal name; "" if it does not fit, or is that of a hidden class, whose bytes no agent gets. */

@@ -11,10 +11,10 @@
 #include "core/file.h"
 #include "core/log.h"
 
-enum { WHY = 600 };
+enum { WHY_MAX = 600 };
 
 static _Atomic uint64_t failures;
-static char first[WHY]; /* by the thread that counted the first one; then has_first */
+static char first[WHY_MAX]; /* by the thread that counted the first one; then has_first */
 static _Atomic bool has_first;
 
 static void failed(const char *why)
@@ -28,7 +28,7 @@ static void failed(const char *why)
 
 void bbf_dump(const char *name, const char *what, const unsigned char *bytes, size_t len)
 {
-    char path[PATH_MAX], why[WHY];
+    char path[PATH_MAX], why[WHY_MAX];
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     if (rules == NULL || rules->options.dump == NULL)
         return;

@@ -55,9 +55,9 @@ struct answer {
     uint64_t kind;
     int bytebuf_depth, field_depth, field;
     bool counted, holder, never, counter;
-    enum bbf_lost lost; /* by the nearest class of the chain that says it */
+    enum bbf_lost lost; /* from the nearest class of the chain that decides it */
     enum bbf_memory memory;
-    bool own_class; /* not Netty's: its count may come back where no root of Netty's is */
+    bool own_class; /* not Netty's: its count may come back without a root hook of Netty */
     int counted_depth;
     uint64_t count; /* KIND_COUNT_ of the counted class */
 };
@@ -88,8 +88,8 @@ static uint64_t count_of(jclass type)
     return count;
 }
 
-/* Does the class itself declare a field of that name? `otherwise`: it cannot be asked. `begins`: of
- * its objects, not of the class, and its descriptor begins so; NULL: whatever it is. */
+/* Does the class itself declare a field of that name? Returns `otherwise` if JVMTI cannot answer.
+ * `begins`: an instance field whose descriptor begins with it; NULL: any field. */
 static bool declares(jclass type, const char *field, const char *begins, bool otherwise)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
@@ -205,7 +205,7 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
     }
     if (at != NULL)
         (*env)->DeleteLocalRef(env, at);
-    if (a.memory == BBF_MEM_UNKNOWN) /* no class of Netty's says it */
+    if (a.memory == BBF_MEM_UNKNOWN) /* no class of Netty decides it */
         a.memory = bbf_netty_memory(simple_of(first));
     const struct bbf_netty_field *fields;
     (void)bbf_netty_fields(&fields);

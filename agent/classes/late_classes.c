@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static jclass waiting[WAITING]; /* global references; under the lock */
 static int n_waiting;
 
-/* Has it calls of our hooks? What cannot be asked is left as it is. */
+/* Has it calls of our hooks? A class that cannot be read stays as it is. */
 static bool has_calls(jvmtiEnv *jvmti, jclass class)
 {
     static const char shim[] = "java/lang/BBFlowShim";

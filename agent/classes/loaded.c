@@ -25,7 +25,7 @@ static void retransform(JNIEnv *env, jclass *classes, jint n, struct bbf_retrans
         return;
     if ((*env)->ExceptionCheck(env))
         (*env)->ExceptionClear(env);
-    /* One of them cannot be: the others can, one by one. */
+    /* One of them failed: retransform the others one by one. */
     for (jint i = 0; i < n; i++)
         if (n == 1 || (*bbf_agent.code)->RetransformClasses(bbf_agent.code, 1, &classes[i]) != 0) {
             result->failed++;
@@ -53,7 +53,7 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
     return found;
 }
 
-/* Does the class need another look, and which way does it go? */
+/* Must the class be retransformed, and does it get or lose hooks? */
 static bool concerns(jclass class, const char *name, const struct pass *pass,
                      struct bbf_retransformed *result)
 {
@@ -116,7 +116,7 @@ void JNICALL bbf_loaded_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jc
     bbf_late_classes_prepare(jvmti, env, class);
 }
 
-/* Has a class to be retransformed? */
+/* Must any class be retransformed? */
 static bool is_candidate(JNIEnv *env, jclass class, const struct pass *pass,
                          struct bbf_retransformed *result)
 {

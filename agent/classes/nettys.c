@@ -90,8 +90,8 @@ bool bbf_nettys_have_field(void)
     return has;
 }
 
-/* From here on a step may meet a ByteBuf without the field: the shim tests classes (design.md: hot
- * path). */
+/* From here on a step may meet a ByteBuf without the field, so the shim tests classes (design.md:
+ * hot path). */
 void bbf_nettys_set_fieldless(void)
 {
     (void)bbf_map_open(bbf_agent.tracker);

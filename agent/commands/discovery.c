@@ -57,7 +57,7 @@ void bbf_discovery_set(JNIEnv *env, uint16_t port, const char *token_file)
         (void)failed(env);
         return;
     }
-    /* The port last: who sees it sees the others. */
+    /* Set the port last: a client that sees it also sees the others. */
     set(env, "btrace.auth.required", token_file != NULL ? "true" : "false");
     if (token_file != NULL)
         set(env, "btrace.auth.tokenFile", token_file);

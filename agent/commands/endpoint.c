@@ -61,8 +61,8 @@ void bbf_endpoint_start(JNIEnv *env)
         .auth_ms = (unsigned)bbf_agent.options.auth_seconds * 1000,
         .queue = (size_t)bbf_agent.options.queue,
         .probe_id = bbf_agent.uuid,
-        .event = bbf_events_reply,
-        .begin = bbf_events_begin,
+        .event = bbf_event_command_reply,
+        .begin = bbf_event_command_watch,
         .set = bbf_set,
     };
     struct bbf_server *server = NULL;

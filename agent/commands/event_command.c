@@ -69,7 +69,7 @@ static void reply_reset(struct bbf_reply *reply, bool nodes)
 
 static int send_part(void *ctx, const char *data, size_t len)
 {
-    return bbf_reply_part(ctx, data, len);
+    return bbf_reply_document_part(ctx, data, len);
 }
 
 /* A format that streams goes out as it is written: JSON of 1 M nodes has 194 MB. */
@@ -82,7 +82,7 @@ static int render(struct bbf_reply *reply, struct bbf_buf *out, const struct bbf
     if (streams) {
         out->flush = send_part;
         out->ctx = reply;
-        /* All of it at once: no part is out when there is no memory. */
+        /* All at once: if memory runs out, no part was sent. */
         (void)bbf_buf_reserve(out, 2 * BBF_BUF_PIECE);
     }
     int err = bbf_render(out, snapshot, format, &options);
@@ -186,7 +186,7 @@ static void reply_help(struct bbf_reply *reply, const char *name, bool gc)
     bbf_buf_free(&text);
 }
 
-void bbf_events_reply(void *ctx, const char *name, struct bbf_reply *reply)
+void bbf_event_command_reply(void *ctx, const char *name, struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     (void)ctx;
@@ -209,8 +209,8 @@ void bbf_events_reply(void *ctx, const char *name, struct bbf_reply *reply)
 
 /* ---- the live stream ---- */
 
-/* A client begins to hear it: what was so far, each line with the time of now. */
-uint64_t bbf_events_begin(void *ctx, struct bbf_reply *reply)
+/* A new client first gets the losses so far, each line with the current time. */
+uint64_t bbf_event_command_watch(void *ctx, struct bbf_reply *reply)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_job job = {.kind = BBF_JOB_WATCH, .text = &text};

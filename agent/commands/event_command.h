@@ -13,9 +13,9 @@
 #include "wire/server/server.h"
 
 /* Answer EVENT `name`: struct bbf_server_config's event. `ctx` is not used. */
-void bbf_events_reply(void *ctx, const char *name, struct bbf_reply *reply);
+void bbf_event_command_reply(void *ctx, const char *name, struct bbf_reply *reply);
 /* A client begins to watch: reply with what was reported so far. Returns its place in the live
  * stream: struct bbf_server_config's begin. `ctx` is not used. */
-uint64_t bbf_events_begin(void *ctx, struct bbf_reply *reply);
+uint64_t bbf_event_command_watch(void *ctx, struct bbf_reply *reply);
 
 #endif

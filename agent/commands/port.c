@@ -12,13 +12,14 @@
 #include "core/log.h"
 
 static struct bbf_token token;
-static bool has_token;
 static bool given; /* the token's file, by the JVM's property */
 static bool tcp;   /* the server was asked to serve it */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows: VMDeath closes too */
-static uint16_t served;                                  /* the port; 0 = none */
-static char not_served[600];                             /* why there is none */
+/* Of what follows: VMDeath and the agent thread may close at the same time. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool has_token;
+static uint16_t served;      /* the port; 0 = none */
+static char not_served[600]; /* why there is none */
 
 /* Option auth. False: no TCP, and why is logged. */
 static bool get_token(JNIEnv *env)
@@ -52,9 +53,11 @@ static bool get_token(JNIEnv *env)
 
 static void drop_token(void)
 {
+    pthread_mutex_lock(&lock);
     if (has_token)
         bbf_token_remove(&token);
     has_token = false;
+    pthread_mutex_unlock(&lock);
 }
 
 void bbf_port_open(JNIEnv *env, struct bbf_server_config *config)

@@ -33,7 +33,7 @@ static void value_text(const struct bbf_value *value, char *out, size_t size)
     }
 }
 
-/* Try all on a copy: nothing is changed unless all can be. */
+/* Try all on a copy: either all parameters change or none. */
 static int try_all(struct bbf_options *copy, const struct bbf_entry *params, size_t n,
                    unsigned *effects, struct bbf_buf *answer)
 {

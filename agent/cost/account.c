@@ -47,7 +47,7 @@ void bbf_account_begin(void)
     } else {
         o.agent_before = o.last.agent_ns_;
         bbf_cost_model_measure(&o.costs);
-        bbf_account_changed(); /* between a stop and this attach it took next to nothing */
+        bbf_account_changed(); /* between a stop and this attach bbflow used almost no time */
     }
     o.next = bbf_clock_ns(CLOCK_MONOTONIC) + o.seconds * SECOND;
 }
@@ -57,7 +57,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The trie counts from the start of its nodes: after a reset of them less than before. */
+/* The trie counts since its nodes began, so after a reset the count is smaller. */
 static void walk(struct bbf_effort *sum)
 {
     uint64_t begin = bbf_clock_ns(CLOCK_MONOTONIC);
@@ -70,7 +70,7 @@ static void walk(struct bbf_effort *sum)
         o.before.passed_steps += o.seen.passed_steps;
         o.seen = now;
     }
-    /* While the application works, what is on its way from one counter to another is missed. */
+    /* While the application works, counts in transit between two counters are missed. */
     o.seen.lives = larger(o.seen.lives, now.lives);
     o.seen.steps = larger(o.seen.steps, now.steps);
     o.seen.passed_lives = larger(o.seen.passed_lives, now.passed_lives);
@@ -90,7 +90,7 @@ static uint64_t server_ns(void)
     return o.server_before + now;
 }
 
-/* Since bbflow came. */
+/* Since bbflow was attached. */
 static void measure(struct bbf_snap_cost_row *row)
 {
     const struct bbf_cost_model *c = &o.costs;

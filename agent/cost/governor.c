@@ -51,7 +51,7 @@ uint32_t bbf_governor_step(struct bbf_governor *governor,
         return governor->sample;
     uint64_t ppm = bbf_governor_ppm((uint64_t)measured->overhead, (uint64_t)measured->process);
     if (measured->process < measured->elapsed / BBF_GOVERNOR_IDLE)
-        ppm = 0; /* what is much of nearly nothing is nearly nothing */
+        ppm = 0; /* a large part of almost no time is still almost no time */
     governor->ppm = ppm;
     if (ppm > governor->budget_ppm) {
         governor->calm = 0;

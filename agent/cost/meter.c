@@ -8,8 +8,8 @@
 #include "agent/state.h"
 
 enum {
-    EVERY = 61,        /* of a thread's natives one is timed; prime: their order has a rhythm */
-    LONGEST_NS = 20000 /* a timed native that took longer was put off the processor */
+    EVERY = 61,        /* one native of EVERY is timed; prime: calls repeat in a pattern */
+    LONGEST_NS = 20000 /* a timed call that took longer was preempted */
 };
 
 /* Sums that only reports read: no order is needed. */
@@ -43,7 +43,7 @@ void bbf_meter_rewritten(uint64_t ns)
 {
     ADD(bbf_agent.hooked, 1);
     ADD(bbf_agent.rewrite_ns, ns);
-    if (!is_agent) /* its processor time has it already */
+    if (!is_agent) /* its processor time already contains this */
         ADD(rewrite_elsewhere_ns, ns);
     uint64_t longest = READ(rewrite_longest_ns);
     while (ns > longest &&

@@ -13,7 +13,7 @@
 enum { SPINS = 200, NAPS = 400, NAP_NS = 50000 };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool stuck; /* a thread did not get the turn lately; a hint */
+static _Atomic bool stuck; /* a thread recently failed to get the turn; a hint */
 
 /* JDK-8313332: the table grows at a safepoint since then. */
 static bool needs_turn(void)

@@ -6,7 +6,7 @@
 /* Global references to the slot chunks; the shim makes each once and keeps it. */
 static jobjectArray chunks[BBF_L_CHUNKS];
 
-/* The same place as slotOffset() in the shim. */
+/* Must compute the same offset as slotOffset() in the shim. */
 static jsize index_of(uint32_t record)
 {
     return (jsize)((record & 63) | (record >> 6 & 7) << 13 | (record >> 9 & 127) << 6);

@@ -19,7 +19,7 @@ enum {
     NEAR = 11 /* frames, ours included */
 };
 
-/* A row, and what the next like it has. Agent thread. */
+/* One row: uses with the same stack and path are added to it. Agent thread. */
 struct row {
     struct bbf_snap_misuse snap;
     uint32_t class_number, node;
@@ -85,9 +85,9 @@ static bool add_frame(JNIEnv *env, struct bbf_use_seen *seen, jmethodID id)
 static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *seen)
 {
     jvmtiFrameInfo frames[FRAMES];
-    /* An exception with a stack trace is being made anyway: this is less. */
+    /* The exception's own stack trace costs more than this. */
     jint n = bbf_frames_here(frames, FRAMES);
-    bool counts = n <= 0; /* no stack to be had: nothing speaks against it */
+    bool counts = n <= 0; /* no stack: it counts as a misuse */
     seen->len = 0;
     for (jint i = 0; i < n; i++) {
         bool here = add_frame(env, seen, frames[i].method);

@@ -110,7 +110,7 @@ void bbf_notes_add_source(void (*source)(struct bbf_buf *note))
     sources[n_sources++] = source;
 }
 
-/* Unless `err` or there is nothing in it; `note` is empty afterwards. */
+/* Add `note` unless `err` or it is empty; it is empty afterwards. */
 static int add(int err, struct bbf_snapshot *s, struct bbf_buf *note)
 {
     if (err == BBF_OK && note->len > 0)

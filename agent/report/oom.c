@@ -13,13 +13,13 @@
 #include "core/err.h"
 #include "render/line.h"
 
-enum { PAUSE_S = 60, MOST = 60, LAST = 1024 };
+enum { PAUSE_S = 60, REPORTS_MAX = 60, PATH_SIZE = 1024 };
 
-static uint64_t seen;        /* errors that were looked at */
-static unsigned written;     /* reports */
-static time_t next;          /* CLOCK_MONOTONIC: when the next may be written */
-static time_t last_at;       /* the newest report, CLOCK_REALTIME */
-static char last_path[LAST]; /* "" = none */
+static uint64_t seen;             /* errors that were looked at */
+static unsigned written;          /* reports */
+static time_t next;               /* CLOCK_MONOTONIC: when the next may be written */
+static time_t last_at;            /* the newest report, CLOCK_REALTIME */
+static char last_path[PATH_SIZE]; /* "" = none */
 
 static uint64_t errors(void)
 {
@@ -99,7 +99,7 @@ void bbf_oom_poll(JNIEnv *env)
     post_errors(count);
     seen = count;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (rules->options.file == NULL || now.tv_sec < next || written >= MOST)
+    if (rules->options.file == NULL || now.tv_sec < next || written >= REPORTS_MAX)
         return;
     next = now.tv_sec + PAUSE_S;
     write_report(env, &rules->options);

@@ -24,7 +24,7 @@ enum {
     MAX_MS = 200
 };
 
-/* What Netty tells of one pool and memory. */
+/* Netty's numbers of one pool and memory. */
 struct told {
     bool begun, lives, bytes, used, reserved; /* is the number below known? */
     int64_t n_lives, n_bytes, n_used, n_reserved, n_caches;
@@ -479,7 +479,7 @@ static int explain_bytes(struct bbf_snap_reconciled *to, const struct bbf_snap_p
                             "while this was read");
 }
 
-/* Ours, before and after Netty's were read. */
+/* Our numbers, before and after Netty's were read. */
 static uint64_t moved(const struct bbf_owned_table *a, const struct bbf_owned_table *b)
 {
     uint64_t lives = 0;

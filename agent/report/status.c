@@ -7,10 +7,11 @@
 #include "agent/lttng.h"
 #include "agent/rules.h"
 #include "agent/state.h"
+#include "agent/stream.h"
 #include "core/log.h"
 #include "render/status.h"
 
-enum { WHY = 600 };
+enum { WHY_MAX = 600 };
 
 static void fill_rewriting(struct bbf_status *status,
                            struct bbf_status_row classes[BBF_CF_CLASS_RESULTS],
@@ -34,13 +35,14 @@ static void fill_rewriting(struct bbf_status *status,
 static void fill_server(struct bbf_status *status)
 {
     struct bbf_server_stats stats;
+    const struct bbf_server *server = bbf_stream_server(); /* VMDeath may close it meanwhile */
 
-    if (bbf_agent.server == NULL)
+    if (server == NULL)
         return;
-    bbf_server_get_stats(bbf_agent.server, &stats);
+    bbf_server_get_stats(server, &stats);
     status->server.runs = true;
-    status->server.path = bbf_server_path(bbf_agent.server);
-    status->server.port = bbf_server_port(bbf_agent.server);
+    status->server.path = bbf_server_path(server);
+    status->server.port = bbf_server_port(server);
     status->server.accepted = stats.accepted;
     status->server.refused = stats.refused;
     status->server.malformed = stats.malformed;
@@ -65,7 +67,7 @@ static void fill_lttng(struct bbf_status *status)
 void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
     struct bbf_status status = {.snapshot = snapshot,
                                 .version = BBF_VERSION,
                                 .java = bbf_agent.jdk,

@@ -27,7 +27,7 @@ struct bbf_reported_place {
     uint64_t count, bytes;
 };
 
-static uint32_t turn;                       /* the tomb whose turn it was last */
+static uint32_t turn;                       /* the tomb that was visited last */
 static time_t second;                       /* of the last look */
 static uint64_t aged_at_ns;                 /* when the next look for aged buffers is due */
 static struct bbf_reported_place *reported; /* ascending; charged to `memory` */
@@ -179,7 +179,7 @@ static void keep_aged(struct bbf_reported_place *now, size_t n)
     }
 }
 
-/* Who gets what a look at the aged buffers finds. */
+/* The audience of a look at the aged buffers. */
 enum audience {
     EVERY_SINK, /* what is new, EVENTS_A_SECOND of it; the rest has its turn the next time */
     NEWCOMER,   /* the totals that were reported before; what is new is posted later, to all */

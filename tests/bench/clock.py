@@ -2,8 +2,8 @@
 
 Garbage collection and the agent's thread are in it: a thread's own time would not see what a level
 costs elsewhere. What the JVM's compilers take is a cost of the start, which ends; beside a loop
-of two seconds it would hide all else, so it is told by itself. Wall time would measure the others
-who use the machine.
+of two seconds it would hide all else, so it is counted by itself. Wall time would also measure the
+other users of the machine.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`hello`: netty-example's HTTP server under load from another process, told by the server's
+"""`hello`: netty-example's HTTP server under load from another process, measured by the server's
 processor time for a request: how many come through a second says more about the machine."""
 
 import os
@@ -34,7 +34,7 @@ def wait_for(port, server, folder):
             if s.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.02)
-    raise jvm.Failed(f"{folder.path}: nobody listens: " + folder.read("stderr")[-800:])
+    raise jvm.Failed(f"{folder.path}: no listener: " + folder.read("stderr")[-800:])
 
 
 class Load:

@@ -33,7 +33,7 @@ def resident_mb(pid):
 
 
 def events(path):
-    """What the agent counted: (buffers, their steps and ends too), as its report has them. Each
+    """What the agent counted: (buffers with their steps and ends), as its report has them. Each
     node's `passed` is one event of each buffer that came by; repeated rounds of a loop are one."""
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
@@ -137,9 +137,9 @@ class Worker:
             time.sleep(min(max(left / self.busy, 0.002), 0.2))
 
     def settle(self, seconds, most):
-        """Works so long, and on until the compilers have nothing to do; at most so many times more
-        (then what they left to do is part of what is measured). Once the agent came or went, code
-        that is not yet hot again leaves them idle meanwhile: they have to be so IN_A_ROW times, and
+        """Works for `seconds`, and on until the compilers have nothing to do; at most `most` slices of SETTLE
+        more (then the rest of their work is part of the measurement). After the agent came or went, code
+        that is not yet hot again leaves them idle meanwhile: they must be idle IN_A_ROW times, and
         have twice the time."""
         quiet, needed = 0, 1
         if self.level.when != "start":
@@ -276,7 +276,7 @@ def one_by_one(sample, experiment, order):
 
 
 def in_turns(experiment, order, worker=Bench, at_a_time=1):
-    """As one_by_one(): all JVMs are warmed up, so many at a time, and then work in short turns, one
+    """As one_by_one(): all JVMs are warmed up, `at_a_time` together, and then work in short turns, one
     at a time. What others do to this machine lasts longer than a turn, and meets all levels."""
     taken = {}
     benches = {level: worker(experiment, level) for level in order}

@@ -2,9 +2,9 @@
  * load PORT CONNECTIONS PIPELINE: HTTP/1.1 from one thread in a closed loop, until stdin, a pipe,
  * ends. On each connection a batch of PIPELINE requests is sent, the answers are read, the next
  * batch is sent. All answers must be as long as the first one: they are counted by their bytes.
- * A 'p' on stdin is a pause, 'g' goes on. A pause begins, as the end does, when every batch that is
- * under way is answered, so that a server has done exactly the work that is printed: at a pause the
- * requests answered so far, at the end them, those a second, and the latency of a batch.
+ * A 'p' on stdin is a pause, 'g' continues. A pause begins, as the end does, when every batch that
+ * is under way is answered, so that a server has done exactly the work that is printed: at a pause
+ * the requests answered so far, at the end them, those a second, and the latency of a batch.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -56,7 +56,7 @@ def javac():
 
 @functools.lru_cache(None)
 def netty(version):
-    """Netty's jars of that version: only its own modules, whatever else lies in the folder."""
+    """Netty's jars of that version: only its own modules, whatever else is in the folder."""
     folder = script("fetch-netty", version)
     if version.startswith("4.1"):  # gRPC wants them
         script("fetch-netty", version, "netty-handler-proxy", "netty-codec-socks")
@@ -130,9 +130,9 @@ def retransformer():
 
 def retransform(pid, classes):
     """jcmd itself says 0 whatever the agent said."""
-    told = shell(javac() + "/jcmd", pid, "JVMTI.agent_load", retransformer(), classes)
-    if not told.endswith("return code: 0"):
-        sys.exit(f"tests/bench/run: {told}")
+    answer = shell(javac() + "/jcmd", pid, "JVMTI.agent_load", retransformer(), classes)
+    if not answer.endswith("return code: 0"):
+        sys.exit(f"tests/bench/run: {answer}")
 
 
 @functools.lru_cache(None)

@@ -98,7 +98,7 @@ def panel(at, title, below, beside, lines, knees=()):
 
 
 def knees(results, curve, each):
-    """Where so many bytes for each fill a cache of the machine that was measured."""
+    """Where `each` bytes a piece fill a cache of the machine that was measured."""
     found = results.curve(curve)
     return [(size / each, name) for name, size in found[-1]["machine"]["caches"].items()
             if name != "L1i"] if found else []

@@ -38,7 +38,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
         if (is_wanted(jvmti, classes[i], text))
             classes[wanted++] = classes[i];
     jint done = 0;
-    /* One of them may not link for want of another: the others can, one by one. */
+    /* One of them may not link because another is missing: the others can, one by one. */
     if ((*jvmti)->RetransformClasses(jvmti, wanted, classes) == 0)
         done = wanted;
     else

@@ -28,7 +28,7 @@ def percent(value):
 
 
 def lost(samples, none):
-    """(per cent of throughput lost, 95 % interval, is it told from 0) as text, of paired rounds."""
+    """(per cent of throughput lost, 95 % interval, does it differ from 0) as text, of paired rounds."""
     values = stats.lost(samples, none)
     if not values:
         return "", "", ""

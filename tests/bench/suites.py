@@ -1,4 +1,4 @@
-"""What is measured: experiments, each some levels side by side in rounds, and suites of them."""
+"""The measurements: experiments, each some levels side by side in rounds, and suites of them."""
 
 import dataclasses
 import itertools
@@ -81,7 +81,7 @@ def versions(levels, rounds, workloads=("codec",), pairs=OTHERS):
 
 
 def threads(levels, rounds, counts, workloads=("codec", "calls:10")):
-    """One experiment each: scaling is told by how what a level loses changes with the threads."""
+    """One experiment each: how a level's loss changes with the threads shows how it scales."""
     return [Experiment(f"{w} {n} threads", w, levels, rounds, threads=n, curve="threads " + w, x=n)
             for w, n in itertools.product(workloads, counts)]
 
@@ -193,7 +193,7 @@ SUITES = {
 
 
 def full():
-    """Everything, rounds by rounds of fifteen: a night. `codec` has the versions' codec, too."""
+    """Everything, rounds by rounds of fifteen: a night. `codec` also has the versions' codec."""
     seen = {}
     for name in ("codec", "micro", "hello", "protocols", "off", "threads", "versions", "start-up"):
         for experiment in SUITES[name]():

@@ -185,7 +185,7 @@ def threads(results):
                 rows.append([e["workload"], str(e["x"]), name, show.spread(values),
                              "" if name == "none" else f"{statistics.median(kept):.2f}", share])
     return markdown(["workload", "threads", "level", "op/s (wall time): median [min..max]",
-                     "of none's", "lost % (processor time)"], rows)
+                     "of `none`", "lost % (processor time)"], rows)
 
 
 def versions(results):

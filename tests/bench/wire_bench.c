@@ -1,6 +1,6 @@
 /*
  * tests/bench/wire_bench.c - frames a second of the v2 codec, and what the socket adds. The frames
- * are those of docs/btrace-wire.md 9, where the Java peer's numbers of an earlier run stand; a
+ * are those of docs/btrace-wire.md 9, with the Java peer's numbers of an earlier run; a
  * comparison counts only within one run on one machine (design.md: targets).
  *
  *     cmake --build build/release --target wire_bench && build/release/wire_bench [SECONDS]

@@ -151,8 +151,8 @@ check no-pid 3 '' \
     "bbflow: there is no process 999999999; 'bbflow list' shows the JVMs with the agent" tree 999999999
 check huge-pid 3 '' 'bbflow: there is no process 99999999999999999999; *' tree 99999999999999999999
 check no-jvm 3 '' "bbflow: process $$ (bash) is no JVM; *" status $$
-check name-none 3 '' "bbflow: no JVM with the agent has 'com.nobody' in the name of its main class; *" \
-    tree com.nobody --socket "$work/empty"
+check name-none 3 '' "bbflow: no JVM with the agent has 'com.unknown' in the name of its main class; *" \
+    tree com.unknown --socket "$work/empty"
 
 # The manual names every command, flag and option; its defaults are the table's.
 manual=$(sed 's/\\f[BIR]//g; s/\\&//g; s/\\-/-/g; s/^\.[A-Z]* //; s/"//g' "$here/../../docs/man/bbflow.1")
@@ -206,7 +206,7 @@ check unwritable 1 '' \
     dump "$golden/basic.json" -o "$work/none/x.json"
 check full-disk 1 '' 'bbflow: cannot write /dev/full: No space left on device' \
     dump "$golden/basic.json" -o /dev/full
-# Whatever stands at the name: replaced where it is ours, left alone and named where it is not.
+# An existing file is replaced; a symlink or a FIFO is left alone and named.
 umask 0
 "$bbflow" dump "$golden/basic.json" -o "$work/shared.json"
 same output-mode <(stat -c %a "$work/shared.json") <(echo 600)
@@ -535,7 +535,7 @@ watch watch-hup 0 HUP "$v1" --protocol 1
 more=('LEAK e.f 1' 'LEAK e.f 2')
 last='e.f 2' watch watch-asks 0 TERM "$talks" --timeout 0.5
 more=()
-# Nobody reads any more: the end, without a signal, also when nothing more comes.
+# The reader has gone: the end, without a signal, also when nothing more comes.
 timeout 10 "$bbflow" watch "$v2" 2>"$work/err" | head -1 >"$work/watched"
 same watch-pipe <(echo "${PIPESTATUS[0]}" && wc -l <"$work/watched") <(printf '0\n1\n')
 same watch-pipe-quiet <(grep -vc '^following' "$work/err") <(echo 0)

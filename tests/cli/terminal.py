@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tests/cli/terminal.py BBFLOW FAKE_AGENT [PART] - what the command shows on a terminal (a pty of a
-given width) and in a pipe: nothing that a terminal obeys, whoever sent it, no forged line, an end to
+given width) and in a pipe: nothing that a terminal obeys from any sender, no forged line, an end to
 every answer; and how it looks: width, colours, ASCII."""
 
 import fcntl
@@ -130,7 +130,7 @@ SGR = re.compile("\x1b\\[[0-9;]*m")
 
 
 def clean(name, data, tabs=False):
-    """No byte that a terminal obeys but line ends and the colours that are ours."""
+    """No byte that a terminal obeys but line ends and our colours."""
     text = SGR.sub("", data.decode("utf-8", "surrogateescape"))
     if tabs:
         text = text.replace("\t", "")
@@ -178,13 +178,13 @@ def processes():
     try:
         for name, args in {
             "list": ["list", *at],
-            "list of none": ["list", "--socket", str(WORK / "nothing\x1b[2J")],
+            "list without JVMs": ["list", "--socket", str(WORK / "nothing\x1b[2J")],
             "status of one": ["status", one, *at],
             "status, refused": ["status", one, "--protocol", "1", "--timeout", "0.3", *at],
             "set, refused": ["set", two, "nosuch=1", *at],
             "tree without a target": ["tree", *at],
             "tree of several": ["tree", "vil", *at],
-            "tree of nobody": ["tree", "zzz", *at],
+            "tree of no match": ["tree", "zzz", *at],
             "tree without the agent": ["tree", no_agent, *at],
             "tree without an answer": ["tree", unanswered, *at],
             "tree of no JVM": ["tree", other, *at],
@@ -480,7 +480,7 @@ def deep_snapshot(path):
     path.write_text(json.dumps({
         "schema": "bbflow-snapshot/1", "captured_at": "2026-11-21T20:04:37.123Z",
         "jvm": {"pid": 1, "main": "com.app.Deep", "version": "17", "netty": [], "map_mode": []},
-        "settings": {}, "limits": {}, "notes": ["a note that is rather long, so that it has to go on "
+        "settings": {}, "limits": {}, "notes": ["a note that is rather long, so that it must continue "
                                                 "in a second row of nearly any terminal: 日本語"],
         "totals": {"lives": 48, "leaked": 48, "leaked_bytes": 48 * 256},
         "sites": sites, "nodes": nodes, "leaks": leaks}))

@@ -55,7 +55,7 @@ def opened(unpooled):
 
 
 def mapped(run):
-    """The place in the map lies where the thread would."""
+    """The place in the map is where the thread would be."""
     for leak in run.json.leaks:
         same("thread in map mode", (leak["thread"], leak["thread_count"]), (0, 0))
 
@@ -70,7 +70,7 @@ def constants(run):
 
 
 def carriers(run):
-    """A virtual thread stands as its carrier."""
+    """A virtual thread is counted as its carrier."""
     names = [t["name"] for t in run.json.doc["threads"]]
     assert names and all(n.startswith("ForkJoinPool-") for n in names), names
 
@@ -107,7 +107,7 @@ def sampled(rate):
         for name in ("unknown", "undone", "dropped_lives", "raced_steps", "live", "harmless",
                      "misuse", "out_of_memory", "internal_errors"):
             same(name, totals[name], 0)
-        # What is derived begins below its owner, and only where that is followed.
+        # A derived buffer begins below its owner, and only where the owner is followed.
         same("roots", [r.rsplit(".", 1)[1] for r in run.json.roots()], ["directBuffer"])
         near("lost", run.json.last_steps().get("com.app.Steps.leaky", 0), run.oracle["lost"], rate)
         near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], rate)
@@ -121,7 +121,7 @@ def sampled(rate):
 
 
 def composites(run):
-    """A composite's constructor sees it first, and draws; its root is told its name, and does not."""
+    """A composite's constructor sees it first, and draws; its root is named, and does not."""
     near("done", run.json.passed("com.app.Steps.done"), run.oracle["done"], 10)
     same("leaked", run.json.totals["leaked"], 0)
     same("roots", sorted({r.rsplit(".", 1)[1] for r in run.json.roots()}),
@@ -192,7 +192,7 @@ def refused(run, pid):
 
 def cases():
     def case(name, *args, **more):
-        return Case("age/" + name, "com.app.W", *args, **more)
+        return Case("age/" + name, "com.app.Probes", *args, **more)
     yield case("opened 4.1", "opened", check=opened("counter_only"), quick=True)
     yield case("opened 4.1 without cleaners", "opened", check=opened("for_good"), jvm=NO_CLEANER,
                jdk=(17,))
@@ -210,24 +210,24 @@ def cases():
     yield case("aged: too few to speak of a habit", "aged", "11", "900", check=aged(), jdk=(17,))
     for v, version in enumerate((NETTY_41, NETTY_42)):
         for a, allocator in enumerate(("pooled", "adaptive", "unpooled")):
-            yield Case(f"sample/{version[:3]} {allocator}", "com.app.W", "sampled", allocator, "40000",
+            yield Case(f"sample/{version[:3]} {allocator}", "com.app.Probes", "sampled", allocator, "40000",
                        netty=version, agent="include=com.app,sample=10", check=sampled(10),
                        short=in_turn(v, a), quick=allocator == "pooled" and version == NETTY_41)
-        yield Case(f"sample/{version[:3]} composites", "com.app.W", "sampled", "pooled", "20000",
+        yield Case(f"sample/{version[:3]} composites", "com.app.Probes", "sampled", "pooled", "20000",
                    "wrapped", netty=version, agent="include=com.app,sample=10", check=composites,
                    short=in_turn(v))
-        yield Case(f"sample/{version[:3]} paranoid", "com.app.W", "sampled", "pooled", "20000",
+        yield Case(f"sample/{version[:3]} paranoid", "com.app.Probes", "sampled", "pooled", "20000",
                    netty=version, agent="include=com.app,sample=7", check=sampled(7),
                    short=in_turn(v, 1),
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"])
-    yield Case("sample/misused", "com.app.W", "sampled", "pooled", "20000", "misused",
+    yield Case("sample/misused", "com.app.Probes", "sampled", "pooled", "20000", "misused",
                agent="include=com.app,sample=10,maxLives=64", check=misused)
-    yield Case("sample/in map mode", "com.app.W", "sampled", "pooled", "20000",
+    yield Case("sample/in map mode", "com.app.Probes", "sampled", "pooled", "20000",
                agent="include=com.app,sample=10", check=sampled(10),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])
-    yield Case("sample/set", "com.app.W", "serve", live=set_sample, check=lambda run: None)
+    yield Case("sample/set", "com.app.Probes", "serve", live=set_sample, check=lambda run: None)
     for version in (NETTY_41, NETTY_42):
-        yield Case(f"static/unreleasable {version[:3]}", "com.app.W", "unreleasable", netty=version,
+        yield Case(f"static/unreleasable {version[:3]}", "com.app.Probes", "unreleasable", netty=version,
                    agent="include=com.app,gc=exit", check=unreleasable)
-        yield Case(f"static/constants {version[:3]}", "com.app.W", "constants", "3", netty=version,
+        yield Case(f"static/constants {version[:3]}", "com.app.Probes", "constants", "3", netty=version,
                    agent="include=com.app,age=2s", check=constants, quick=version == NETTY_41)

@@ -1,5 +1,5 @@
 """Reports that have been misread (issue "Locks and first contact", 5): what the first lines say of each
-loss, and whose bytes it is told with."""
+loss, and whose bytes they count with it."""
 
 from harness import Case
 from snapshot import same
@@ -33,7 +33,7 @@ def charged(line, leaked, live):
 
 def cases():
     def blame(name, check, **more):
-        return Case(f"blame/{name}", "com.app.W", "blame", name, check=check, short=(17,), **more)
+        return Case(f"blame/{name}", "com.app.Probes", "blame", name, check=check, short=(17,), **more)
     yield blame("composite", says(
         "20 of 40 (50.00%) that reach Blame.composite end there: 1.3 KiB direct",
         "20 of 40 (50.00%) are released there"))

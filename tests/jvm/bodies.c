@@ -1,7 +1,7 @@
 /*
  * tests/jvm/bodies.c - an attachable agent that writes down what every method of the classes of
  * some packages is made of right now: one line "CLASS.METHODDESCRIPTOR LENGTH HASH" each, of the
- * bytecode in force (JVMTI GetBytecodes), sorted by nobody. Options: FILE:PREFIX:PREFIX…, the
+ * bytecode in force (JVMTI GetBytecodes), unsorted. Options: FILE:PREFIX:PREFIX…, the
  * prefixes as in class signatures ("Lio/netty/"). tests/jvm/attach.py compares two of them.
  */
 #include <jvmti.h>

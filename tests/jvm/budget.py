@@ -70,7 +70,7 @@ def under_load(run):
     run.process.stdin.flush()
     run.wait_for("RESTS")
     now = wait_until(run, "all again", lambda c: c["sample"] == 1)
-    # The last interval was idle: told is the last one that was not, and how long ago it was.
+    # The last interval was idle: the text has the last one that was not, and how long ago it was.
     share = r"at least \d+\.\d\d%"
     assert re.search(rf"^Cost of bbflow: {share} of \S+ m?s of processor time in the last busy "
                      rf"\d+\.\d s, \d+\.\d s ago; at least .* since the settings changed",
@@ -122,7 +122,7 @@ def attached(run):
 
 
 def cases():
-    yield Case("budget/set", "com.app.W", "spend", agent="include=com.app,loglevel=info,log=log",
+    yield Case("budget/set", "com.app.Probes", "spend", agent="include=com.app,loglevel=info,log=log",
                live=under_load, check=near, short=(17,))
-    yield Case("budget/at the start", "com.app.W", "spend", live=attached, check=last_work,
+    yield Case("budget/at the start", "com.app.Probes", "spend", live=attached, check=last_work,
                agent="include=com.app,sample=6,budget=0.01%,budgetSeconds=1", short=(25,))

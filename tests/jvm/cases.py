@@ -12,20 +12,20 @@ import blame
 import budget
 import coming
 import corners
-import ending
+import exits
 import files
-import guests
 import hostile
 import idle
 import lttng
 import misuse
 import notice
 import oom
+import other_agents
 import reconcile
 import refs
 import seed
-import special
 import resources
+import scenario
 import tcp
 import track
 import tried
@@ -55,7 +55,7 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
-PROBE = "com.app.W"
+PROBE = "com.app.Probes"
 STEPS = "com.app.Steps."
 
 
@@ -73,7 +73,7 @@ def exact(run):
 
 
 def lost_at(run, paths):
-    """The leaked lives stand exactly on these paths: {(step, …): count}."""
+    """The leaked lives are exactly on these paths: {(step, …): count}."""
     exact(run)
     same("leaks", run.json.leaked_at(), paths)
 
@@ -177,7 +177,7 @@ FIRST_THREE = tuple(LEAKS)[:3]
 
 def leak_jars(leak, version):
     """The jars beside Netty's, fetched when they are needed."""
-    return lambda: guests.jars(*(c.replace("@", version) for c in leak.jars)) if leak.jars else []
+    return lambda: other_agents.jars(*(c.replace("@", version) for c in leak.jars)) if leak.jars else []
 
 
 COMPILE += [("leak-" + name, NETTY_41 if leak.jars else leak.buggy,
@@ -387,21 +387,21 @@ def travel(run):
     same("holders_unknown", run.json.totals["holders_unknown"], 0)
 
 
-WAYS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
-        "holders": 1, "nested": 2}
+CONTAINERS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
+              "holders": 1, "nested": 2}
 
 
 def lists(looked_at):
     """Where each buffer was last; of twenty in a list the first looked_at are seen."""
     def check(run):
         exact(run)
-        last = {"com.app.Ways." + name: n for name, n in WAYS.items()}
-        last["com.app.Ways$Take.channelRead"] = 4
-        last["com.app.Ways.many"] = looked_at
+        last = {"com.app.Containers." + name: n for name, n in CONTAINERS.items()}
+        last["com.app.Containers$Take.channelRead"] = 4
+        last["com.app.Containers.many"] = looked_at
         if looked_at < 20:
-            last["com.app.Ways.twenty"] = 20 - looked_at
-        last["com.app.Ways.own"] = 1
-        last["com.app.Ways.lists"] = 2  # raw and anything
+            last["com.app.Containers.twenty"] = 20 - looked_at
+        last["com.app.Containers.own"] = 1
+        last["com.app.Containers.lists"] = 2  # raw and anything
         same("last steps", run.json.last_steps(), last)
         same("elements_cut", run.json.totals["elements_cut"], 20 - looked_at)
     return check
@@ -411,18 +411,18 @@ def lists_of_objects(run):
     """objects=on: also those whose type does not say that there are buffers."""
     exact(run)
     last = run.json.last_steps()
-    same("raw, anything", [last.get("com.app.Ways." + name) for name in ("raw", "anything", "lists")],
+    same("raw, anything", [last.get("com.app.Containers." + name) for name in ("raw", "anything", "lists")],
          [1, 1, None])
 
 
 def decoders(run):
-    """What decode and encode put into their list stands at them, though nothing else names it."""
+    """What decode and encode put into their list is lost at their nodes, though nothing else names it."""
     exact(run)
     ends = {}
     for path, count in run.json.leaked_at().items():
         ends[path[-3:]] = ends.get(path[-3:], 0) + count
-    same("ends", ends, {("io.netty.buffer.ByteBuf.retained", f"com.app.Ways${name}",
-                         "com.app.Ways.drop"): 3
+    same("ends", ends, {("io.netty.buffer.ByteBuf.retained", f"com.app.Containers${name}",
+                         "com.app.Containers.drop"): 3
                         for name in ("Frames.decode", "Unpack.decode", "Pack.encode")})
 
 
@@ -433,7 +433,7 @@ CODECS = {"http": 3, "websocket": 3, "mqtt": 3, "redis": 6, "memcache": 6, "dns"
 
 
 def more_codecs(version):
-    return lambda: guests.jars(*(f"io.netty:netty-codec-{name}:{version}"
+    return lambda: other_agents.jars(*(f"io.netty:netty-codec-{name}:{version}"
                                  for name in ("redis", "mqtt", "memcache", "smtp")))
 
 
@@ -520,7 +520,7 @@ def wrapped(run):
 
 
 def derived_of_some(run):
-    """What was drawn when the recycler made it, of a buffer that was not, is no life either."""
+    """A buffer derived by a sampled recycler from one that was not sampled is no life either."""
     t = run.json.totals
     assert 0 < t["lives"] < 2 * run.oracle["lives"], t["lives"]
     same("all released", t["released"], t["lives"])
@@ -736,7 +736,7 @@ def busy(run):
 
 
 def map_cases():
-    """What has numbers, again without the hidden field: ByteBuf is loaded before us."""
+    """The cases with numbers again, without the hidden field: ByteBuf is loaded before us."""
     def case(name, *args, check, jvm=(), **more):
         return Case("map/" + name, PROBE, *args, jvm=[OTHER + "load", *jvm], check=mapped(check),
                     **more)
@@ -824,7 +824,7 @@ def every_verb(run):
             text, _ = run.client(verb, *extra, pid)
             assert word in text, f"bbflow {verb} {extra}: no {word!r} in {text[:300]!r}"
     assert pid in run.client("list")[0]
-    run.client("tree", "com.app.W")
+    run.client("tree", "com.app.Probes")
     run.client("tree", "--socket", run.sockets)  # no target: other folders may have other JVMs
 
 
@@ -889,11 +889,11 @@ def live_cases():
                live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
 
 
-CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *special.cases(),
-         *guests.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
+CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
+         *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
          *lttng.cases()]
 CASES += coming.cases(CASES)

@@ -9,12 +9,12 @@ import shutil
 import zipfile
 
 import harness
-from harness import OUT, Case, Special, agent_lines, netty_jars
+from harness import OUT, Case, Scenario, agent_lines, netty_jars
 from snapshot import Snapshot, same
 
 COMPACT = "-XX:+UseCompactObjectHeaders"
 NETTY = "4.1.140.Final"
-PROGRAM = ("com.app.W", "cycles", "pooled", "ftl", "4")
+PROGRAM = ("com.app.Probes", "cycles", "pooled", "ftl", "4")
 GCS = ("Serial", "G1", "Z", "Shenandoah")
 
 
@@ -52,7 +52,7 @@ def headers(run):
 
 def header_cases():
     def kinds(name, live, **more):
-        return Case(f"coming/kinds{name}", "com.app.W", "headers", "1", "400", "wait", live=live,
+        return Case(f"coming/kinds{name}", "com.app.Probes", "headers", "1", "400", "wait", live=live,
                     agent="include=com.app,objects=on", check=headers, **more)
     yield kinds("", found_by("with a class word"), jdk=(11, 17, 21, 25), short=(17,))
     yield kinds(" compact headers", found_by("compact"), jvm=[COMPACT], jdk=(25,), quick=True)
@@ -60,9 +60,9 @@ def header_cases():
     yield kinds(" unknown headers", not_found, jvm=["-XX:-UseCompressedClassPointers"], jdk=(17,))
     for gc in GCS:
         flags = [COMPACT, f"-XX:+Use{gc}GC", "-Xmx256m"]
-        yield Case(f"coming/headers compact {gc}", "com.app.W", "headers", "4", "2000", jvm=flags,
+        yield Case(f"coming/headers compact {gc}", "com.app.Probes", "headers", "4", "2000", jvm=flags,
                    check=headers, agent="include=com.app,objects=on", jdk=(25,))
-    yield Case("coming/headers", "com.app.W", "headers", "4", "2000", check=headers,
+    yield Case("coming/headers", "com.app.Probes", "headers", "4", "2000", check=headers,
                agent="include=com.app,objects=on", jdk=(11, 17, 21, 25), short=(17,))
 
 
@@ -199,7 +199,7 @@ def jdk_without(bench, method):
 def method_gone(bench):
     """One line names the method that this JDK has no more; the program runs as without the agent."""
     flags = ["--patch-module", "java.base=" + jdk_without(bench, "putLongRelease"),
-             "-Dio.netty.noUnsafe=true", "-Dio.netty.recycler.maxCapacityPerThread=0", "com.app.W", "default"]
+             "-Dio.netty.noUnsafe=true", "-Dio.netty.recycler.maxCapacityPerThread=0", "com.app.Probes", "default"]
     out = bench.path("out.json")
     plain = bench.java(*flags, netty=NETTY)
     with_agent = bench.java(*flags, netty=NETTY, agent=f"include=com.app,file={out}")
@@ -219,12 +219,12 @@ TOO = ("probe/holders", "probe/objects", "probe/travel 4.2", "probe/http 4.1 com
 
 
 def cases(others):
-    """Of the others those of TOO are run with compact headers, too."""
+    """Those of the others that TOO names also run with compact headers."""
     yield from header_cases()
-    yield Special("coming/AOT cache", aot, jdk=(25,))
-    yield Special("coming/AOT cache of a run with bbflow", aot_trained, jdk=(25,))
-    yield Special("coming/value classes", value_classes)
-    yield Special("coming/method gone", method_gone, short=(17,))
+    yield Scenario("coming/AOT cache", aot, jdk=(25,))
+    yield Scenario("coming/AOT cache of a run with bbflow", aot_trained, jdk=(25,))
+    yield Scenario("coming/value classes", value_classes)
+    yield Scenario("coming/method gone", method_gone, short=(17,))
     found = [case for case in others if case.name in TOO]
     same("cases that are run with compact headers", sorted(c.name for c in found), sorted(TOO))
     for case in map(copy.copy, found):

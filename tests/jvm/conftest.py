@@ -78,8 +78,8 @@ def find_jdks(config):
 def pytest_configure(config):
     if is_worker(config):
         return
-    # Started with '&' by a shell, or by nohup, they would be ignored, by the JVMs that are asked to
-    # end by them, too.
+    # Started with '&' by a shell, or by nohup, they would be ignored, also by the JVMs that the tests
+    # end with them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     import harness

@@ -127,35 +127,35 @@ def cases():
         every = ALL_JDKS if version == NETTYS[1] else (17, 25)
         for number, kind in enumerate(IMMORTAL):
             jvm = [*NO_CACHES, *(NO_CLEANER if kind == "direct" else ())]
-            yield Case(f"corner/immortal {version[:-6]} {kind}", "com.app.W", "immortal", kind,
+            yield Case(f"corner/immortal {version[:-6]} {kind}", "com.app.Probes", "immortal", kind,
                        netty=version, jvm=jvm, check=immortal(kind), short=short(version, number),
                        jdk=every if kind == "pooled" else (17, 25),
                        quick=kind == "pooled" and version == NETTYS[1])
             if kind in ("pooled", "heap", "released"):
-                yield Case(f"corner/immortal {version[:-6]} {kind}, map", "com.app.W", "immortal",
+                yield Case(f"corner/immortal {version[:-6]} {kind}, map", "com.app.Probes", "immortal",
                            kind, netty=version, jvm=[*jvm, LOAD], check=immortal(kind),
                            short=short(version, number))
         for number, when in enumerate(("reset", "set", "early", "hidden")):
-            yield Case(f"corner/own pool {version[:-6]} {when}", "com.app.W", "ownpool", when,
+            yield Case(f"corner/own pool {version[:-6]} {when}", "com.app.Probes", "ownpool", when,
                        netty=version, check=own_pool(when), short=short(version, number),
                        jdk=every if when == "reset" else (17, 25),
                        quick=when == "reset" and version == NETTYS[1])
             if when != "hidden":
-                yield Case(f"corner/own pool {version[:-6]} {when}, map", "com.app.W", "ownpool",
+                yield Case(f"corner/own pool {version[:-6]} {when}, map", "com.app.Probes", "ownpool",
                            when, netty=version, check=own_pool(when), jvm=[LOAD],
                            short=short(version, number))
         for number, how in enumerate(("late", "race", "unseen", "virtual")):
-            yield Case(f"corner/early pool {version[:-6]} {how}", "com.app.W", "early", how,
+            yield Case(f"corner/early pool {version[:-6]} {how}", "com.app.Probes", "early", how,
                        netty=version, check=early(how),
                        short=None if how == "virtual" else short(version, number),
                        jdk=(25,) if how == "virtual" else (17, 25))
-        yield Case(f"corner/fork {version[:-6]}", "com.app.W", "fork", netty=version, check=forked,
+        yield Case(f"corner/fork {version[:-6]}", "com.app.Probes", "fork", netty=version, check=forked,
                    short=short(version), jdk=(17, 25))
         for number, jvm in enumerate(([], [LOAD])):
-            yield Case(f"corner/copied {version[:-6]}" + ", map" * number, "com.app.W", "copied",
+            yield Case(f"corner/copied {version[:-6]}" + ", map" * number, "com.app.Probes", "copied",
                        netty=version, check=copied, jvm=jvm, short=short(version, number), jdk=every,
                        quick=version == NETTYS[1] and number == 0)
-            yield Case(f"corner/sizes {version[:-6]}" + ", map" * number, "com.app.W", "sizes",
+            yield Case(f"corner/sizes {version[:-6]}" + ", map" * number, "com.app.Probes", "sizes",
                        "made", netty=version, check=sizes(MADE), jvm=jvm, jdk=every,
                        short=short(version, number + 1))
         yield Older(f"sizes of older buffers {version[:-6]}", "sizes", "older", netty=version,

@@ -17,7 +17,7 @@ import threading
 import time
 
 import harness
-from harness import Special, agent_lines, class_path
+from harness import Scenario, agent_lines, class_path
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -83,14 +83,14 @@ def whole(path):
 
 
 class Serving:
-    """com.app.W serve, until end(); which fails where the JVM does not end in LIMIT_S."""
+    """com.app.Probes serve, until end(); which fails where the JVM does not end in LIMIT_S."""
 
     def __init__(self, bench, agent, before=(), **popen):
         popen.setdefault("stderr", subprocess.PIPE)
         popen.setdefault("env", bench.env)
         self.process = subprocess.Popen([*before, bench.jdk.java,
                                          f"-agentpath:{harness.AGENT}={agent}", "-cp",
-                                         class_path("probes", NETTY), "com.app.W", "serve"],
+                                         class_path("probes", NETTY), "com.app.Probes", "serve"],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         **popen)
         self.stderr = ""
@@ -127,7 +127,7 @@ def at_the_temporary_name(bench):
             taken = f"{path}.{program.process.pid}.tmp"
             plant(what, taken)
             program.end()
-            same(f"{what}: lines of ours", agent_lines(program.stderr), [])
+            same(f"{what}: our lines", agent_lines(program.stderr), [])
             assert whole(path).totals["leaked"] > 0, "no leak in the report"
             is_untouched(what, taken)
             nothing_left(folder, "out.json", os.path.basename(taken))
@@ -144,16 +144,16 @@ def at_the_name(bench):
                 path = os.path.join(folder, name)
                 plant(what, path)
                 agent = f"include=com.app,file={folder}/out.json"
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent,
                                   timeout=LIMIT_S)
                 same(f"{what}: exit", done.returncode, 7)
                 lines = agent_lines(done.stderr)
                 at_exit = 1 if name == "out.json" else 0
-                same(f"lines of ours in {done.stderr!r}", len(lines), 1 + at_exit)
+                same(f"our lines in {done.stderr!r}", len(lines), 1 + at_exit)
                 for word in ("file: ", path, f"a {what} of uid {OTHER} is there", "remove it"):
                     assert word in lines[0], f"no {word!r} in {lines[0]!r}"
                 is_untouched(what, path)
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                                   agent=agent + ",onerror=stop")
                 same(f"{what}: exit with onerror=stop", done.returncode, 1)
                 assert path in done.stderr, done.stderr
@@ -164,7 +164,7 @@ def at_the_name(bench):
 
 def own_thing_at_the_name(bench):
     """The user's own mistake is a bad option, whatever it is and whichever option: the JVM does not
-    start, and says what is there; with onerror=warn it goes on without us."""
+    start, and says what is there; with onerror=warn it runs without us."""
     for what, command in PLANTS.items():
         if what == "file":
             continue  # that is replaced
@@ -173,21 +173,21 @@ def own_thing_at_the_name(bench):
                 subprocess.run(["sh", "-c", command.replace("{}", f"{folder}/{name}")], check=True)
                 given = f"{folder}/out.json" if option == "file" else f"{folder}/{name}"
                 agent = f"include=com.app,{option}={given}"
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S, agent=agent)
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S, agent=agent)
                 same(f"{option}, {what}: exit; {done.stderr!r}", done.returncode, 1)
                 lines = agent_lines(done.stderr)
                 for word in (f"{option}: {folder}/{name}: a {what} is there, not a regular file",
                              "remove it"):
                     assert word in lines[0], f"no {word!r} in {lines[0]!r}"
                 assert "uid" not in lines[0], lines[0]
-                done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+                done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                                   agent=agent + ",onerror=warn")
                 same(f"{option}, {what}: exit with onerror=warn", done.returncode, 7)
                 nothing_left(folder, name)
 
 
 def at_the_name_later(bench):
-    """It comes while the JVM runs: the report is lost, which is said, and the exit is as ever."""
+    """It comes while the JVM runs: the report is lost, one line says so, and the exit is as ever."""
     if needs_root("a target that is taken later"):
         return
     for what in PLANTS:
@@ -197,7 +197,7 @@ def at_the_name_later(bench):
             plant(what, path)
             program.end()
             lines = agent_lines(program.stderr)
-            same(f"{what}: lines of ours in {program.stderr!r}", len(lines), 1)
+            same(f"{what}: our lines in {program.stderr!r}", len(lines), 1)
             for word in (path, f"a {what} of uid {OTHER} is there"):
                 assert word in lines[0], f"no {word!r} in {lines[0]!r}"
             is_untouched(what, path)
@@ -205,7 +205,7 @@ def at_the_name_later(bench):
 
 
 def link_on_the_way(bench):
-    """A folder of the path is another user's link to a folder of ours."""
+    """A folder of the path is another user's link to our own folder."""
     if needs_root("a link on the way"):
         return
     with open_folder() as folder:
@@ -213,13 +213,13 @@ def link_on_the_way(bench):
         os.mkdir(ours, 0o700)
         subprocess.run(["ln", "-s", ours, f"{folder}/way"], user=OTHER, group=OTHER,
                        extra_groups=[], check=True, cwd="/")
-        done = bench.java("com.app.W", "default", netty=NETTY,
+        done = bench.java("com.app.Probes", "default", netty=NETTY,
                           agent=f"include=com.app,file={folder}/way/out.json")
         same("exit", done.returncode, 0)
         assert f"'way' on the way is a symlink of uid {OTHER}" in done.stderr, done.stderr
         nothing_left(ours)
         os.symlink(ours, f"{folder}/mine")  # one of ours is followed
-        done = bench.java("com.app.W", "default", netty=NETTY,
+        done = bench.java("com.app.Probes", "default", netty=NETTY,
                           agent=f"include=com.app,file={folder}/mine/out.json")
         same("exit by our own link", done.returncode, 0)
         whole(os.path.join(ours, "out.json"))
@@ -234,7 +234,7 @@ def log_planted(bench):
             path = os.path.join(folder, "bbflow.log")
             plant(what, path)
             agent = f"include=com.app,port=0,auth=off,loglevel=warn,log={path}"  # that is warned of
-            done = bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent, timeout=LIMIT_S)
+            done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent, timeout=LIMIT_S)
             same(f"{what}: exit", done.returncode, 7)
             lines = agent_lines(done.stderr)
             for word in ("log: ", path, f"a {what} of uid {OTHER} is there", "remove it",
@@ -248,7 +248,7 @@ def log_planted(bench):
         with open(f"{folder}/secret", "w", encoding="utf-8") as file:
             file.write("root's\n")
         os.link(f"{folder}/secret", path)  # as another user may where fs.protected_hardlinks is 0
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,loglevel=debug,log={path}")
         same("hard link: exit", done.returncode, 7)
         assert "2 names (hard links)" in done.stderr, done.stderr
@@ -257,9 +257,9 @@ def log_planted(bench):
 
 
 def log_streams(bench):
-    """A container's log is its stdout; a file is 0600 and appended to; a link of ours is followed."""
+    """A container's log is its stdout; a file is 0600 and appended to; our own link is followed."""
     agent = "include=com.app,port=0,auth=off,loglevel=warn,log="  # auth=off is warned of
-    done = bench.java("com.app.W", "default", netty=NETTY, agent=agent + "/dev/stdout")
+    done = bench.java("com.app.Probes", "default", netty=NETTY, agent=agent + "/dev/stdout")
     same("exit", done.returncode, 0)
     assert agent_lines(done.stdout), done.stdout
     assert not agent_lines(done.stderr), done.stderr
@@ -267,7 +267,7 @@ def log_streams(bench):
     here, there = socket.socketpair()
     with here, there:
         done = subprocess.run([bench.jdk.java, f"-agentpath:{harness.AGENT}={agent}/dev/stderr",
-                               "-cp", class_path("probes", NETTY), "com.app.W", "default"],
+                               "-cp", class_path("probes", NETTY), "com.app.Probes", "default"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=there, env=bench.env, timeout=LIMIT_S, check=False)
         same("exit with a socket", done.returncode, 0)
@@ -276,17 +276,17 @@ def log_streams(bench):
     os.symlink("bbflow.log", bench.path("link.log"))
     sizes = []
     for name in (path, bench.path("link.log")):
-        same("exit", bench.java("com.app.W", "default", netty=NETTY, agent=agent + name)
+        same("exit", bench.java("com.app.Probes", "default", netty=NETTY, agent=agent + name)
              .returncode, 0)
         sizes.append(os.path.getsize(path))
     same("mode", os.stat(path).st_mode & 0o7777, 0o600)
     assert 0 < sizes[0] < sizes[1], f"not appended: {sizes}"
-    same("/dev/null", bench.java("com.app.W", "exit", "7", netty=NETTY, agent=agent + "/dev/null")
+    same("/dev/null", bench.java("com.app.Probes", "exit", "7", netty=NETTY, agent=agent + "/dev/null")
          .returncode, 7)
 
 
 def log_without_reader(bench):
-    """stderr is a pipe that is full, and nobody reads: our lines are lost, and the JVM goes on. (On 25
+    """stderr is a full pipe without a reader: our lines are lost, and the JVM keeps running. (On 25
     the JVM itself warns of Netty there, and waits for room even without the agent.)"""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -310,14 +310,14 @@ def dump_missing(bench):
              (bench.path("file"), "Not a directory")]
     open(bench.path("file"), "w", encoding="utf-8").close()
     for folder, reason in cases:
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,dump={folder}")
         same(f"{folder}: exit", done.returncode, 1)
         lines = agent_lines(done.stderr)
-        same(f"lines of ours in {done.stderr!r}", len(lines), 1)
+        same(f"our lines in {done.stderr!r}", len(lines), 1)
         for word in ("dump: ", folder, reason):
             assert word in lines[0], f"no {word!r} in {lines[0]!r}"
-        done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+        done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                           agent=f"include=com.app,dump={folder},onerror=warn")
         same(f"{folder}: exit with onerror=warn", done.returncode, 7)
 
@@ -336,7 +336,7 @@ def dump_planted(bench):
         notes = bench.run([harness.CLIENT, "status", str(program.process.pid)]).stdout
         program.end()
         lines = agent_lines(program.stderr)
-        same(f"lines of ours in {program.stderr!r}", len(lines), 1)
+        same(f"our lines in {program.stderr!r}", len(lines), 1)
         assert "dump: " in lines[0] and f"of uid {OTHER} is there" in lines[0], lines
         assert "dump: 4 class files could not be written; the first: " in notes, notes
         for what, name in taken.items():
@@ -423,7 +423,7 @@ def time_limit(bench):
             seconds = program.end(40)
             assert least <= seconds < most, f"{call}{option}: {seconds:.1f} s"
             lines = agent_lines(program.stderr)
-            same(f"lines of ours in {program.stderr!r}", len(lines), 1)
+            same(f"our lines in {program.stderr!r}", len(lines), 1)
             for word in ("no report", path, f"exitTimeout={least}s"):
                 assert word in lines[0], f"no {word!r} in {lines[0]!r}"
             same("report", os.path.exists(path), False)
@@ -438,7 +438,7 @@ def time_limit_while_it_is_written(bench):
         program.end()
         lines = agent_lines(program.stderr)
         if complete:
-            same("lines of ours", lines, [])
+            same("our lines", lines, [])
             whole(path)
             continue
         assert len(lines) == 1 and "its time was over" in lines[0], program.stderr
@@ -459,7 +459,7 @@ def set_while_it_runs(bench):
 
 
 def killed_while_it_is_written(bench):
-    """kill -9 in the middle: the report of before is there, whole, and the next JVM replaces it."""
+    """kill -9 in the middle: the earlier report is there, whole, and the next JVM replaces it."""
     path = bench.path("out.json")
     Serving(bench, f"include=com.app,file={path}").end()
     with open(path, "rb") as file:
@@ -479,7 +479,7 @@ def killed_while_it_is_written(bench):
     program.process.stderr.close()
     same("temporary files when it was killed", len(left), 1)
     with open(path, "rb") as file:
-        same("the report is the one of before", file.read() == before, True)
+        same("the report is the earlier one", file.read() == before, True)
     Serving(bench, f"include=com.app,file={path}").end()
     with open(path, "rb") as file:
         same("the report is another", file.read() == before, False)
@@ -497,7 +497,7 @@ def two_at_once(bench):
             program.process.stdin = None
         for program in programs:
             program.end()
-            same("lines of ours", agent_lines(program.stderr), [])
+            same("our lines", agent_lines(program.stderr), [])
         assert whole(path).doc["jvm"]["pid"] in [p.process.pid for p in programs]
         same("left", [f for f in os.listdir(bench.folder) if "bbflow-" in f], [])
 
@@ -525,26 +525,26 @@ def disk_is_full(bench):
     lines = agent_lines(program.stderr)
     assert len(lines) == 1 and f"{path}: File too large" in lines[0], program.stderr
     with open(path, encoding="utf-8") as file:
-        same("the file of before", file.read(), "before")
+        same("the earlier file", file.read(), "before")
     same("left", [f for f in os.listdir(bench.folder) if "bbflow-" in f], [])
 
     read_only = f"mount -t tmpfs -o ro none {bench.path('disk')} && exec \"$@\""
     done = bench.run(["unshare", "-m", "sh", "-c", read_only, "sh", bench.jdk.java,
                       f"-agentpath:{harness.AGENT}=include=com.app,file={bench.path('disk/x.json')}",
-                      "-cp", class_path("probes", NETTY), "com.app.W", "exit", "7"])
+                      "-cp", class_path("probes", NETTY), "com.app.Probes", "exit", "7"])
     same("read-only: exit", done.returncode, 1)
     assert "disk cannot be written to: Read-only file system" in done.stderr, done.stderr
 
 
 def socket_folder_planted(bench):
-    """Another user was first at bbflow-UID: not used, the JVM goes on, and the client finds it."""
+    """Another user was first at bbflow-UID: not used, the JVM keeps running, and the client finds it."""
     if needs_root("a socket folder that is taken"):
         return
     for what in PLANTS:
         with open_folder() as folder:
             path = os.path.join(folder, "bbflow-0")
             plant(what, path)
-            done = bench.java("com.app.W", "exit", "7", netty=NETTY, timeout=LIMIT_S,
+            done = bench.java("com.app.Probes", "exit", "7", netty=NETTY, timeout=LIMIT_S,
                               agent=f"include=com.app,socket={folder}")
             same(f"{what}: exit", done.returncode, 7)
             lines = agent_lines(done.stderr)
@@ -598,7 +598,7 @@ def chroot_with_a_link(bench):
     env = {k: v for k, v in bench.env.items() if k != "XDG_RUNTIME_DIR"}
     before = os.listdir("/var/tmp")
     process = subprocess.Popen(["unshare", "-m", "sh", "-c", CHROOT, "sh", root, *binds, "--",
-                                bench.jdk.java, "-cp", class_path("probes", NETTY), "com.app.W",
+                                bench.jdk.java, "-cp", class_path("probes", NETTY), "com.app.Probes",
                                 "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=env, text=True)
     watchdog = threading.Timer(LIMIT_S, process.kill)
@@ -631,7 +631,7 @@ def chroot_with_a_link(bench):
         same(f"summary: {done.stderr}", done.returncode, 0)
         sockets = os.listdir(os.path.join(root, "var/tmp/bbflow-0"))
         same("sockets in its /tmp", sockets, [f"{pid}.sock"])
-        assert "com.app.W" in bench.run([harness.CLIENT, "list"]).stdout
+        assert "com.app.Probes" in bench.run([harness.CLIENT, "list"]).stdout
         _, stderr = process.communicate(timeout=LIMIT_S)
         same("exit", process.returncode, 0)
         assert "Full thread dump" not in stderr, "a SIGQUIT was taken for a wish for a dump"
@@ -642,23 +642,23 @@ def chroot_with_a_link(bench):
 
 
 def cases():
-    def special(name, function, **more):
-        return Special("files/" + name, function, **more)
-    yield special("temporary name taken", at_the_temporary_name, quick=True)
-    yield special("name taken", at_the_name, jdk=(17,), quick=True)
-    yield special("own thing at the name", own_thing_at_the_name, jdk=(17,))
-    yield special("name taken later", at_the_name_later, jdk=(17,))
-    yield special("link on the way", link_on_the_way, jdk=(17,))
-    yield special("log taken", log_planted, jdk=(17,), quick=True)
-    yield special("log to a stream", log_streams, jdk=(17,))
-    yield special("log without a reader", log_without_reader, jdk=(17,))  # 25 writes its own
-    yield special("dump folder missing", dump_missing, jdk=(17,), quick=True)
-    yield special("dump taken", dump_planted, quick=True)
-    yield special("time limit", time_limit)
-    yield special("time limit while it is written", time_limit_while_it_is_written, jdk=(17,))
-    yield special("time limit set", set_while_it_runs, jdk=(17,))
-    yield special("kill -9 while it is written", killed_while_it_is_written, jdk=(17,))
-    yield special("two at once", two_at_once, jdk=(17,))
-    yield special("full disk", disk_is_full, jdk=(17,))
-    yield special("chroot with a link", chroot_with_a_link, jdk=(17,))
-    yield special("socket folder taken", socket_folder_planted, jdk=(17,))
+    def scenario(name, function, **more):
+        return Scenario("files/" + name, function, **more)
+    yield scenario("temporary name taken", at_the_temporary_name, quick=True)
+    yield scenario("name taken", at_the_name, jdk=(17,), quick=True)
+    yield scenario("own thing at the name", own_thing_at_the_name, jdk=(17,))
+    yield scenario("name taken later", at_the_name_later, jdk=(17,))
+    yield scenario("link on the way", link_on_the_way, jdk=(17,))
+    yield scenario("log taken", log_planted, jdk=(17,), quick=True)
+    yield scenario("log to a stream", log_streams, jdk=(17,))
+    yield scenario("log without a reader", log_without_reader, jdk=(17,))  # 25 writes its own
+    yield scenario("dump folder missing", dump_missing, jdk=(17,), quick=True)
+    yield scenario("dump taken", dump_planted, quick=True)
+    yield scenario("time limit", time_limit)
+    yield scenario("time limit while it is written", time_limit_while_it_is_written, jdk=(17,))
+    yield scenario("time limit set", set_while_it_runs, jdk=(17,))
+    yield scenario("kill -9 while it is written", killed_while_it_is_written, jdk=(17,))
+    yield scenario("two at once", two_at_once, jdk=(17,))
+    yield scenario("full disk", disk_is_full, jdk=(17,))
+    yield scenario("chroot with a link", chroot_with_a_link, jdk=(17,))
+    yield scenario("socket folder taken", socket_folder_planted, jdk=(17,))

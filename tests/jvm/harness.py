@@ -84,7 +84,7 @@ class Case:
         self.judge(run, with_agent)
 
     def judge(self, run, with_agent=True):
-        """What is asserted of a run that has ended."""
+        """Assert what holds for every run that has ended."""
         same("exit code", run.exit, self.exit_code)
         run.check_oracle()
         for name, value in self.oracle.items():
@@ -98,7 +98,7 @@ class Case:
                 self.check(run)
 
 
-class Special:
+class Scenario:
     """A test that is a Python function of a Bench: several runs compared, tables of bad input.
     short: the JDKs that a run without patterns takes, if not all."""
 
@@ -287,7 +287,7 @@ class Run:
             raise AssertionError(f"the JVM crashed: {self.folder}/hs_err*")
 
     def check_oracle(self):
-        """The program's own word. What it lost must be gone, or nothing can be told from it."""
+        """The program's own word. What it lost must be gone, or its report shows nothing."""
         for line in self.stdout.splitlines():
             if line.startswith("ORACLE"):
                 self.oracle = {k: int(v) if re.fullmatch(r"\+?-?\d+", v) else v
@@ -324,16 +324,16 @@ def validate(doc):
 
 
 def agent_lines(stderr):
-    """Lines of ours on stderr: without log= or report= there are none."""
+    """Our lines on stderr: without log= or report= there are none."""
     return [line for line in stderr.splitlines() if line.startswith("[bbflow]")]
 
 
 class Bench:
-    """What a Special gets: a JDK, a folder of its own, and plain runs of Java."""
+    """What a Scenario gets: a JDK, a folder of its own, and plain runs of Java."""
 
-    def __init__(self, special, jdk):
+    def __init__(self, scenario, jdk):
         self.jdk = jdk
-        self.folder = folder_for(special.name, jdk)
+        self.folder = folder_for(scenario.name, jdk)
         self.sockets = tempfile.mkdtemp(prefix="bbj-")  # short: a socket's path has 107 bytes
         self.env = clean_environment(self.sockets)
 

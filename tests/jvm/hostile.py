@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from harness import AGENT, CLIENT, Special, class_path
+from harness import AGENT, CLIENT, Scenario, class_path
 from snapshot import Snapshot, same
 from tcp import ask, bound
 
@@ -54,4 +54,4 @@ def class_names(bench):
 
 
 def cases():
-    yield Special("hostile/class names", class_names, quick=True)
+    yield Scenario("hostile/class names", class_names, quick=True)

@@ -1,7 +1,7 @@
 """include= that matches no class yet (ADR 29): nothing is followed, then all that comes."""
 
 from attach import NO_LEAK_DETECTOR, Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import Snapshot, same
 
 COUNTED = ("lives", "live", "released", "leaked", "unknown", "dropped_steps", "misuse",
@@ -41,7 +41,7 @@ def never(run):
 
 def attached(bench):
     """A ByteBuf without the field: what is alive at its first sight is followed to its end, so the
-    one of those from before that is lost is a leak, too."""
+    one of those from before that is lost is also a leak."""
     with Program(bench, "idle", ready="READY", jvm=[NO_LEAK_DETECTOR]) as program:
         program.attach("include=com.other.Other")
         is_idle(Snapshot(program.ask("dump", str(program.pid))))
@@ -59,10 +59,10 @@ def attached(bench):
 
 def cases():
     everywhere = {"jdk": (11, 17, 21, 25)}
-    yield Case("idle/until a class loads", "com.app.W", "idle", live=nothing_yet, check=all_of_it,
+    yield Case("idle/until a class loads", "com.app.Probes", "idle", live=nothing_yet, check=all_of_it,
                agent="include=com.other.Other", quick=True, **everywhere)
-    yield Case("idle/until it is set", "com.app.W", "idle", "loaded", live=matches_then,
+    yield Case("idle/until it is set", "com.app.Probes", "idle", "loaded", live=matches_then,
                check=all_of_it, agent="include=no.such.application", short=(17,), **everywhere)
-    yield Special("idle/attached", attached, **everywhere, short=(21,))
-    yield Case("idle/for good", "com.app.W", "cycles", "pooled", "on", "1", check=never,
+    yield Scenario("idle/attached", attached, **everywhere, short=(21,))
+    yield Case("idle/for good", "com.app.Probes", "cycles", "pooled", "on", "1", check=never,
                agent="include=no.such.application", short=(25,), **everywhere)

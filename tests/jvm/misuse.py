@@ -2,7 +2,7 @@
 
 import harness
 from attach import Program, bodies
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import Snapshot, same
 
 POOLED = "io.netty.buffer.PooledByteBufAllocator.directBuffer"
@@ -23,11 +23,11 @@ EXPECTED = [
 
 def mine(names):
     return [n for n in names if n.startswith("com.app.") and ".lambda$" not in n
-            and n not in ("com.app.Misuse.refused", "com.app.Misuse.run", "com.app.Misuse.all", "com.app.W.main")]
+            and n not in ("com.app.Misuse.refused", "com.app.Misuse.run", "com.app.Misuse.all", "com.app.Probes.main")]
 
 
 def all_of_it(known):
-    """known: where the life ended is told; in map mode nothing is left of it."""
+    """known: the report has the place where the life ended; in map mode nothing is left of it."""
     def check(run):
         same("all", run.json.totals["misuse"], run.oracle["misuse"])
         for name in ("leaked", "live", "raced_steps", "dropped_steps"):
@@ -85,15 +85,15 @@ def attached(bench):
 
 def cases():
     for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
-        yield Case(f"misuse/{version.replace('.Final', '')}", "com.app.W", "misuse",
+        yield Case(f"misuse/{version.replace('.Final', '')}", "com.app.Probes", "misuse",
                    netty=version, check=all_of_it(True), jdk=(11, 17, 21, 25),
                    short={"4.1.140.Final": (17, 21), "4.2.20.Final": (25,)}.get(version, (11,)),
                    quick=version == "4.1.140.Final")
-    yield Case("misuse/interpreter", "com.app.W", "misuse", jvm=["-Xint"], check=all_of_it(True),
+    yield Case("misuse/interpreter", "com.app.Probes", "misuse", jvm=["-Xint"], check=all_of_it(True),
                jdk=(17,))
-    yield Case("misuse/paranoid", "com.app.W", "misuse", check=all_of_it(True), jdk=(17,),
+    yield Case("misuse/paranoid", "com.app.Probes", "misuse", check=all_of_it(True), jdk=(17,),
                jvm=["-Dio.netty.leakDetection.level=PARANOID"])
-    yield Special("misuse/attached", attached, jdk=(17, 25), short=(17,))
-    yield Special("misuse/while it runs", while_it_runs, jdk=(17,))
-    yield Case("misuse/map mode", "com.app.W", "misuse", check=all_of_it(False), jdk=(17, 25),
+    yield Scenario("misuse/attached", attached, jdk=(17, 25), short=(17,))
+    yield Scenario("misuse/while it runs", while_it_runs, jdk=(17,))
+    yield Case("misuse/map mode", "com.app.Probes", "misuse", check=all_of_it(False), jdk=(17, 25),
                jvm=["-javaagent:@OUT@/other-agent.jar=load"])

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import harness
-from harness import Special
+from harness import Scenario
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -119,7 +119,7 @@ SIGNALS = [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (s
 def exits(bench):
     """Exit codes, stdout, stderr and the order of shutdown hooks, for every way to end."""
     for way, code in EXITS:
-        # Compiled, a stack ends at one line or the next, whoever looks on.
+        # Compiled, a stack ends at one line or the next, with or without an agent.
         jvm = SMALL + ["-Xint"] * (way == "overflow")
         plain = start(bench, way + "-plain", "Exits", way, jvm=jvm)
         ours = start(bench, way + "-ours", "Exits", way, jvm=jvm, agent="include=com.notice")
@@ -156,7 +156,7 @@ def depths(text):
 
 def end_of_stack(bench):
     """Interpreted, to the frame: a recursion that we do not follow goes as deep as without us, one
-    that we follow lacks what a hook needs, once; no StackOverflowError shows a frame of ours."""
+    that we follow lacks what a hook needs, once; no StackOverflowError shows one of our frames."""
     plain = start(bench, "plain", "Depth", "2", jvm=["-Xint"])
     ours = start(bench, "ours", "Depth", "2", jvm=["-Xint"], agent="include=com.notice")
     (out, err, code), (our_out, our_err, our_code) = finish(plain), finish(ours)
@@ -173,7 +173,7 @@ def end_of_stack(bench):
 
 def every_place(bench):
     """The stack ends at 32 places, 16 bytes apart, inside and around the release hook: each life is
-    counted, nothing of ours is shown, no warning of the JVM names us."""
+    counted, nothing from bbflow is shown, no warning of the JVM names us."""
     for allocator in ("pooled", "unpooled"):
         for mode, warm in (("-Xint", 1000), ("-XX:TieredStopAtLevel=1", 60000),
                            ("-XX:+TieredCompilation", 60000)):
@@ -253,10 +253,10 @@ def world(bench):
 
 
 def cases():
-    yield Special("notice/everything", everything, quick=True)
-    yield Special("notice/without tables", without_tables)
-    yield Special("notice/exits", exits)
-    yield Special("notice/signals", signals)
-    yield Special("notice/end of the stack", end_of_stack)
-    yield Special("notice/every place near the end of the stack", every_place)
-    yield Special("notice/world", world)
+    yield Scenario("notice/everything", everything, quick=True)
+    yield Scenario("notice/without tables", without_tables)
+    yield Scenario("notice/exits", exits)
+    yield Scenario("notice/signals", signals)
+    yield Scenario("notice/end of the stack", end_of_stack)
+    yield Scenario("notice/every place near the end of the stack", every_place)
+    yield Scenario("notice/world", world)

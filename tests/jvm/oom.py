@@ -5,7 +5,7 @@ import time
 
 import harness
 from attach import Program
-from harness import Case, Special, validate
+from harness import Case, Scenario, validate
 from snapshot import Snapshot, same
 
 KEEP = "com.app.Exhausted.keep"
@@ -50,7 +50,7 @@ def at_exit(run):
 
 
 def without_a_file(bench):
-    """Nothing is written; Netty's errors are counted all the same."""
+    """Nothing is written; Netty's errors are counted anyway."""
     with Program(bench, "exhausted", str(ERRORS), "0", ready="ORACLE",
                  jvm=[*NETTY_LIMIT, f"-agentpath:{harness.AGENT}=include=com.app"]) as program:
         totals = Snapshot(program.ask("dump", str(program.pid))).totals
@@ -69,9 +69,9 @@ def cases():
         for whose, flags in limits.items():
             pause = "2500" if whose == "the JDK" else "0"  # its class is changed a second later
             majors = jdks.get((whose, version), (11, 17, 21, 25))
-            yield Case(f"oom/{whose} {version.replace('.Final', '')}", "com.app.W", "exhausted",
+            yield Case(f"oom/{whose} {version.replace('.Final', '')}", "com.app.Probes", "exhausted",
                        str(ERRORS), pause, netty=version, jvm=flags, live=while_it_runs,
                        check=at_exit, ready="ORACLE", jdk=majors,
                        short=[m for m in short if m in majors],
                        quick=version == "4.1.140.Final" and whose == "Netty")
-    yield Special("oom/without file=", without_a_file, jdk=(17,))
+    yield Scenario("oom/without file=", without_a_file, jdk=(17,))

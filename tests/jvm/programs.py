@@ -4,7 +4,7 @@ uses them."""
 import os
 import subprocess
 
-import guests
+import other_agents
 import harness
 from cases import COMPILE
 
@@ -20,9 +20,9 @@ def make(case):
     for name, netty, sources, libraries, *flags in COMPILE:
         if name in used and name not in DONE:
             compile_folder(name, netty, sources(), libraries(), flags)
-    for name, sources, path in guests.compile_sets([case.name]):
+    for name, sources, path in other_agents.compile_sets([case.name]):
         if name not in DONE:
-            compile_folder(name, guests.NETTY, sources, path, ())
+            compile_folder(name, other_agents.NETTY, sources, path, ())
 
 
 def compile_folder(name, netty, sources, path, flags):

@@ -5,12 +5,12 @@ import json
 import re
 
 from attach import Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import same
 
 
 def all_explained(run):
-    """Thread caches off: Netty's own numbers are ours, to the buffer and the byte."""
+    """Thread caches off: Netty's own numbers equal ours, to the buffer and the byte."""
     reconciled = run.json.doc["reconciled"]
     for row in reconciled["pools"]:
         same(f"Netty's buffers, {row}", row.get("netty_lives", row["lives"]), row["lives"])
@@ -27,7 +27,7 @@ def too(check):
 
 
 def netty_says(run, picture):
-    """Each number of the report is what Netty's methods told the program."""
+    """Each number of the report is what Netty's methods returned to the program."""
     run.stdout = run.read("stdout")
     run.check_oracle()
     says, doc = run.oracle, picture.doc["reconciled"]
@@ -69,7 +69,7 @@ def reconciled(caches, lives):
         same("causes", len(causes), 2 if caches else 0)
         text = run.client("summary", str(run.pid))[0]
         assert "=== Reconciled with Netty's own numbers ===\n100.00% of " in text, text
-        # After a reset too: Netty's counters go on.
+        # Also after a reset: Netty's counters continue.
         run.client("reset", str(run.pid))
         again, _ = netty_says(run, run.snapshot())
         same("after a reset", again, rows)
@@ -103,7 +103,7 @@ def sampled(run):
 
 
 def attached_late(bench):
-    """Nothing of what Netty has is ours; an allocator that is not the default is not to be found."""
+    """Nothing that Netty has was followed; an allocator that is not the default is not to be found."""
     jvm = ("-Dio.netty.allocator.useCacheForAllThreads=false", "-Xmx256m")
     with Program(bench, jvm=jvm, main="com.app.Reconcile", ready="READY") as program:
         program.attach("include=com.app")
@@ -136,7 +136,7 @@ def cases():
                        jvm=[flag, "-Xmx256m", "-Xcheck:jni", *kind],
                        check=no_jni_warning, quick=version == "4.1.140.Final" and not caches,
                        live=reconciled(caches, (124, 110)))
-    yield Special("reconciled/attached late", attached_late, quick=True)
+    yield Scenario("reconciled/attached late", attached_late, quick=True)
     # At exit, as with file=: nothing is live, and thread caches have what was released.
     for name, version, agent, check in (("healthy", "4.1.140.Final", "", healthy),
                                         ("healthy 4.2", "4.2.20.Final", "", healthy),

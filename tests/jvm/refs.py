@@ -73,7 +73,7 @@ def redefined(run):
 
 def after_redefined(run):
     """Every life; before JDK 23 a call may not get its turn to ask for its stack (ADR 28), so while
-    whoever has it is stopped for a retransformation."""
+    its owner is stopped for a retransformation."""
     totals, lives = run.json.totals, run.oracle["released"]
     for name in ("leaked", "released", "live"):
         same(name, totals[name], run.oracle[name])
@@ -89,15 +89,15 @@ def after_redefined(run):
 
 def cases():
     for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
-        yield Case(f"refs/on {version.replace('.Final', '')}", "com.app.W", "refs", netty=version,
+        yield Case(f"refs/on {version.replace('.Final', '')}", "com.app.Probes", "refs", netty=version,
                    check=balance, jdk=(11, 17, 21, 25), agent="include=com.app,refs=on",
                    short={"4.1.140.Final": (17, 21), "4.2.20.Final": (25,)}.get(version, (11,)),
                    quick=version == "4.1.140.Final")
-    yield Case("refs/map mode", "com.app.W", "refs", check=balance, jdk=(17,),
+    yield Case("refs/map mode", "com.app.Probes", "refs", check=balance, jdk=(17,),
                agent="include=com.app,refs=on", jvm=["-javaagent:@OUT@/other-agent.jar=load"])
-    yield Case("refs/redefined", "com.app.W", "redefined", live=redefined,
+    yield Case("refs/redefined", "com.app.Probes", "redefined", live=redefined,
                check=after_redefined, jdk=(11, 17, 21, 25), agent="include=com.app,refs=on",
                short=(17,))
-    yield Case("refs/off", "com.app.W", "refs", check=off, jdk=(17,))
-    yield Case("refs/while it runs", "com.app.W", "serve", live=while_it_runs,
+    yield Case("refs/off", "com.app.Probes", "refs", check=off, jdk=(17,))
+    yield Case("refs/while it runs", "com.app.Probes", "serve", live=while_it_runs,
                check=lambda run: None, jdk=(17,))

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import AGENT, CLIENT, Special, agent_lines, class_path
+from harness import AGENT, CLIENT, Scenario, agent_lines, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -138,7 +138,7 @@ def out_of_memory(bench):
 
 def full_heap(bench):
     """A heap that fills up with live buffers: the JVM ends by its OutOfMemoryError as it does without
-    bbflow, and not minutes later, for we do not ask again and again for heap that is not there."""
+    bbflow, and not minutes later, because we do not ask again and again for heap that is not there."""
     def run(*agent):
         begin = time.time()
         done = subprocess.run(
@@ -187,10 +187,10 @@ def container(bench):
 
 
 def cases():
-    yield Special("resources/descriptors", descriptors, jdk=(17, 25))
-    yield Special("resources/address space", address_space, jdk=(17, 25))
-    yield Special("resources/children", children, jdk=(17, 25))
-    yield Special("resources/out of memory", out_of_memory, jdk=(17, 25))
-    yield Special("resources/full heap", full_heap, jdk=(17, 25))
+    yield Scenario("resources/descriptors", descriptors, jdk=(17, 25))
+    yield Scenario("resources/address space", address_space, jdk=(17, 25))
+    yield Scenario("resources/children", children, jdk=(17, 25))
+    yield Scenario("resources/out of memory", out_of_memory, jdk=(17, 25))
+    yield Scenario("resources/full heap", full_heap, jdk=(17, 25))
     if os.geteuid() == 0:
-        yield Special("resources/container", container, jdk=(17,))
+        yield Scenario("resources/container", container, jdk=(17,))

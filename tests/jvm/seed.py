@@ -1,6 +1,6 @@
 """The Java tracker's tests, restated as ours with exact numbers (seed/*; docs/adr, decision
-19). Each row of APPS is one run of com.seed.Apps; its comment names the tests
-of theirs that it stands for. Option strings are theirs: ';' between keys, ',' in lists, '.*'.
+19). Each row of APPS is one run of com.seed.Apps; its comment names the Java tracker's
+tests that it stands for. Option strings are written in its way: ';' between keys, ',' in lists, '.*'.
 """
 
 from harness import Case
@@ -22,7 +22,7 @@ def short(name):
 
 
 def ends(picture):
-    """{path: {verdict: lives that ended or stand there}}; the refs of equal names added up."""
+    """{path: {verdict: lives that ended or are there}}; the refs of equal names added up."""
     found = {}
     for node in picture.nodes.values():
         for verdict in PARTITION:
@@ -85,7 +85,7 @@ def counts_apart(names):
 
 
 def quiet(run):
-    """BasicInstrumentationIT: nothing of ours, nothing wrong, on the program's output."""
+    """BasicInstrumentationIT: none of our lines, nothing wrong, on the program's output."""
     same("stdout lines", [line for line in run.stdout.splitlines()
                           if not line.startswith("ORACLE")], [])
     for word in ("[bbflow]", "NullPointerException", "ClassNotFoundException", "failed to"):
@@ -210,7 +210,7 @@ FILTERS = [
     (SEED + f";trackConstructors={BETA}$Message;exclude={BETA}$Message", "fraidbj"),
     (SEED + ";trackConstructors=com.seed.beta.*;exclude=com.seed.beta.*", "fraid"),
     ("include=com.seed.alpha.*;trackConstructors=com.seed.beta.*", "aidmn"),
-    # spaces, a repeated key and keys joined by ',' are theirs and ours
+    # spaces, a repeated key and keys joined by ',' pass in both trackers
     (f" include = {ALPHA} , {BETA} ; include={DEEP},exclude={BETA}$Inner", "aidb"),
 ]
 

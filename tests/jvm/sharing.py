@@ -19,7 +19,7 @@ class Broken(Exception):
 
 
 def key(case, major):
-    """What has to be equal for two cases to share a JVM; None: this one needs its own."""
+    """The part of a case that must be equal for two cases to share a JVM; None: this one needs its own."""
     if type(case) is not Case or case.live or case.own_jvm or case.exit_code or case.alone \
             or case.agent is None or "@PATH@" in case.args:
         return None
@@ -121,7 +121,7 @@ class Shared(Run):
         self.usable = turn.json.totals["live"] == 0
 
     def close(self):
-        """It ends as every JVM has to: code 0, a report that adds up, no word of ours."""
+        """It ends as every JVM has to: code 0, a report that adds up, none of our lines."""
         self.usable = False
         self.finish()
         same("exit code of the JVM", self.exit, 0)

@@ -75,7 +75,7 @@ class Snapshot:
 
     def check(self, moving=False):
         """What holds for every document: the rows add up, and every leak is listed. `moving`: lives
-        went on while it was made; a release node made since then counts in its step's row."""
+        moved while it was made; a release node made since then counts in its step's row."""
         same("schema", self.doc["schema"], "bbflow-snapshot/1")
         t = self.totals
         same("lives = " + " + ".join(PARTITION), t["lives"], sum(t[c] for c in PARTITION))

@@ -11,7 +11,7 @@ import sys
 import time
 
 import harness
-from harness import AGENT, CLIENT, Special, class_path
+from harness import AGENT, CLIENT, Scenario, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -20,11 +20,11 @@ V1 = b"\xAC\xED\x00\x05"
 
 @contextlib.contextmanager
 def program(bench, options, *flags):
-    """com.app.W serve, which leaks at two places; ends in order."""
+    """com.app.Probes serve, which leaks at two places; ends in order."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,{options}",
                                 *flags,
                                 f"-Djava.io.tmpdir={bench.folder}", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=open(bench.path("stderr"), "w", encoding="utf-8"), text=True)
     try:
@@ -138,7 +138,7 @@ def own_token_file(bench):
 
 def token_file_by_property(bench):
     """-Dbtrace.auth.tokenFile=FILE is auth=FILE: its rules, made if it is not there and deleted with
-    the JVM then; after a stop the property stands as it was given. Another BTrace's is left alone."""
+    the JVM then; after a stop the property is as it was given. Another BTrace's is left alone."""
     path = bench.path("property.token")
     flag = f"-Dbtrace.auth.tokenFile={path}"
     with program(bench, "port=0", flag) as process:
@@ -293,7 +293,7 @@ def resident(process):
 
 
 def set_often(bench):
-    """100,000 times `set` keep no memory: settings that nobody reads any more are freed. What is kept
+    """100,000 times `set` keep no memory: settings without a reader are freed. Memory that is kept
     counts in memory=, and `status` shows it. Among them the classes that are followed change, while
     classes load."""
     def change(peer, name, values):
@@ -343,14 +343,14 @@ def port_in_use(bench):
 
 
 def cases():
-    yield Special("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
-    yield Special("tcp/own token file", own_token_file, jdk=(17,))
-    yield Special("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
-                  short=(17, 25))
-    yield Special("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
-                  short=(17,))
-    yield Special("events", events, jdk=(17,))
-    yield Special("tcp/set often", set_often, jdk=(17, 25))
+    yield Scenario("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
+    yield Scenario("tcp/own token file", own_token_file, jdk=(17,))
+    yield Scenario("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
+                   short=(17, 25))
+    yield Scenario("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
+                   short=(17,))
+    yield Scenario("events", events, jdk=(17,))
+    yield Scenario("tcp/set often", set_often, jdk=(17, 25))
     if os.geteuid() == 0:
-        yield Special("tcp/flood", flood, jdk=(17, 25))
-    yield Special("tcp/port in use", port_in_use, jdk=(17,))
+        yield Scenario("tcp/flood", flood, jdk=(17, 25))
+    yield Scenario("tcp/port in use", port_in_use, jdk=(17,))

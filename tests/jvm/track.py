@@ -5,7 +5,7 @@ import time
 
 import harness
 from ages import near
-from harness import Case, Special
+from harness import Case, Scenario
 from seed import ends
 from snapshot import Snapshot, same
 
@@ -97,7 +97,7 @@ def attached(bench):
 
 
 def left_out(bench):
-    """The one whose close() is a JDK class's is said once, though it was made several times."""
+    """The one whose close() is a JDK class's is logged once, though it was made several times."""
     done = bench.java("com.app.Tracked", "flows", agent=OPTIONS + ",loglevel=warn")
     same("exit", done.returncode, 0)
     same("said", [line for line in harness.agent_lines(done.stderr) if "track" in line],
@@ -106,7 +106,7 @@ def left_out(bench):
 
 
 def cases():
-    yield Special("track/left out", left_out, jdk=(17,))
+    yield Scenario("track/left out", left_out, jdk=(17,))
     for netty in (None, "4.1.140.Final"):
         yield Case("track/flows" + (" beside Netty" if netty else ""), "com.app.Tracked", "flows",
                    netty=netty, agent=OPTIONS, check=flows, quick=netty is None,
@@ -118,4 +118,4 @@ def cases():
     yield Case("track/stress, one hash", "com.app.Tracked", "stress", "4", "3", netty=None,
                check=stress, agent=OPTIONS + ",gc=exit", jdk=(17,),
                jvm=["-Xmx512m", "-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=2"])
-    yield Special("track/attach, stop, attach", attached, jdk=(17, 25))
+    yield Scenario("track/attach, stop, attach", attached, jdk=(17, 25))

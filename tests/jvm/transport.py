@@ -20,14 +20,14 @@ def named_by_itself(run):
 
 def cases():
     for version in ("4.1.48.Final", "4.1.140.Final", "4.2.20.Final"):
-        yield Case(f"transport/{version[:-6]}", "com.app.W", "transport", netty=version,
+        yield Case(f"transport/{version[:-6]}", "com.app.Probes", "transport", netty=version,
                    agent="include=com.app+io.netty", check=lost_by_the_handler,
                    quick=version == "4.1.140.Final", oracle={"collected": 5})
         # Each buffer in a wrapper of Netty's leak detector, whose methods are no steps either.
-        yield Case(f"transport/{version[:-6]} paranoid", "com.app.W", "transport", netty=version,
+        yield Case(f"transport/{version[:-6]} paranoid", "com.app.Probes", "transport", netty=version,
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"], short=(17,),
                    agent="include=com.app+io.netty", check=lost_by_the_handler,
                    oracle={"collected": 5})
-    yield Case("transport/named by itself", "com.app.W", "transport", "embedded", short=(17,),
+    yield Case("transport/named by itself", "com.app.Probes", "transport", "embedded", short=(17,),
                agent="include=com.app+io.netty.channel.ChannelOutboundBuffer",
                check=named_by_itself, oracle={"collected": 2})

@@ -6,7 +6,7 @@ import os
 
 import coming
 import harness
-from harness import OUT, ROOT, Case, Special, javac, tool
+from harness import OUT, ROOT, Case, Scenario, javac, tool
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -57,9 +57,20 @@ public final class Main {
 """}
 
 
+def module_path(bench):
+    """Only the jars that the module needs: the folder may have others that a test fetched, and two of
+    Netty's jars with one package are refused."""
+    folder = bench.path("netty")
+    os.makedirs(folder)
+    for module in ("buffer", "common"):
+        jar = f"netty-{module}-{NETTY}.jar"
+        os.symlink(os.path.join(os.path.dirname(harness.netty_jars(NETTY)), jar), os.path.join(folder, jar))
+    return folder
+
+
 def run_module(bench, java):
     """The module com.shop on Netty's as automatic modules, by that java."""
-    netty, out = os.path.dirname(harness.netty_jars(NETTY)), bench.path("out.json")
+    netty, out = module_path(bench), bench.path("out.json")
     files = []
     for name, text in SHOP.items():
         files.append(bench.path(os.path.join("src", name)))
@@ -100,7 +111,7 @@ def app_cds(bench):
     """Classes of an archive are followed, a Java agent that retransforms them beside us."""
     path, archive = coming.jars_alone(bench), bench.path("app.jsa")
     out, log = bench.path("out.json"), bench.path("load.log")
-    program = ["-cp", path, "com.app.W", "busy", "1"]
+    program = ["-cp", path, "com.app.Probes", "busy", "1"]
     done = bench.run([bench.jdk.java, f"-XX:ArchiveClassesAtExit={archive}", *program])
     same(f"exit of the dump ({done.stderr[-500:]})", done.returncode, 0)
     done = bench.run([bench.jdk.java, f"-XX:SharedArchiveFile={archive}",
@@ -125,25 +136,25 @@ def app_cds(bench):
 def cases():
     # Thread.stop() throws in 20 and newer.
     for name, flags, rounds in (("", [], "25"), (" interpreter", ["-Xint"], "5")):
-        yield Case(f"tried/stopped threads{name}", "com.app.W", "stopped", "4", rounds, jvm=flags,
+        yield Case(f"tried/stopped threads{name}", "com.app.Probes", "stopped", "4", rounds, jvm=flags,
                    check=stopped, agent="include=com.app,objects=on", jdk=(11, 17), own_jvm=True,
                    short=(11,) if flags else (17,))
-    yield Case("tried/stopped threads, map mode", "com.app.W", "stopped", "4", "25", check=stopped,
+    yield Case("tried/stopped threads, map mode", "com.app.Probes", "stopped", "4", "25", check=stopped,
                jvm=["-javaagent:@OUT@/other-agent.jar=load"], jdk=(17,), own_jvm=True,
                agent="include=com.app,objects=on")
     for how, code in (("exit", 7), ("halt", 8), ("hook", 9)):
-        yield Case(f"tried/{how} in followed code", "com.app.W", "ends", how, exit_code=code,
+        yield Case(f"tried/{how} in followed code", "com.app.Probes", "ends", how, exit_code=code,
                    check=one_life(live=1, released=0), short=(25,))
-    yield Case("tried/interrupt in followed code", "com.app.W", "ends", "interrupt", short=(17,),
+    yield Case("tried/interrupt in followed code", "com.app.Probes", "ends", "interrupt", short=(17,),
                check=one_life(live=0, released=1), oracle={"interrupted": 1})
-    yield Case("tried/SecurityManager", "com.app.W", "default", check=exact, jdk=(11, 17), short=(17,),
+    yield Case("tried/SecurityManager", "com.app.Probes", "default", check=exact, jdk=(11, 17), short=(17,),
                agent="include=com.app,gc=exit",
                jvm=["-Djava.security.manager",
                     f"-Djava.security.policy=={ROOT}/tests/jvm/tried.policy"])
     for flags in ([], [coming.COMPACT]):
-        yield Case(" ".join(["tried/virtual threads", *flags]), "com.app.W", "virtual", "5000",
+        yield Case(" ".join(["tried/virtual threads", *flags]), "com.app.Probes", "virtual", "5000",
                    check=exact, jvm=flags, jdk=(25,) if flags else (21, 25), short=(25,),
                    oracle={"interrupted": 1}, agent="include=com.app,objects=on")
-    yield Special("tried/modules", modules, jdk=(11, 17, 25), short=(25,))
-    yield Special("tried/jlink", image, jdk=(17,))
-    yield Special("tried/AppCDS and another agent", app_cds, short=(17,))
+    yield Scenario("tried/modules", modules, jdk=(11, 17, 25), short=(25,))
+    yield Scenario("tried/jlink", image, jdk=(17,))
+    yield Scenario("tried/AppCDS and another agent", app_cds, short=(17,))

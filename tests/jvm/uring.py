@@ -5,7 +5,7 @@ import os
 import platform
 import re
 
-import guests
+import other_agents
 from harness import Case, class_path
 from snapshot import same
 
@@ -18,7 +18,7 @@ GREEDY = "include=com.app+io.netty+io.netty.util.internal,objects=on"
 def jars():
     artifact = "io.netty:netty-transport-{}-io_uring:" + NETTY
     return [class_path("probes", None),
-            *guests.jars(artifact.format("classes"), artifact.format("native") + ":linux-x86_64")]
+            *other_agents.jars(artifact.format("classes"), artifact.format("native") + ":linux-x86_64")]
 
 
 def compiled(sources):

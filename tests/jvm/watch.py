@@ -8,7 +8,7 @@ import time
 
 import harness
 from attach import NO_LEAK_DETECTOR, Program
-from harness import Special
+from harness import Scenario
 from snapshot import same
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
@@ -52,8 +52,8 @@ def line(verdict, words):
 
 
 def what_is_new(bench):
-    """Each loss is told once, with the total; a late watcher begins with the totals so far; a place
-    is told again; a reset begins anew."""
+    """Each loss is printed once, with the total; a late watcher begins with the totals so far; a place
+    that loses more is printed again; a reset begins anew."""
     with losing(bench) as program:
         pid = str(program.pid)
         program.tell("lose 7")
@@ -72,7 +72,7 @@ def what_is_new(bench):
         for watcher in (first, late):
             watcher.until(line("LEAK", r"3 new buffers \(192 bytes\), 3 so far \(192 bytes\)") +
                           r"Steps\.step2$")
-        time.sleep(2.5)  # nothing is new: nothing is said
+        time.sleep(2.5)  # nothing is new: nothing is printed
         said = [int(n) for n in re.findall(r"heap: (\d+) new buffers? .*Steps\.leaky$", first.read(), re.M)]
         same("what was added", sum(said), 4889 - 7)
         same("lines of the late one", len(late.read().splitlines()), 2)
@@ -88,7 +88,7 @@ def what_is_new(bench):
 
 
 def aged(bench):
-    """Buffers that are open for too long, with the same words; what is released again is not told."""
+    """Buffers that are open for too long, with the same words; one that was released is not printed."""
     with losing(bench, ",age=1s") as program:
         program.tell("hold 4")
         watcher = Watcher(bench, str(program.pid))
@@ -104,15 +104,15 @@ def aged(bench):
 
 
 def heard(watcher, verdict, total, step):
-    """It hears of all of them, and of none twice."""
+    """It receives each of them once."""
     watcher.until(rf"{verdict} heap: .*\b{total} (buffers )?so far .*Steps\.{step}$")
     said = re.findall(rf"{verdict} heap: (\d+) .*Steps\.{step}$", watcher.read(), re.M)
     same(f"{verdict} {said}", sum(map(int, said)), total)
 
 
 def two(bench):
-    """What is lost, or becomes too old, just before a second watcher comes: each of the two hears of
-    all of it once."""
+    """Buffers are lost, or become too old, just before a second watcher comes: each of the two receives
+    each loss once."""
     with losing(bench, ",age=1s") as program:
         program.tell("hold 4")
         for i in range(1, 7):  # most of these times the agent does not look in between
@@ -157,20 +157,20 @@ def ends(bench):
         watcher = Watcher(bench, pid)
         watcher.until("LEAK")
         program.ask("stop", pid)
-        assert f"bbflow was stopped in JVM {pid} (com.app.W)" in watcher.ends(0)
+        assert f"bbflow was stopped in JVM {pid} (com.app.Probes)" in watcher.ends(0)
         same("exit", program.end(), 0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid))
         watcher.until("following", 1)
         time.sleep(0.5)
         same("exit", program.end(), 0)
-        assert f"JVM {program.pid} (com.app.W) has ended" in watcher.ends(0)
+        assert f"JVM {program.pid} (com.app.Probes) has ended" in watcher.ends(0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid))
         watcher.until("following", 1)
         program.process.kill()
         program.process.wait()
-        assert f"JVM {program.pid} (com.app.W) has ended" in watcher.ends(0)
+        assert f"JVM {program.pid} (com.app.Probes) has ended" in watcher.ends(0)
     with losing(bench) as program:
         watcher = Watcher(bench, str(program.pid), "--timeout", "3")
         watcher.until("following", 1)
@@ -181,7 +181,7 @@ def ends(bench):
             assert "is stopped" in watcher.ends(1)
             for verb in ("tree", "status", "set", "stop", "watch"):
                 text = program.ask(verb, str(program.pid), *(["age=5s"] if verb == "set" else []), code=1)
-                assert f"JVM {program.pid} (com.app.W) is stopped" in text and "kill -CONT" in text, text
+                assert f"JVM {program.pid} (com.app.Probes) is stopped" in text and "kill -CONT" in text, text
         finally:
             os.kill(program.pid, signal.SIGCONT)
         program.ask("status", str(program.pid))
@@ -206,8 +206,8 @@ def sampled(bench):
 
 
 def cases():
-    yield Special("watch/what is new", what_is_new, jdk=(17, 25))
-    yield Special("watch/aged", aged, jdk=(17, 25), short=(17,))
-    yield Special("watch/two", two, jdk=(17, 25), short=(25,))
-    yield Special("watch/ends", ends, jdk=(17, 25))
-    yield Special("watch/sampled", sampled, jdk=(17, 25), short=(25,))
+    yield Scenario("watch/what is new", what_is_new, jdk=(17, 25))
+    yield Scenario("watch/aged", aged, jdk=(17, 25), short=(17,))
+    yield Scenario("watch/two", two, jdk=(17, 25), short=(25,))
+    yield Scenario("watch/ends", ends, jdk=(17, 25))
+    yield Scenario("watch/sampled", sampled, jdk=(17, 25), short=(25,))

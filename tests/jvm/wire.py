@@ -9,10 +9,10 @@ import socket
 import subprocess
 import time
 
-import guests
+import other_agents
 import harness
 import tcp
-from harness import OUT, ROOT, Special, javac, tool
+from harness import OUT, ROOT, Scenario, javac, tool
 from snapshot import same
 
 VERSION = "2.2.6"
@@ -26,7 +26,7 @@ def btrace():
     folder = os.path.join(OUT, "btrace")
     os.makedirs(folder, exist_ok=True)
     names = ("agent", "boot", "client")
-    for name, jar in zip(names, guests.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
+    for name, jar in zip(names, other_agents.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
         shutil.copy(jar, os.path.join(folder, f"btrace-{name}.jar"))
     return folder
 
@@ -54,7 +54,7 @@ def wait_listening(port):
             return
         except OSError:
             time.sleep(0.1)
-    raise AssertionError(f"nobody listens on {port}")
+    raise AssertionError(f"no process listens on {port}")
 
 
 def stock_env():
@@ -115,7 +115,7 @@ def codec(bench):
     same("the last line", expected[-1], "end")
     for one, other in zip(expected, got):
         same("read from our stream", other, one)
-    same("commands of ours", len(got), len(expected))
+    same("our commands", len(got), len(expected))
 
 
 # ---- the real agent, our client ----------------------------------------------------------------------
@@ -160,7 +160,7 @@ UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def alive(bench, process, probe):
-    """The application and its tracker go on."""
+    """The application and its tracker keep running."""
     assert process.poll() is None
     same("the probe", ours(bench, "list", str(process.pid)), f"{probe} [bbflow]\n")
     assert "LEAK" in ours(bench, "tree", "--gc", str(process.pid))
@@ -205,7 +205,7 @@ def stock_client(bench):
 
 
 def interrupted(bench, process, there, probe):
-    """Ctrl-C in the stream: the client sends EXIT, and the tracker goes on."""
+    """Ctrl-C in the stream: the client sends EXIT, and the tracker keeps running."""
     path = bench.path("stream")
     with open(path, "w", encoding="utf-8") as out:
         client = subprocess.Popen([*stock_command(), *there, "-r", probe, str(process.pid)],
@@ -239,12 +239,12 @@ def our_client(bench):
             assert re.fullmatch(f"{UUID} \\[bbflow\\]\n", ours(bench, "list", target, *flags))
         text = watch_until(bench, target, ("LEAK ", "Steps.leaky"), *token)
         assert re.search(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d LEAK ", text, re.M), text
-        assert "LEAK" in ours(bench, "tree", target, *token)  # the tracker goes on
+        assert "LEAK" in ours(bench, "tree", target, *token)  # the tracker still runs
 
 
 def cases():
-    yield Special("wire/codec", codec, jdk=(17,), quick=True)
+    yield Scenario("wire/codec", codec, jdk=(17,), quick=True)
     # Its runtime fails to load on 25.
-    yield Special("wire/stock agent", stock_agent, jdk=(17,))
-    yield Special("wire/stock client", stock_client, short=(17,))
-    yield Special("wire/our client", our_client, quick=True, short=(17,))
+    yield Scenario("wire/stock agent", stock_agent, jdk=(17,))
+    yield Scenario("wire/stock client", stock_client, short=(17,))
+    yield Scenario("wire/our client", our_client, quick=True, short=(17,))

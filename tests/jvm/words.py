@@ -4,7 +4,7 @@ import re
 
 import harness
 from attach import NETTY, NO_LEAK_DETECTOR, Program
-from harness import Case, Special
+from harness import Case, Scenario
 from snapshot import same
 
 
@@ -14,7 +14,7 @@ def program(bench, options, *args, ready="READY"):
 
 
 def notes(started):
-    """The notes of a tree, which `status` has too."""
+    """The notes of a tree; `status` has the same ones."""
     pid = str(started.pid)
     tree = re.findall(r"^note: (.*)$", started.ask("tree", pid), re.M)
     status = re.findall(r"^note +(.*)$", started.ask("status", pid), re.M)
@@ -74,7 +74,7 @@ def attached(bench):
 
 
 def few_sites(run):
-    """Netty's own methods have their place whatever the limit: no life is missed, and it is said."""
+    """Netty's own methods have their place whatever the limit: no life is missed, and a note says so."""
     for name in ("lives", "released", "leaked"):
         same(name, run.json.totals[name], run.oracle[name])
     limit = run.json.doc["limits"]["maxSites"]
@@ -86,8 +86,8 @@ def few_sites(run):
 
 
 def cases():
-    yield Special("words/include takes no buffer", wrapped, jdk=(17, 25), short=(17,))
-    yield Special("words/track of nothing", track_of_nothing, jdk=(17, 25), short=(17,))
-    yield Special("words/attach", attached, jdk=(17, 25), short=(25,))
-    yield Case("words/maxSites", "com.app.W", "cycles", "pooled", "loop", netty=NETTY, jdk=(17, 25),
+    yield Scenario("words/include takes no buffer", wrapped, jdk=(17, 25), short=(17,))
+    yield Scenario("words/track of nothing", track_of_nothing, jdk=(17, 25), short=(17,))
+    yield Scenario("words/attach", attached, jdk=(17, 25), short=(25,))
+    yield Case("words/maxSites", "com.app.Probes", "cycles", "pooled", "loop", netty=NETTY, jdk=(17, 25),
                agent="include=com.app,maxSites=64", check=few_sites)

@@ -1,10 +1,10 @@
 /*
- * tests/long/fault_injection.c - makes a chosen call that libbbflow.so makes fail; nobody else's.
+ * tests/long/fault_injection.c - makes a chosen call from libbbflow.so fail, and no other caller's.
  * Loaded by LD_PRELOAD (libc's calls) and, the same file, by -agentpath before ours (calls of JNI,
  * JVMTI and the invocation interface, whose function tables it replaces). Used by
  * tests/long/fault-injection.
  *
- * A call is libbbflow's if its return address lies in libbbflow's mapping. The environment names
+ * A call is libbbflow's if its return address is in libbbflow's mapping. The environment names
  * the fault: BBF_FAULT=CLASS:N[:COUNT], the N-th call of that class and COUNT-1 after it (0: all
  * after it) fail; without it calls are only counted. BBF_FAULT_FILE is a file of struct page that
  * outlives a crash; the runner reads it.
@@ -451,7 +451,7 @@ int pthread_setspecific(pthread_key_t key, const void *value)
     return FAILS(pthread_key) ? ENOMEM : real(key, value);
 }
 
-/* The agent thread waits here: it dies of what no code of ours expects. */
+/* The agent thread waits here: it dies in a way that our code does not expect. */
 int sem_timedwait(sem_t *semaphore, const struct timespec *until)
 {
     REAL(sem_timedwait);

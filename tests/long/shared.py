@@ -51,7 +51,7 @@ def class_path():
 
 class Program:
     """One JVM with pipes for stdin and files for the rest, in a folder and a socket folder of its
-    own. stdout, stderr and exit stand after finish()."""
+    own. stdout, stderr and exit are set by finish()."""
 
     def __init__(self, folder, command, env=None, fds=None, space=None, size=None):
         os.makedirs(folder)

@@ -30,7 +30,7 @@ static void without_readers_it_goes_at_once(void **state)
     assert_true(bbf_grace_retire(&grace, malloc(8), 8, discard));
     assert_int_equal(discarded, 1);
     assert_int_equal(discarded_bytes, 8);
-    assert_int_equal(bbf_grace_look(&grace, &bytes), 0);
+    assert_int_equal(bbf_grace_poll(&grace, &bytes), 0);
     assert_int_equal(bytes, 0);
 }
 
@@ -44,15 +44,15 @@ static void readers_of_before_hold_it_and_later_ones_do_not(void **state)
     discarded = 0;
     unsigned first = bbf_grace_enter(&grace), nested = bbf_grace_enter(&grace);
     assert_true(bbf_grace_retire(&grace, malloc(8), 8, discard));
-    assert_int_equal(bbf_grace_look(&grace, &bytes), 1);
+    assert_int_equal(bbf_grace_poll(&grace, &bytes), 1);
     assert_int_equal(bytes, 8);
     unsigned later = bbf_grace_enter(&grace);
     assert_int_not_equal(later, first);
     bbf_grace_leave(&grace, nested);
-    assert_int_equal(bbf_grace_look(&grace, NULL), 1);
+    assert_int_equal(bbf_grace_poll(&grace, NULL), 1);
     assert_int_equal(discarded, 0);
     bbf_grace_leave(&grace, first);
-    assert_int_equal(bbf_grace_look(&grace, NULL), 0);
+    assert_int_equal(bbf_grace_poll(&grace, NULL), 0);
     assert_int_equal(discarded, 1);
     bbf_grace_leave(&grace, later);
 }
@@ -65,13 +65,13 @@ static void there_is_a_limit(void **state)
     (void)state;
     discarded = 0;
     unsigned side = bbf_grace_enter(&grace);
-    for (int i = 0; i < BBF_GRACE_MOST; i++)
+    for (int i = 0; i < BBF_GRACE_MAX_WAITING; i++)
         assert_true(bbf_grace_retire(&grace, malloc(1), 1, discard));
     assert_false(bbf_grace_retire(&grace, extra, 1, discard));
     free(extra);
     bbf_grace_leave(&grace, side);
-    assert_int_equal(bbf_grace_look(&grace, NULL), 0);
-    assert_int_equal(discarded, BBF_GRACE_MOST);
+    assert_int_equal(bbf_grace_poll(&grace, NULL), 0);
+    assert_int_equal(discarded, BBF_GRACE_MAX_WAITING);
 }
 
 /* ---- threads ---- */
@@ -136,7 +136,7 @@ static void no_reader_sees_what_was_freed(void **state)
             nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
     }
     /* All of it is freed while the readers keep reading. */
-    for (int i = 0; i < 10000 && bbf_grace_look(&shared, NULL) > 0; i++)
+    for (int i = 0; i < 10000 && bbf_grace_poll(&shared, NULL) > 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(discarded, REPLACED);
     atomic_store(&stop, true);

@@ -26,7 +26,7 @@ static void an_owner_of_leaked_slices_is_held(void **state)
     twin_drop(w->heap, one);
     twin_drop(w->heap, two);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 2 1 0 0");
+    walk_assert_totals(w, .leaked = 2, .held = 1);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->totals.leaked_bytes_, 1000);
     bbf_snapshot_free(s);
@@ -70,7 +70,7 @@ static void the_bytes_of_an_owner_in_use_are_the_leaks(void **state)
     twin_drop(w->heap, one);
     twin_drop(w->heap, two);
     walk_scan(w);
-    walk_assert_totals(w, "0 1 2 0 0 0");
+    walk_assert_totals(w, .live = 1, .leaked = 2);
     assert_leaked(w, 2, 1000);
     assert_leaked(w, 2, 1000); /* a report changes nothing */
     assert_live_bytes(w, 0);
@@ -93,7 +93,7 @@ static void the_bytes_of_a_held_owner_are_the_leaks(void **state)
     twin_drop(w->heap, one);
     twin_drop(w->heap, two);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 1 2 0 0");
+    walk_assert_totals(w, .leaked = 1, .held = 2);
     assert_leaked(w, 1, 1000);
     walk_free(w);
 }
@@ -116,7 +116,7 @@ static void a_lost_composite_is_one_leak(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         twin_drop(w->heap, all[i]);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 1 4 0 0");
+    walk_assert_totals(w, .leaked = 1, .held = 4);
     assert_leaked(w, 1, 164);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->leaks[0].memory, BBF_MEM_DIRECT); /* all of it is */
@@ -136,14 +136,14 @@ static void a_component_is_held_that_outlives_its_composite(void **state)
     twin_adopt(w->me, k, slice);
     twin_drop(w->heap, k);
     walk_scan(w);
-    walk_assert_totals(w, "0 3 1 0 0 0");
+    walk_assert_totals(w, .live = 3, .leaked = 1);
     assert_leaked(w, 1, 100); /* at once: it is never released, even if it is referenced */
     assert_live_bytes(w, 20); /* of the slice's owner nothing is known before the slice ends */
     twin_drop(w->heap, old);
     twin_drop(w->heap, cut);
     twin_drop(w->heap, slice);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 1 3 0 0");
+    walk_assert_totals(w, .leaked = 1, .held = 3);
     assert_leaked(w, 1, 120);
     walk_free(w);
 }
@@ -185,7 +185,7 @@ static void a_component_is_its_own_when_its_composite_was_released(void **state)
     twin_drop(w->heap, k);
     twin_drop(w->heap, part);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     assert_leaked(w, 1, 100);
     k = walk_buffer(w, BBF_MEM_COMPOSITE, 0);
     part = walk_buffer(w, BBF_MEM_DIRECT, 30);
@@ -195,7 +195,7 @@ static void a_component_is_its_own_when_its_composite_was_released(void **state)
     twin_drop(w->heap, k);
     twin_drop(w->heap, part);
     walk_scan(w);
-    walk_assert_totals(w, "2 0 3 0 0 0");
+    walk_assert_totals(w, .released = 2, .leaked = 3);
     assert_leaked(w, 3, 150);
     walk_free(w);
 }
@@ -212,7 +212,7 @@ static void without_a_leak_the_bytes_of_a_held_owner_are_not_leaked(void **state
     twin_drop(w->heap, one);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 0 1 1 0");
+    walk_assert_totals(w, .held = 1, .harmless = 1);
     assert_leaked(w, 0, 0);
     o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
     one = walk_slice(w, o);
@@ -222,7 +222,7 @@ static void without_a_leak_the_bytes_of_a_held_owner_are_not_leaked(void **state
     assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 0 1 0 0");
+    walk_assert_totals(w, .held = 1);
     assert_leaked(w, 0, 0);
     walk_free(w);
 }
@@ -236,7 +236,7 @@ static void an_owner_whose_slices_were_released_leaks_itself(void **state)
     twin_drop(w->heap, one);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     /* And a slice that outlives its released owner is the only leak. */
     o = walk_buffer(w, BBF_MEM_DIRECT, 1000);
     one = walk_slice(w, o);
@@ -244,7 +244,7 @@ static void an_owner_whose_slices_were_released_leaks_itself(void **state)
     twin_drop(w->heap, o);
     twin_drop(w->heap, one);
     walk_scan(w);
-    walk_assert_totals(w, "2 0 2 0 0 0");
+    walk_assert_totals(w, .released = 2, .leaked = 2);
     walk_free(w);
 }
 

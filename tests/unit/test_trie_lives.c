@@ -15,11 +15,11 @@ static void a_released_life_is_counted_where_it_stood(void **state)
     uint32_t node = walk_node(w, o);
     assert_int_equal(bbf_node_at(w->t, node)->site, w->b);
     assert_int_equal(bbf_node_at(w->t, node)->depth, 3);
-    walk_assert_totals(w, "0 1 0 0 0 0");
+    walk_assert_totals(w, .live = 1);
     assert_int_equal(bbf_lives_open(w->t), 1);
     twin_release(w->me, o, true);
     assert_int_equal(bbf_lives_open(w->t), 0);
-    walk_assert_totals(w, "1 0 0 0 0 0");
+    walk_assert_totals(w, .released = 1);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(sample_row(s, node)->passed_, 1);
     assert_int_equal(sample_row(s, node)->released_, 0);
@@ -31,7 +31,7 @@ static void a_released_life_is_counted_where_it_stood(void **state)
     bbf_snapshot_free(s);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 0 0 0 0");
+    walk_assert_totals(w, .released = 1);
     walk_free(w);
 }
 
@@ -44,14 +44,14 @@ static void a_dropped_life_is_leaked_where_it_stood(void **state)
     uint32_t node = walk_node(w, o);
     *bbf_shared_int(w->t, BBF_L_SHARED_NOW) = 40;
     bbf_lives_scan(w->t, &w->agent);
-    walk_assert_totals(w, "0 1 0 0 0 0"); /* converted, and still held by its user */
+    walk_assert_totals(w, .live = 1); /* converted, and still held by its user */
     walk_gc(w);
     bbf_lives_scan(w->t, &w->agent);
-    walk_assert_totals(w, "0 1 0 0 0 0");
+    walk_assert_totals(w, .live = 1);
     twin_drop(w->heap, o);
-    walk_assert_totals(w, "0 1 0 0 0 0");
+    walk_assert_totals(w, .live = 1);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 1 0 0 0");
+    walk_assert_totals(w, .leaked = 1);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->n_leaks, 1);
     assert_int_equal(s->nodes[s->leaks[0].node].id, node);
@@ -77,7 +77,7 @@ static void what_costs_nothing_is_harmless_and_foreign_counts_are_unknown(void *
     twin_root(w->me, o, 10, w->root);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 0 0 1 1");
+    walk_assert_totals(w, .harmless = 1, .unknown = 1);
     walk_free(w);
 }
 
@@ -86,11 +86,11 @@ static void what_nobody_may_release_leaks_if_its_memory_is_lost_for_good(void **
 {
     static const struct {
         enum bbf_lost lost;
-        const char *totals;
-    } table[] = {{BBF_LOST_FOR_GOOD, "0 0 1 0 0 0"},
-                 {BBF_LOST_COUNTER, "0 0 0 0 1 0"},
-                 {BBF_LOST_NOTHING, "0 0 0 0 1 0"},
-                 {BBF_LOST_UNKNOWN, "0 0 0 0 1 0"}};
+        struct walk_totals totals;
+    } table[] = {{BBF_LOST_FOR_GOOD, {.leaked = 1}},
+                 {BBF_LOST_COUNTER, {.harmless = 1}},
+                 {BBF_LOST_NOTHING, {.harmless = 1}},
+                 {BBF_LOST_UNKNOWN, {.harmless = 1}}};
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct walk *w = walk_new(sample_limits());
@@ -101,7 +101,7 @@ static void what_nobody_may_release_leaks_if_its_memory_is_lost_for_good(void **
         twin_drop(w->heap, wrapper);
         twin_drop(w->heap, o);
         walk_scan(w);
-        walk_assert_totals(w, table[i].totals);
+        walk_assert_totals_are(w, table[i].totals);
         walk_free(w);
     }
 }
@@ -124,7 +124,7 @@ static void a_static_buffer_is_live_and_never_leaks(void **state)
     twin_drop(w->heap, o);
     twin_drop(w->heap, wrapper);
     walk_scan(w);
-    walk_assert_totals(w, "0 0 0 0 1 0");
+    walk_assert_totals(w, .harmless = 1);
     walk_free(w);
 }
 
@@ -136,7 +136,7 @@ static void a_buffer_first_seen_in_a_constructor_is_one_life(void **state)
     struct twin_object *o = walk_object(w);
     (void)state;
     twin_step(w->me, o, w->a);
-    walk_assert_totals(w, "0 1 0 0 0 0");
+    walk_assert_totals(w, .live = 1);
     uint64_t handle = atomic_load(&o->bbf);
     twin_root(w->me, o, 64, w->root);
     assert_int_equal(atomic_load(&o->bbf), handle);
@@ -144,9 +144,9 @@ static void a_buffer_first_seen_in_a_constructor_is_one_life(void **state)
     /* A second root is a second life: whatever became of the first is not known. */
     twin_root(w->me, o, 64, w->root);
     assert_int_not_equal(atomic_load(&o->bbf), handle);
-    walk_assert_totals(w, "0 1 0 0 0 1");
+    walk_assert_totals(w, .live = 1, .unknown = 1);
     twin_release(w->me, o, true);
-    walk_assert_totals(w, "1 0 0 0 0 1");
+    walk_assert_totals(w, .released = 1, .unknown = 1);
     twin_drop(w->heap, o);
     walk_scan(w);
     walk_free(w);
@@ -176,11 +176,11 @@ static void a_root_that_meets_a_wrapper_opens_its_buffers_life(void **state)
     assert_int_equal(atomic_load(&o->bbf), handle);
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->b);
     twin_release(w->me, o, true);
-    walk_assert_totals(w, "3 0 0 0 0 0");
+    walk_assert_totals(w, .released = 3);
     twin_drop(w->heap, o);
     twin_drop(w->heap, wrapper);
     walk_scan(w);
-    walk_assert_totals(w, "3 0 0 0 0 0");
+    walk_assert_totals(w, .released = 3);
     walk_free(w);
 }
 
@@ -203,10 +203,10 @@ static void a_recycled_object_keeps_its_record(void **state)
     }
     assert_int_equal((uint32_t)atomic_load(&o->bbf), (uint32_t)first);
     assert_int_equal(atomic_load(&o->bbf) >> 32, (first >> 32) + 70000);
-    walk_assert_totals(w, "70001 1 0 0 0 0");
+    walk_assert_totals(w, .released = 70001, .live = 1);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "70001 0 1 0 0 0");
+    walk_assert_totals(w, .released = 70001, .leaked = 1);
     assert_int_equal(w->heap->objects, 0);
     walk_free(w);
 }
@@ -225,7 +225,7 @@ static void a_recycled_object_that_dies_released_gives_its_record_back(void **st
     twin_drop(w->heap, o);
     walk_scan(w);
     assert_int_equal(atomic_load(&bbf_record_at(w->t, record)->life) & 0xfff, BBF_L_CLOSED);
-    walk_assert_totals(w, "2 0 0 0 0 0");
+    walk_assert_totals(w, .released = 2);
     assert_int_equal(bbf_record_pop(w->t), record); /* on the shared stack */
     walk_free(w);
 }
@@ -245,7 +245,7 @@ static void without_weak_references_lives_are_followed_to_their_release(void **s
     twin_drop(w->heap, lost);
     assert_int_equal(w->heap->objects, 0); /* nothing is pinned */
     walk_scan(w);
-    walk_assert_totals(w, "1 1 0 0 0 0");
+    walk_assert_totals(w, .released = 1, .live = 1);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->totals.no_weakref_, 2);
     bbf_snapshot_free(s);
@@ -265,14 +265,14 @@ static void a_slot_that_cannot_be_emptied_is_said_and_emptied_by_a_later_scan(vo
     twin_drop(w->heap, released);
     twin_drop(w->heap, lost);
     walk_scan(w);
-    walk_assert_totals(w, "1 1 0 0 0 0"); /* what we hold is no garbage */
+    walk_assert_totals(w, .released = 1, .live = 1); /* what we hold is no garbage */
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_true(s->totals.internal_errors_ >= 2);
     bbf_snapshot_free(s);
     w->heap->no_clear = false;
     bbf_lives_scan(w->t, &w->agent);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     walk_free(w);
 }
 
@@ -290,20 +290,20 @@ static void at_the_limit_of_lives_buffers_are_not_followed_and_counted(void **st
         if (i >= 64)
             assert_int_equal(atomic_load(&o[i]->bbf), BBF_HANDLE_IGN);
     }
-    walk_assert_totals(w, "0 64 0 0 0 0");
+    walk_assert_totals(w, .live = 64);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->totals.dropped_lives_, 6);
     bbf_snapshot_free(s);
     for (int i = 0; i < 70; i++)
         twin_release(w->me, o[i], true);
-    walk_assert_totals(w, "64 0 0 0 0 0");
+    walk_assert_totals(w, .released = 64);
     /* Room again, for those too that were not followed before. */
     twin_root(w->me, o[69], 1, w->root);
-    walk_assert_totals(w, "64 1 0 0 0 0");
+    walk_assert_totals(w, .released = 64, .live = 1);
     for (int i = 0; i < 70; i++)
         twin_drop(w->heap, o[i]);
     walk_scan(w);
-    walk_assert_totals(w, "64 0 1 0 0 0");
+    walk_assert_totals(w, .released = 64, .leaked = 1);
     walk_free(w);
 }
 
@@ -318,7 +318,7 @@ static void a_thread_that_ends_leaves_nothing_behind(void **state)
     twin_release(w->me, o, true);
     assert_int_equal(stripe->owner, 77);
     assert_int_not_equal(stripe->head, 0);
-    walk_assert_totals(w, "1 0 0 0 0 0");
+    walk_assert_totals(w, .released = 1);
     bbf_stripe_retire(w->t, 78); /* another thread's end */
     assert_int_equal(stripe->owner, 77);
     bbf_stripe_retire(w->t, 77);
@@ -326,7 +326,7 @@ static void a_thread_that_ends_leaves_nothing_behind(void **state)
     assert_int_equal(stripe->head, 0);
     for (int i = 0; i < BBF_L_RUN_SLOTS; i++)
         assert_int_equal(stripe->run[i], 0);
-    walk_assert_totals(w, "1 0 0 0 0 0");
+    walk_assert_totals(w, .released = 1);
     uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | w->t->release_site[w->direct_class];
     assert_int_equal(*bbf_released_count(w->t, bbf_node_find(w->t, node, key)), 1);
     /* All 64 records of its batch can be had again before fresh ones are made. */
@@ -352,7 +352,7 @@ static void a_thread_whose_places_are_taken_works_without_a_stripe(void **state)
     twin_drop(w->heap, o);
     twin_drop(w->heap, p);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     /* The second place serves as well. */
     w->t->stripes[(77 * UINT64_C(0x9E3779B97F4A7C15)) >> 54].owner = 0;
     assert_ptr_equal(twin_stripe(w->me), &w->t->stripes[(77 * UINT64_C(0x9E3779B97F4A7C15)) >> 54]);
@@ -421,7 +421,7 @@ static void use_and_release_after_release_change_nothing(void **state)
     twin_step(w->me, o, w->b);
     twin_release(w->me, o, true);
     assert_int_equal(walk_node(w, p), node);
-    walk_assert_totals(w, "1 1 0 0 0 0");
+    walk_assert_totals(w, .released = 1, .live = 1);
     twin_step(w->me, p, w->a);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_int_equal(s->totals.raced_steps_, 0);
@@ -429,7 +429,7 @@ static void use_and_release_after_release_change_nothing(void **state)
     twin_drop(w->heap, o);
     twin_drop(w->heap, p);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     walk_free(w);
 }
 
@@ -474,7 +474,7 @@ static void a_view_steps_for_its_owner_even_after_it_was_recycled(void **state)
     twin_drop(w->heap, o);
     twin_drop(w->heap, view);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .leaked = 1);
     walk_free(w);
 }
 
@@ -501,7 +501,7 @@ static void retain_and_release_move_between_buckets(void **state)
     twin_release(w->me, o, true);
     twin_drop(w->heap, o);
     walk_scan(w);
-    walk_assert_totals(w, "1 0 0 0 0 0");
+    walk_assert_totals(w, .released = 1);
     walk_free(w);
 }
 
@@ -530,12 +530,12 @@ static void once_it_is_off_nothing_new_is_followed(void **state)
     twin_step(w->me, o, w->a); /* an open life continues */
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->a);
     twin_release(w->me, o, true);
-    walk_assert_totals(w, "3 0 0 0 0 0");
+    walk_assert_totals(w, .released = 3);
     struct twin_object *all[] = {o, sticky, late, seen};
     for (int i = 0; i < 4; i++)
         twin_drop(w->heap, all[i]);
     walk_scan(w);
-    walk_assert_totals(w, "3 0 0 0 0 0");
+    walk_assert_totals(w, .released = 3);
     walk_free(w);
 }
 
@@ -551,7 +551,7 @@ static void abandoned_lives_are_pinned_by_nothing(void **state)
     twin_release(w->me, kept, true);
     twin_drop(w->heap, kept);
     assert_int_equal(w->heap->objects, 0);
-    walk_assert_totals(w, "1 1 0 0 0 0");
+    walk_assert_totals(w, .released = 1, .live = 1);
     walk_free(w);
 }
 
@@ -591,10 +591,10 @@ static void ends_without_room_are_still_counted(void **state)
     limits.memory += 1 << 20;
     bbf_tracker_limit(w->t, &limits);
     assert_int_equal(bbf_tracker_baseline(w->t), BBF_OK);
-    walk_assert_totals(w, "0 0 0 0 0 0");
+    walk_assert_totals(w, .live = 0);
     twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT, 10));
     walk_scan(w);
-    walk_assert_totals(w, "0 0 1 0 0 0");
+    walk_assert_totals(w, .leaked = 1);
     walk_free(w);
 }
 
@@ -626,12 +626,12 @@ static void what_netty_still_counts_is_open_or_lost_and_is_not_reset(void **stat
     assert_int_equal(bbf_owned_next(w->t, 0, &weak), 0); /* before a scan there are slots */
     twin_drop(w->heap, lost);
     walk_scan(w);
-    walk_assert_totals(w, "1 1 1 0 0 0");
+    walk_assert_totals(w, .released = 1, .live = 1, .leaked = 1);
     assert_owned(w, 2, 400, 112 + 320);
     assert_int_equal(bbf_owned_next(w->t, 0, &weak), BBF_LOW(kept->bbf));
     assert_int_equal(bbf_owned_next(w->t, BBF_LOW(kept->bbf) + 1, &weak), 0);
     assert_int_equal(bbf_tracker_baseline(w->t), 0);
-    walk_assert_totals(w, "0 1 0 0 0 0");
+    walk_assert_totals(w, .live = 1);
     assert_owned(w, 2, 400, 112 + 320);
     twin_release(w->me, kept, true);
     twin_drop(w->heap, kept);

@@ -421,17 +421,17 @@ enum flood {
 /* What another process does until it is killed. Only system calls: it was forked from threads. */
 static _Noreturn void flood(enum flood how, uint16_t port)
 {
-    enum { MOST = 400 };
+    enum { CONNECTIONS = 400 };
     static const char preamble[] = "BTA1\0\0\0\x12";
     struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    static int fds[MOST];
+    static int fds[CONNECTIONS];
     for (size_t i = 0;; i++) {
-        size_t at = i % MOST;
+        size_t at = i % CONNECTIONS;
         char waste[64];
         if (how == DRIP && fds[at] > 0) {
-            nanosleep(&(struct timespec){.tv_nsec = 1000000000 / MOST}, NULL);
-            if (send(fds[at], preamble + i / MOST % 8, 1, MSG_NOSIGNAL) == 1)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000000 / CONNECTIONS}, NULL);
+            if (send(fds[at], preamble + i / CONNECTIONS % 8, 1, MSG_NOSIGNAL) == 1)
                 continue;
         }
         /* While the server keeps it open it stays. */

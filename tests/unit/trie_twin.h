@@ -96,19 +96,26 @@ static inline uint32_t walk_node(struct walk *w, struct twin_object *o)
     return (uint32_t)atomic_load(&walk_record(w, o)->path);
 }
 
-/* Totals as `released live leaked held harmless unknown`. */
-static inline void walk_assert_totals(struct walk *w, const char *wanted)
+struct walk_totals {
+    unsigned released, live, leaked, held, harmless, unknown;
+};
+
+static inline void walk_assert_totals_are(struct walk *w, struct walk_totals wanted)
 {
     struct bbf_snapshot *s = sample_capture(w->t);
     const struct bbf_snap_totals *n = &s->totals;
-    char got[200];
-    snprintf(got, sizeof got, "%u %u %u %u %u %u", (unsigned)n->released_, (unsigned)n->live_,
-             (unsigned)n->leaked_, (unsigned)n->held_, (unsigned)n->harmless_,
-             (unsigned)n->unknown_);
-    assert_string_equal(got, wanted);
+    assert_int_equal(n->released_, wanted.released);
+    assert_int_equal(n->live_, wanted.live);
+    assert_int_equal(n->leaked_, wanted.leaked);
+    assert_int_equal(n->held_, wanted.held);
+    assert_int_equal(n->harmless_, wanted.harmless);
+    assert_int_equal(n->unknown_, wanted.unknown);
     assert_int_equal(n->lives_,
                      n->released_ + n->live_ + n->leaked_ + n->held_ + n->harmless_ + n->unknown_);
     bbf_snapshot_free(s);
 }
+
+/* walk_assert_totals(w, .leaked = 1): each total that is not named is 0. */
+#define walk_assert_totals(w, ...) walk_assert_totals_are(w, (struct walk_totals){__VA_ARGS__})
 
 #endif

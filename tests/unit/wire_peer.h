@@ -133,7 +133,7 @@ static inline void app_event(void *ctx, const char *name, struct bbf_reply *repl
         static const char piece[1 << 18] = "a part of a document";
         int err = BBF_OK;
         while (n-- > 0 && err == BBF_OK)
-            err = bbf_reply_part(reply, piece, sizeof piece);
+            err = bbf_reply_document_part(reply, piece, sizeof piece);
     } else if (sscanf(name, "text %u", &n) == 1 || sscanf(name, "doc %u", &n) == 1) {
         char *text = malloc(n > 0 ? n : 1);
         assert_non_null(text);

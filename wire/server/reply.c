@@ -60,7 +60,7 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len)
     }
 }
 
-int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
+int bbf_reply_document_part(struct bbf_reply *reply, const char *text, size_t len)
 {
     struct bbf_session *session = reply->session;
     int64_t stall = reply->service->config.stall_ms;

@@ -25,7 +25,7 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
 /* The same for a part of a document that is made as it goes out: waits, while the other clients are
  * served, until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5
  * s, or is gone; nothing more can be sent. */
-int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len);
+int bbf_reply_document_part(struct bbf_reply *reply, const char *text, size_t len);
 /* ERROR(class "bbflow", message, stack) followed by STATUS(0, failed). */
 void bbf_reply_error(struct bbf_reply *reply, const char *message);
 /* STATUS(0, ok | failed): the end of an answer that was a MESSAGE, such as "unknown event". */

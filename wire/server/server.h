@@ -6,7 +6,7 @@
  *
  * Threads: start/stop by the agent; callbacks run in the server's thread and may block (they then
  * delay other clients, never the application). A callback may be called for another client while
- * one waits inside bbf_reply_part(), up to four deep.
+ * one waits inside bbf_reply_document_part(), up to four deep.
  */
 #ifndef BBF_WIRE_SERVER_H
 #define BBF_WIRE_SERVER_H

@@ -198,7 +198,7 @@ public final class Codec {
         return best;
     }
 
-    /** What was read goes here, as ours goes to a caller: else the compiler leaves the objects away. */
+    /** Keeps the command that was read, as our reader gives it to a caller: else the compiler removes the objects. */
     static Command read;
     static final VarHandle READ;
 

@@ -178,7 +178,7 @@ static bool has_frames(const uint8_t *bytes)
     return cf__u2(bytes + 6) >= 50;
 }
 
-/* The negative control: the first frame of each StackMapTable lies one too far. */
+/* The negative control: the first frame of each StackMapTable is one too far. */
 static void break_frames(uint8_t *bytes, size_t len)
 {
     struct cf__class c;

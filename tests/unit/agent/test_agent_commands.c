@@ -1,6 +1,6 @@
 /* link: bbf_agent fake_jvm */
-/* agent/commands/{events,set}.c: events and settings as a client may send them, with an agent
- * thread that answers, that is busy with older settings, and that is gone. */
+/* agent/commands/{event_command,set}.c: events and settings as a client may send them, with an
+ * agent thread that answers, that is busy with older settings, and that is gone. */
 #include "wire/server/server.h"
 
 #include "core/buf.h"
@@ -100,7 +100,7 @@ static int teardown(void **state)
 static const char *event(const char *name)
 {
     said.len = 0;
-    bbf_events_reply(NULL, name, NULL);
+    bbf_event_command_reply(NULL, name, NULL);
     return bbf_buf_cstr(&said);
 }
 
@@ -165,11 +165,11 @@ static void failures_are_explained(void **state)
 static void a_watcher_hears_what_was_or_why_it_cannot(void **state)
 {
     (void)state;
-    (void)bbf_events_begin(NULL, NULL);
+    (void)bbf_event_command_watch(NULL, NULL);
     assert_string_equal(bbf_buf_cstr(&said), "done\n");
     said.len = 0;
     atomic_store(&result_of_jobs, BBF_EREFUSED);
-    (void)bbf_events_begin(NULL, NULL);
+    (void)bbf_event_command_watch(NULL, NULL);
     assert_string_equal(bbf_buf_cstr(&said), "watch: no id range for nodes is left in this JVM\n");
 }
 
@@ -318,7 +318,7 @@ static void without_the_agent_thread_each_command_says_why(void **state)
     assert_non_null(strstr(event("tree"), "!tree: tracking is off: bbflow was stopped"));
     assert_non_null(strstr(event("stop"), "!stop: tracking is off: "));
     said.len = 0;
-    (void)bbf_events_begin(NULL, NULL);
+    (void)bbf_event_command_watch(NULL, NULL);
     assert_non_null(strstr(bbf_buf_cstr(&said), "watch: tracking is off: "));
     assert_int_equal(set_one("maxDepth", "53"), BBF_ECLOSED);
 }

@@ -9,6 +9,7 @@
 #include "agent/thread.h"
 #include "core/buf.h"
 #include "tests/unit/agent/agent_world.h"
+#include "trie/model.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -29,7 +30,8 @@ static int setup(void **state)
     bbf_agent.tid = (*fake_env())->GetFieldID(fake_env(), class, "tid", "J");
     bbf_agent.slots = fake_global(fake_array("[[Ljava/lang/Object;", BBF_L_CHUNKS));
     world_class("com/app/Main", NULL);
-    bbf_duties_init();
+    for (int i = 0; i < 3; i++) /* as attaches that failed without address space */
+        bbf_duties_init();
     alarm(100);
     return 0;
 }
@@ -92,6 +94,19 @@ static void report(void)
     bbf_snapshot_free(s);
 }
 
+/* Also after attaches that failed. */
+static void report_has_each_note_once(void)
+{
+    struct bbf_snapshot *s = bbf_snapshot_new();
+    size_t n = 0;
+    atomic_store(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_EXHAUSTED), 1);
+    assert_int_equal(ask(BBF_JOB_SNAPSHOT, s, NULL), BBF_OK);
+    for (size_t i = 0; i < s->n_notes; i++)
+        n += strstr(s->notes[i], "direct memory ran out") != NULL;
+    assert_int_equal(n, 1);
+    bbf_snapshot_free(s);
+}
+
 static void change_depth(uint64_t depth)
 {
     char text[60];
@@ -108,6 +123,7 @@ static void change_depth(uint64_t depth)
                           .text = &answer};
     assert_int_equal(bbf_thread_ask(&job, 60000, 0), BBF_OK);
     assert_non_null(strstr(bbf_buf_cstr(&answer), " loaded classes newly followed, "));
+    assert_int_equal(atomic_load(&bbf_agent.tracker->max_depth), depth);
     bbf_rules_let_go(&hold);
     bbf_buf_free(&answer);
 }
@@ -119,6 +135,7 @@ static void the_thread_does_its_jobs_while_the_application_continues(void **stat
     pthread_t threads[2];
     (void)state;
     start();
+    report_has_each_note_once();
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, application, NULL), 0);
     for (uint64_t i = 0; i < 10; i++) {

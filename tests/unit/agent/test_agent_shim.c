@@ -104,7 +104,7 @@ static void all_classes_are_defined_and_kept(void **state)
     assert_int_equal(defined_classes, CLASSES);
     assert_ptr_equal(fake_target(bbf_agent.shim),
                      fake_mirror(fake_find_class("java/lang/BBFlowShim")));
-    assert_non_null(bbf_agent.ping);
+    assert_non_null(bbf_agent.natives);
     assert_non_null(bbf_agent.track);
     assert_non_null(bbf_agent.slots);
     assert_non_null(bbf_agent.group);

@@ -16,7 +16,7 @@ static struct {
     _Atomic bool refuses, over, dies, holds; /* holds: a job that was taken is not answered */
     _Atomic unsigned done, ends, begins, works, most_at_once, at_once;
     _Atomic int how;
-    _Atomic uint64_t last_order; /* of jobs: `deadline_ns` is free for it, `place` has it */
+    _Atomic uint64_t last_order; /* of jobs: their `place` */
     _Atomic bool out_of_order;
 } it;
 

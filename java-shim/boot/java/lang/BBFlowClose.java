@@ -95,7 +95,7 @@ final class BBFlowClose {
         }
     }
 
-    /** Rare: the second is another than the one of the open. */
+    /** Rare: the current second is not the one of the open. */
     @DontInline
     @Hidden
     private static void tellAge(int node, int opened) {
@@ -109,8 +109,8 @@ final class BBFlowClose {
     }
 
     /**
-     * A record's word begins anew with one life. A pool hands an object to one path and then to
-     * another, so its runs are short.
+     * Start the record's word again with one life. A pool gives an object to different paths in
+     * turn, so its runs are short.
      */
     @DontInline
     @Hidden
@@ -125,7 +125,8 @@ final class BBFlowClose {
         }
     }
 
-    /** Into the thread's word for the node; what that gives way to goes to C, a dear call. */
+    /** Count in the thread's word for the node; the run that it replaces goes to C, an expensive
+     * call. */
     @Hidden
     private static void gather(long stripe, long run) {
         if (stripe == 0) {

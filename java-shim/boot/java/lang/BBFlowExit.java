@@ -12,7 +12,7 @@ final class BBFlowExit extends Thread {
         super(null, null, "bbflow exit", 0, false);
     }
 
-    /** Called by the agent, which calls nothing here twice at once. */
+    /** The agent calls these methods, one at a time. */
     static void install() {
         if (installed == null) {
             BBFlowExit hook = new BBFlowExit();

@@ -56,7 +56,7 @@ final class BBFlowGuard {
 
     /**
      * The same off the hit path, where compiled code also makes calls: a compiled method with calls
-     * requires at its entry as much stack as its frame would have in the interpreter.
+     * checks at its entry for as much stack as its frame would need in the interpreter.
      */
     @Hidden
     @DontInline
@@ -87,8 +87,8 @@ final class BBFlowGuard {
     }
 
     /**
-     * A thread that the application stops may be in a hook at that moment, and must end
-     * nevertheless: this one throwable is not the hook's, and is thrown on.
+     * Thread.stop() may hit a thread inside a hook, and the thread must still end: this one
+     * throwable is not the hook's own, so it is rethrown.
      */
     @Hidden
     static void passStop(Throwable cause) {

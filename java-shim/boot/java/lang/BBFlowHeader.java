@@ -34,7 +34,7 @@ final class BBFlowHeader {
         return true;
     }
 
-    /** Is it `word` in this object, whatever is done with the rest of the header? */
+    /** Does this object keep `word` while the rest of its header changes? */
     @Hidden
     private static boolean keeps(Object o, int word, long at) {
         if (BBFlowKind.word(o, at) != word || !keepsLocked(o, word, at, 0))

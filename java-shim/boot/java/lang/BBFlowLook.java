@@ -21,7 +21,7 @@ final class BBFlowLook {
     private BBFlowLook() {
     }
 
-    /** How many more elements may be looked at in this step: `left`, -1 as long as none was met. */
+    /** How many more elements this step may look at: `left`, or -1 before the first one. */
     @Hidden
     static int stepAny(Object o, int site, int left, int depth) {
         long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;

@@ -194,7 +194,8 @@ final class BBFlowMap {
         return (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0 && !isAlive(owner, kind);
     }
 
-    /** May it have a count while it is idle? Where one class of the application does, any may. */
+    /** May it have a count while it is idle? If one class of the application does, any class
+     * may. */
     @Hidden
     private static boolean isEarly(long kind) {
         return (kind & KIND_OWN) != 0 && U.getLong(SHARED + SHARED_EARLY) != 0;
@@ -394,7 +395,7 @@ final class BBFlowMap {
         return true;
     }
 
-    /** The life is over and has no entry any more: which it was is not known. */
+    /** The life is over and has no entry any more, so it cannot be identified. */
     @Hidden
     static boolean checkUse(Object o, int use) {
         try {

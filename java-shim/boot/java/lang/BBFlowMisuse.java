@@ -27,7 +27,8 @@ final class BBFlowMisuse {
         report(BBFlowRoots.isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
     }
 
-    /** The exception for a retain or release is made: it is what was remembered last. */
+    /** The exception for a retain or release is made: it belongs to the use that was remembered
+     * last. */
     @Hidden
     static void confirm() {
         long stripe = stripe();

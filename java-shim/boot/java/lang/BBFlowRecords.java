@@ -67,7 +67,8 @@ final class BBFlowRecords {
         return ((path ^ handle) >>> 32) == 0 && (int) path != 0 ? (int) path : NODE_RACED;
     }
 
-    /** The life word of the end: what was marked at a stop is not the next life's. */
+    /** The life word at the end, without the mark of a stop, which the next life must not
+     * inherit. */
     @ForceInline
     @Hidden
     static long closedLife(long life) {
@@ -154,8 +155,8 @@ final class BBFlowRecords {
     private static int noHeapAt = -1;
 
     /**
-     * False without heap for a chunk: that batch cannot be used now. Asked for once a second then:
-     * each time costs the application full collections, on top of its own.
+     * False without heap for a chunk: that batch cannot be used now. Then retry once a second only,
+     * because each attempt costs the application full collections.
      */
     @DontInline
     @Hidden

@@ -399,8 +399,8 @@ final class BBFlowRoots {
     }
 
     /**
-     * Did a terminal that may give an older buffer make this one? Where it wraps the user's memory
-     * there is no other that it could be.
+     * Did a terminal that may return an older buffer make this one? If it wraps the user's memory,
+     * it is a new one.
      */
     @Hidden
     static boolean isNew(long f, int meta) {

@@ -156,7 +156,7 @@ final class BBFlowSize extends ClassValue<Long> {
         return sum;
     }
 
-    /** The same of one whose parts do not say how large they are: all or nothing. */
+    /** The same for a composite with a part of unknown size: all or nothing. */
     @Hidden
     private static int fixed(Object composite, long how) {
         Object[] all = (Object[]) U.getReference(composite, a(how));
@@ -186,7 +186,8 @@ final class BBFlowSize extends ClassValue<Long> {
                 BBFlowComposites.adopt(composite, all[i]);
     }
 
-    /** The kind of memory where the class's name does not say it: that of what it is a part of. */
+    /** The kind of memory where the class's name does not say it: that of the buffer it belongs
+     * to. */
     @Hidden
     static int memoryOf(Object o, long kind) {
         int mem = (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;

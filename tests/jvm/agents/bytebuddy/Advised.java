@@ -9,7 +9,7 @@ import static net.bytebuddy.matcher.ElementMatchers.none;
 import static net.bytebuddy.matcher.ElementMatchers.not;
 import static net.bytebuddy.matcher.ElementMatchers.takesArguments;
 
-import com.app.Between;
+import com.app.BetweenPhases;
 import java.lang.instrument.Instrumentation;
 import java.util.Map;
 import java.util.Set;
@@ -32,7 +32,7 @@ import net.bytebuddy.utility.JavaModule;
  * retransform  Advice on the loaded classes after the first phase, taken off after the second
  * redefine     the same by redefinition
  */
-public final class Advised implements Between {
+public final class Advised implements BetweenPhases {
     /** Calls by "Class.method", as the advice and the delegation counted them. */
     private static final Map<String, Integer> CALLS = new TreeMap<>();
     private static final Set<String> ERRORS = new TreeSet<>();

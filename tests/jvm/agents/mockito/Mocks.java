@@ -21,7 +21,7 @@ import org.mockito.MockedStatic;
 import org.mockito.Mockito;
 
 /**
- * Mockito's inline mocks between real buffers: what a mock is told to do, it does; a mock is no
+ * Mockito's inline mocks between real buffers: a mock does what its rules say; a mock is no
  * buffer, so it is never a leak; a spy is a copy of a real buffer, whose memory it frees.
  */
 public final class Mocks {

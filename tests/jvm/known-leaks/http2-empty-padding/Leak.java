@@ -4,7 +4,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.*;
 
 /** netty PR #11633: DefaultHttp2FrameWriter.writeData drops the buffer of an empty DATA frame that has padding.
- *  The frame writer alone: a whole connection of these versions has the leak of http2-headers-encoder, too. */
+ *  The frame writer alone: a whole connection of these versions also has the leak of http2-headers-encoder. */
 public class Leak {
     public static void main(String[] a) throws Throwable {
         Harness.main("http2-empty-padding", 40, new Harness.Body() { public void run(int i) {

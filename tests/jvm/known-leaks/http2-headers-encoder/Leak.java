@@ -4,7 +4,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.*;
 
 /** netty #13870 / PR #13872: DefaultHttp2HeadersEncoder allocates a buffer at the first SETTINGS frame of a connection
- *  that changes the size of the header table, and nobody releases it.
+ *  that changes the size of the header table, and never releases it.
  *  UNPOOLED HEAP: ResourceLeakDetector never tracks those, so PARANOID prints nothing. */
 public class Leak {
     /** SETTINGS_HEADER_TABLE_SIZE = 8192 (RFC 9113, 6.5) */

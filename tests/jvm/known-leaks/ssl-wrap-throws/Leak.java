@@ -4,7 +4,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
 /** netty #14644 / PR #14647: SslHandler.wrap has taken the buffer out of its queue when SSLEngine.wrap throws, and
- *  nobody releases it. A server that speaks first; every fourth has no cipher suite for its only protocol. */
+ *  never releases it. A server that speaks first; every fourth has no cipher suite for its only protocol. */
 public class Leak {
     public static void main(String[] a) throws Throwable {
         final SSLContext context = SSLContext.getInstance("TLS");

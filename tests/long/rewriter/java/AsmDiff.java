@@ -38,7 +38,7 @@ import org.objectweb.asm.tree.VarInsnNode;
 import org.objectweb.asm.util.TraceClassVisitor;
 
 /**
- * AsmDiff FOLDER: does ASM, told to insert the same calls into N.old, come to the same class as
+ * AsmDiff FOLDER: does ASM, when it inserts the same calls into N.old, come to the same class as
  * N.new? Compared is ASM's text of both: instructions, jumps, frames, lines, locals, annotations,
  * ranges, maxs. What a verifier does not see (debug tables, annotations) is seen here.
  *

@@ -12,7 +12,7 @@ public final class SynthRun {
         ClassLoader loader =
                 new URLClassLoader(
                         new URL[] {folder.toURI().toURL()}, ClassLoader.getPlatformClassLoader());
-        // The shim of the boot loader; the class path has one, too, which nobody calls.
+        // The shim of the boot loader; the class path also has one, which is never called.
         Method take = Class.forName("bbflow.RewriteShim", true, null).getMethod("take");
         try (PrintStream results = new PrintStream(args[1]);
                 PrintStream events = new PrintStream(args[2])) {

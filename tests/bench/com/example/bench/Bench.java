@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 
 /**
- * Bench COUNTERS WORKLOAD THREADS: works while tests/bench/run looks on. It is told what to do by
+ * Bench COUNTERS WORKLOAD THREADS: works while tests/bench/run looks on. It obeys
  * lines on stdin ("go", "pause", "end") and answers each with one line. It measures nothing: how
- * often the work was done stands in the file COUNTERS, 64 bytes a thread, which the one who asks
+ * often the work was done is in the file COUNTERS, 64 bytes a thread, which the measuring process
  * reads together with this process's clock.
  *
  * WORKLOAD: alloc, slice, heap, calls:N, codec, http2, ssl, grpc, live:N, held:N, nodes:N.

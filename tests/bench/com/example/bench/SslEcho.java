@@ -15,7 +15,7 @@ import java.security.KeyStore;
 
 import javax.net.ssl.KeyManagerFactory;
 
-/** 256 bytes through TLS of the JDK to an echo and back; the key lies in -Dbench.keys. */
+/** 256 bytes through TLS of the JDK to an echo and back; the key is in -Dbench.keys. */
 final class SslEcho extends Pairs {
     private static final int SIZE = 256;
     private static final char[] PASSWORD = "bench-only".toCharArray();

@@ -1,6 +1,6 @@
 package com.example.bench;
 
-/** Work that goes on until it is told to stop, and says how often it was done. */
+/** Work that runs until it is stopped, and reports how often it was done. */
 interface Workload {
     /** What it needs and that takes long, before the first run(). */
     default void prepare(int threads) {

@@ -29,7 +29,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Debugger PORT: a debugging session on "beside 3 N" that waits in Wait. Says on stdout all that a
+ * Debugger PORT: a debugging session on "phases 3 N" that waits in Wait. Says on stdout all that a
  * person would see: capabilities, lines, local variables, steps, a popped frame, a watched field,
  * and which redefinitions the JVM takes.
  */
@@ -71,7 +71,7 @@ public final class Debugger {
 
     private void run() throws Exception {
         capabilities();
-        for (String name : new String[] {"com.app.Steps", "com.app.Word", "com.app.Beside",
+        for (String name : new String[] {"com.app.Steps", "com.app.Redefinable", "com.app.Phases",
             "io.netty.buffer.AbstractReferenceCountedByteBuf",
             "io.netty.buffer.PooledByteBufAllocator"}) {
             tables(type(name));
@@ -196,13 +196,13 @@ public final class Debugger {
         }
     }
 
-    /** The program stands at a breakpoint's place; then it goes on with what was redefined. */
+    /** The program stops at a breakpoint, then runs the redefined code. */
     private void redefinitions() throws Exception {
         String counted = "io.netty.buffer.AbstractReferenceCountedByteBuf";
         String buffer = "io.netty.buffer.ByteBuf";
         redefine("an application class as it is", "com.app.Steps", Jar.bytes("com.app.Steps"));
-        redefine("an application class, a new body", "com.app.Word",
-                Jar.with("com.app.Word", "first", "other"));
+        redefine("an application class, a new body", "com.app.Redefinable",
+                Jar.with("com.app.Redefinable", "first", "other"));
         redefine("an application class, another method", "com.app.Steps",
                 Jar.with("com.app.Steps", "step2", "step3"));
         redefine("the counted base as it is", counted, Jar.bytes(counted));
@@ -211,7 +211,7 @@ public final class Debugger {
                 Jar.with(buffer, "markReaderIndex", "markReaderIndeX"));
         redefine("ByteBuf as it is once more", buffer, Jar.bytes(buffer));
         Map<ReferenceType, byte[]> together = new LinkedHashMap<>();
-        for (String name : new String[] {"com.app.Steps", "com.app.Beside", buffer, counted,
+        for (String name : new String[] {"com.app.Steps", "com.app.Phases", buffer, counted,
             "io.netty.buffer.PooledByteBufAllocator"}) {
             together.put(type(name), Jar.bytes(name));
         }

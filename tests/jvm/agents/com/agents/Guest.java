@@ -1,6 +1,6 @@
 package com.agents;
 
-import com.app.Between;
+import com.app.BetweenPhases;
 
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.ClassFileTransformer;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * plain     a transformer that cannot retransform returns the bytes that it got
  * redefine  all classes are redefined with what the jars have
  */
-public final class Guest implements Between {
+public final class Guest implements BetweenPhases {
     private static final AtomicInteger LOADS = new AtomicInteger();
     private static final AtomicInteger AGAIN = new AtomicInteger();
     private static Instrumentation jvm;
@@ -35,7 +35,7 @@ public final class Guest implements Between {
         }
     }
 
-    /** Attached: acts at once on every class that may be changed, and lets the program go on. */
+    /** Attached: acts at once on every class that may be changed, and lets the program continue. */
     public static void agentmain(String options, Instrumentation instrumentation) throws Exception {
         premain(options, instrumentation);
         List<Class<?>> others = new ArrayList<>();

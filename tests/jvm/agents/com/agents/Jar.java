@@ -3,7 +3,7 @@ package com.agents;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Class files as they stand in the jars. */
+/** Class files as they are in the jars. */
 final class Jar {
     private Jar() {
     }

@@ -1,9 +1,9 @@
 package com.agents;
 
-import com.app.Between;
+import com.app.BetweenPhases;
 
 /** The Java side of hookagent.c: it retransforms from a JVMTI environment of its own. */
-public final class Native implements Between {
+public final class Native implements BetweenPhases {
     /** Retransforms the classes of Netty and of the probes; changed, failed, not seen. */
     private static native String retransform();
 

@@ -1,9 +1,9 @@
 package com.agents;
 
-import com.app.Between;
+import com.app.BetweenPhases;
 
 /** Waits after the first phases until another process sets `go`: a debugger, an attached agent. */
-public final class Wait implements Between {
+public final class Wait implements BetweenPhases {
     static volatile boolean go;
 
     @Override

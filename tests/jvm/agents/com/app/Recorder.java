@@ -13,7 +13,7 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordingFile;
 
 /** Starts a Flight Recording in the running program, ends it after the next phase, reads it. */
-public final class Recorder implements Between {
+public final class Recorder implements BetweenPhases {
     private static final int ROUNDS = 1000;
     private static volatile boolean stop;
     private Recording recording;

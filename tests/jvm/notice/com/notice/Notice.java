@@ -293,7 +293,7 @@ public final class Notice {
         return text.toString();
     }
 
-    /** The class file as a resource: bytes as they lie in the jar. */
+    /** The class file as a resource: bytes as they are in the jar. */
     static String digest(Class<?> c) throws Exception {
         String name = c.getName().substring(c.getName().lastIndexOf('.') + 1) + ".class";
         try (InputStream in = c.getResourceAsStream(name)) {

@@ -132,7 +132,7 @@ public final class World {
         say("package", Package.getPackages().length);
     }
 
-    /** Where the fields lie in the object. */
+    /** The fields' offsets in the object. */
     static void offsets() throws Exception {
         Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
         field.setAccessible(true);
@@ -152,7 +152,7 @@ public final class World {
                             + unsafe.objectFieldOffset(f));
     }
 
-    /** How many collections until a buffer that nobody holds is gone; and one that was released. */
+    /** How many collections until an unreferenced buffer is gone; and one that was released. */
     static void collections() throws Exception {
         say("collections", "lost " + gone(false));
         say("collections", "released " + gone(true));

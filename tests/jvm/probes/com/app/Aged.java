@@ -12,7 +12,7 @@ import java.util.List;
 /**
  * aged SECONDS QUICK: of three roots (pooled direct, pooled heap, unpooled direct) QUICK, QUICK and
  * QUICK - 2 buffers are released at once; of pooled heap two more after 2 s; one of each is open
- * for SECONDS, to the end, and one that nobody may release.
+ * for SECONDS, to the end, and one that cannot be released.
  */
 final class Aged {
     private static final List<ByteBuf> HELD = new ArrayList<>();

@@ -41,7 +41,7 @@ final class Basics {
         Steps.leaky(b);
     }
 
-    /** The lost buffer stops where the good one goes on: a leak inside the tree, not at a leaf. */
+    /** The lost buffer stops where the good one continues: a leak inside the tree, not at a leaf. */
     static void holder(String[] args) throws Exception {
         for (int i = 0; i < 4; i++) {
             boxed(i % 2 == 0);

@@ -81,7 +81,7 @@ final class Blame {
         hold(b);
     }
 
-    /** The holder goes on using its own reference. */
+    /** The holder keeps using its own reference. */
     static void kept(int i, ByteBuf b) {
         take(b.retainedDuplicate());
         store(i, b);

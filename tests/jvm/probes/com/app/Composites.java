@@ -8,7 +8,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 
 /**
  * Composites own what is added to them: one that is lost is one leak, with the bytes of all its
- * components; what was taken out again, or is retained by somebody else, is its own. Each method is
+ * components; what was taken out again, or is retained elsewhere, is a leak of its own. Each method is
  * a case of its own: the losing step tells them apart.
  */
 final class Composites {
@@ -121,7 +121,7 @@ final class Composites {
         lose(Unpooled.wrappedUnmodifiableBuffer(heap(1), heap(2)));
     }
 
-    /** The composite was released; the part is lost by whoever retained it. */
+    /** The composite was released; the part is lost by the code that retained it. */
     static void retained() {
         ByteBuf part = direct(512).retain();
         POOL.compositeBuffer().addComponent(true, part).release();

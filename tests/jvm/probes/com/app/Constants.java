@@ -8,7 +8,7 @@ import io.netty.util.CharsetUtil;
 
 /**
  * constants: buffers that class initialisers make and keep (one at once, one by a helper, one that
- * nobody may release), beside one that is open as usual and one that is lost; the initialiser runs
+ * cannot be released), beside one that is open as usual and one that is lost; the initialiser runs
  * late, in the middle of the program.
  */
 final class Constants {

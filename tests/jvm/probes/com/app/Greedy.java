@@ -7,7 +7,7 @@ import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.util.function.IntFunction;
 
-/** What Netty makes inside, where Netty itself is followed, its buffers' constructors too. */
+/** What Netty makes inside, where Netty itself is followed with its buffers' constructors. */
 final class Greedy {
     private static final Gc LOST = new Gc();
 

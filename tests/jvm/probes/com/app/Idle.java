@@ -14,7 +14,7 @@ import java.util.List;
 /**
  * idle [loaded]: buffers come and go, some are lost and some kept, before the first class that matches
  * (com.other.Other; loaded: it is there, but does not match yet). After a line on stdin it does: those
- * kept go on through it, and new ones do the same.
+ * kept move on through it, and new ones do the same.
  */
 final class Idle {
     private static final PooledByteBufAllocator POOLED = PooledByteBufAllocator.DEFAULT;

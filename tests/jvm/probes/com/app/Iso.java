@@ -26,9 +26,9 @@ public final class Iso {
         System.arraycopy(args, 2, rest, 0, rest.length);
         try (URLClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]), parent)) {
             Thread.currentThread().setContextClassLoader(loader);
-            Class<?> w = Class.forName("com.app.W", true, loader);
+            Class<?> w = Class.forName("com.app.Probes", true, loader);
             if (w.getClassLoader() != loader) {
-                throw new IllegalStateException("W came from " + w.getClassLoader());
+                throw new IllegalStateException("Probes came from " + w.getClassLoader());
             }
             Method main = w.getMethod("main", String[].class);
             main.invoke(null, (Object) rest);

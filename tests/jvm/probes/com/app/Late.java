@@ -2,7 +2,7 @@ package com.app;
 
 import java.io.IOException;
 
-/** Late COMMAND [ARGS]: what W does, once a line came in; until then no class of Netty is loaded. */
+/** Late COMMAND [ARGS]: what Probes does, once a line came in; until then no class of Netty is loaded. */
 public final class Late {
     private Late() {
     }
@@ -11,7 +11,7 @@ public final class Late {
         System.out.println("READY");
         System.out.flush();
         untilLine();
-        W.main(args);
+        Probes.main(args);
     }
 
     static void untilLine() throws IOException {

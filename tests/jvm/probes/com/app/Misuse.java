@@ -84,7 +84,7 @@ final class Misuse {
         b.release(1);
     }
 
-    /** Another counted thing, and a pool of the application's own: no use after release of ours. */
+    /** Another counted thing, and a pool of the application's own: neither is a use after release. */
     private static void innocent() {
         Own own = new Own();
         for (int i = 0; i < 3; i++) {

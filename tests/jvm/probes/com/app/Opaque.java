@@ -13,7 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 
-/** A counted buffer that keeps its bytes in a field that nobody else knows: how large is it? */
+/** A counted buffer that keeps its bytes in a field that no other class knows: how large is it? */
 final class Opaque extends AbstractReferenceCountedByteBuf {
     private final ByteBuffer mine;
 

@@ -161,7 +161,7 @@ public class Signatures {
         a.setByte(0, b.getByte(0) + c.getByte(0) + d.getByte(0) + e.getByte(0));
     }
 
-    /** What is returned: new buffers leave a `_return`, parameters do not. */
+    /** Return values: new buffers leave a `_return`, parameters do not. */
     static void returns(String[] args) throws Exception {
         fresh();
         fluent();

@@ -64,7 +64,7 @@ public final class Tracked {
     static final class Handle extends Base implements Resource {
     }
 
-    /** Another method of the same name: nobody's. */
+    /** Its method of the same name is another one: not tracked. */
     static final class Unrelated extends Base {
         void close() {
             disposed--;

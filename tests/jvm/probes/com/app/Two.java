@@ -24,7 +24,7 @@ final class Two {
         Thread[] threads = new Thread[2];
         for (int i = 0; i < 2; i++) {
             ClassLoader loader = loader(args[i]);
-            Method main = Class.forName("com.app.W", true, loader).getMethod("main",
+            Method main = Class.forName("com.app.Probes", true, loader).getMethod("main",
                     String[].class);
             threads[i] = new Thread(() -> {
                 try {

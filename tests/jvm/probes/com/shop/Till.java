@@ -2,7 +2,7 @@ package com.shop;
 
 import com.corp.Envelope;
 
-/** Takes buffers wrapped only: `till` is called by W, which waits for the end of stdin. */
+/** Takes buffers wrapped only: `till` is called by Probes, which waits for the end of stdin. */
 public final class Till {
     private int total;
 

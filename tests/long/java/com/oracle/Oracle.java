@@ -35,7 +35,7 @@ public final class Oracle implements ClassFileTransformer {
 
     private static final class Life {
         boolean open;
-        boolean chunk; // its allocator's own memory: nobody's buffer
+        boolean chunk; // its allocator's own memory: no buffer of the application
         String place;
     }
 
@@ -104,7 +104,7 @@ public final class Oracle implements ClassFileTransformer {
         Life life = new Life();
         life.place = STACK.walk(f -> place(f.iterator()));
         life.chunk = life.place.contains("ChunkAllocator.");
-        life.open = !life.place.contains(".newObject "); // of a recycler: nobody's before reused()
+        life.open = !life.place.contains(".newObject "); // of a recycler: not handed out before reused()
         LIVES.put(new WeakKey(buffer), life);
         synchronized (Oracle.class) {
             opened += life.open && !life.chunk ? 1 : 0;

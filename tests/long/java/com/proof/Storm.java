@@ -29,7 +29,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *           recycled owners, two holders of one buffer
  *   owned   one user at a time, who may come back to what it released: no step may race
  *   plain   as shared, but only what counts as one dropped life at a limit
- *   exit, halt, end   as shared; after SECONDS the JVM goes down while all threads go on
+ *   exit, halt, end   as shared; after SECONDS the JVM goes down while all threads run
  * The first three print READY, and REST with what became of every life once nothing moves; they end
  * with stdin. Each life is counted by the thread that did it: paths may mix, outcomes may not.
  */
@@ -378,7 +378,7 @@ public final class Storm {
         b.capacity(b.capacity() * 2);
     }
 
-    /** What was released may be another's already, unless it is of a kind that is never reused. */
+    /** A released buffer may be reused already, unless it is of a kind that is never reused. */
     private void afterwards(ByteBuf b, int kind) {
         if (sharing) {
             a(b);
@@ -459,7 +459,7 @@ public final class Storm {
         if (random.nextInt(500) == 0) {
             n.leaked++;
         } else if (random.nextInt(100) == 0) {
-            Unpooled.wrappedBuffer(new byte[8]); // nobody misses it
+            Unpooled.wrappedBuffer(new byte[8]); // lost, but harmless
             n.lives++;
             n.harmless++;
             release(b);

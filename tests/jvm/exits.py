@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 
-from harness import AGENT, CLIENT, Special, agent_lines, class_path
+from harness import AGENT, CLIENT, Scenario, agent_lines, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -27,13 +27,13 @@ STUCK_S = 4.5
 
 
 class Program:
-    """com.app.W ending WAY, which waits for its end."""
+    """com.app.Probes exits WAY, which waits for its end."""
 
     def __init__(self, bench, way, agent=True):
         self.bench = bench
         self.way = way
         command = [bench.jdk.java, *([f"-agentpath:{AGENT}=include=com.app"] if agent else []),
-                   "-cp", class_path("probes", NETTY), "com.app.W", "ending", way]
+                   "-cp", class_path("probes", NETTY), "com.app.Probes", "exits", way]
         with open(bench.path("stderr"), "w", encoding="utf-8") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr,
                                             stdout=subprocess.PIPE, env=bench.env, text=True,
@@ -51,7 +51,7 @@ class Program:
         same(f"exit code after {self.way}", code, WAYS[self.way])
         same("stdout", self.process.stdout.read(), "")
         with open(self.bench.path("stderr"), encoding="utf-8") as text:
-            same("stderr of ours", agent_lines(text.read()), [])
+            same("our stderr", agent_lines(text.read()), [])
         same("crashes", [f for f in os.listdir(self.bench.folder) if f.startswith("hs_err")], [])
         assert seconds < STUCK_S, f"{self.way} took {seconds:.1f} s"
         return seconds
@@ -70,7 +70,7 @@ def ask(bench, *words):
 
 
 def answer(client, shown_as_it_comes=False):
-    """True: a whole one, with every life in it. False: none at all, and why is said."""
+    """True: a whole one, with every life in it. False: none at all, and a reason."""
     out, err = client.communicate(timeout=60)
     if client.returncode == 0:
         same("lives of a whole answer", json.loads(out)["totals"]["lives"], LIVES)
@@ -107,13 +107,13 @@ def at_any_time(bench):
     asked = len(times["client"])
     medians = ", ".join(f"{name} {statistics.median(t) * 1000:.0f} (most {max(t) * 1000:.0f})"
                         for name, t in times.items() if t)
-    print(f"# ending, Java {bench.jdk.major}: {whole} whole answers of {asked}, an answer takes "
+    print(f"# exits, Java {bench.jdk.major}: {whole} whole answers of {asked}, an answer takes "
           f"{most * 1000:.0f} ms; ms to the end: {medians}", flush=True)
 
 
 class Relay:
     """Between a client on TCP and the agent's socket; takes `enough` bytes of the answer and no
-    more until it is told to."""
+    more until it is allowed to."""
 
     def __init__(self, path, enough):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -168,6 +168,6 @@ def in_the_middle(bench):
 
 
 def cases():
-    yield Special("ending/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
-    yield Special("ending/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
-                  short=(17,))
+    yield Scenario("exit/at any time", at_any_time, jdk=(11, 17, 21, 25), short=(17,))
+    yield Scenario("exit/in the middle of an answer", in_the_middle, jdk=(11, 17, 21, 25),
+                   short=(17,))

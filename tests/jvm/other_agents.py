@@ -12,7 +12,7 @@ import time
 import zipfile
 
 import harness
-from harness import OUT, ROOT, Special, agent_lines, class_path, netty_jars, tool
+from harness import OUT, ROOT, Scenario, agent_lines, class_path, netty_jars, tool
 from snapshot import Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -52,8 +52,8 @@ def agent_jar(name, agent_class):
     return path
 
 
-class Guest:
-    """One run of a program beside another tool. order: who stands first on the command line."""
+class ToolRun:
+    """One run of a program beside another tool. order: which agent is first on the command line."""
 
     def __init__(self, bench, order, theirs, program, jvm=(), libraries=(), classes=("agents",),
                  include="com.app"):
@@ -113,7 +113,7 @@ class Guest:
         self.stdout, self.stderr = self.read("stdout"), self.read("stderr")
         assert not glob.glob(os.path.join(self.folder, "hs_err*")), f"crashed: {self.folder}"
         same(f"{self.order}: exit ({self.stderr[-600:]})", self.process.returncode, 0)
-        same(f"{self.order}: lines of ours", agent_lines(self.stderr), [])
+        same(f"{self.order}: our lines", agent_lines(self.stderr), [])
         return self
 
     def said(self, *words):
@@ -146,20 +146,20 @@ class Guest:
         same(f"{self.order}: leaks", picture.leaked_at(), paths(oracle))
 
 
-def beside_paths(oracle):
-    direct, step = "com.app.Beside.direct", "com.app.Steps."
-    return {(POOLED, direct, step + "step", "com.app.Word.of", step + "leaky"): oracle["direct"],
-            (HEAP, "com.app.Beside.heap", step + "step2"): oracle["heap"]}
+def phases_paths(oracle):
+    direct, step = "com.app.Phases.direct", "com.app.Steps."
+    return {(POOLED, direct, step + "step", "com.app.Redefinable.of", step + "leaky"): oracle["direct"],
+            (HEAP, "com.app.Phases.heap", step + "step2"): oracle["heap"]}
 
 
 def three_ways(bench, theirs, program, **more):
     """Runs it alone, ours first, theirs first; the runs, finished."""
-    return [Guest(bench, order, theirs, program, **more).start().finish()
+    return [ToolRun(bench, order, theirs, program, **more).start().finish()
             for order in (ALONE, FIRST, SECOND)]
 
 
 def as_alone(runs, *words, at_least=1):
-    """What the other one said is the same in all runs, and was said at all."""
+    """The other tool printed the same in all runs, and at least `at_least` lines."""
     alone = runs[0].said(*words)
     assert len(alone) >= at_least, f"it said nothing: {runs[0].stdout[-600:]}"
     for run in runs[1:]:
@@ -173,8 +173,8 @@ def same_lines(what, got, expected):
     assert not difference, f"{what}:\n" + "\n".join(line[:600] for line in difference[:40])
 
 
-def beside(phases=3, rounds=200):
-    return ["com.app.W", "beside", str(phases), str(rounds)]
+def phases_program(phases=3, rounds=200):
+    return ["com.app.Probes", "phases", str(phases), str(rounds)]
 
 
 # ---- the agents ----
@@ -182,27 +182,27 @@ def beside(phases=3, rounds=200):
 def java_agent(mode):
     def test(bench):
         jar = agent_jar("guest.jar", "com.agents.Guest")
-        runs = three_ways(bench, [f"-javaagent:{jar}={mode}"], beside(),
+        runs = three_ways(bench, [f"-javaagent:{jar}={mode}"], phases_program(),
                           jvm=["-Dbetween=com.agents.Guest"])
         as_alone(runs, "THEIRS", at_least=3)
         # A few of Netty's classes cannot be linked without jars that are not there.
         classes = re.search(r"loads=[1-9]\d+ classes=(\d+)", runs[0].stdout)
         assert mode == "redefine" or int(classes.group(1)) > 200, runs[0].stdout
         for run in runs:
-            run.counted(beside_paths)
+            run.counted(phases_paths)
     return test
 
 
 def native_agent(options):
     def test(bench):
         library = hook_agent()
-        runs = three_ways(bench, [f"-agentpath:{library}={options}"], beside(),
+        runs = three_ways(bench, [f"-agentpath:{library}={options}"], phases_program(),
                           jvm=["-Dbetween=com.agents.Native"])
         as_alone(runs, "THEIRS", at_least=3)
         for line in runs[0].said("THEIRS phase"):
             assert "changed=all" in line and "seen=some" not in line, line
         for run in runs:
-            run.counted(beside_paths)
+            run.counted(phases_paths)
     return test
 
 
@@ -226,7 +226,7 @@ def attached_agent(mode):
         runs = []
         for order in (ALONE, FIRST):
             flags = ["-Dbetween=com.agents.Wait", "-XX:+EnableDynamicAgentLoading"]
-            with Guest(bench, order, [], beside(), jvm=flags).start() as run:
+            with ToolRun(bench, order, [], phases_program(), jvm=flags).start() as run:
                 for phase in (1, 2):
                     run.wait_for(f"PHASE {phase}")
                     attach = [tool("java"), "-cp", os.path.join(OUT, "classes/agents"),
@@ -237,23 +237,23 @@ def attached_agent(mode):
         as_alone(runs, "THEIRS", at_least=4)
         assert "THEIRS everything else true" in runs[0].stdout, runs[0].stdout
         for run in runs:
-            run.counted(beside_paths)
+            run.counted(phases_paths)
     return test
 
 
 def byte_buddy(mode):
     def test(bench):
         jar = agent_jar("advised.jar", "com.agents.Advised")
-        runs = three_ways(bench, [f"-javaagent:{jar}={mode}"], beside(),
+        runs = three_ways(bench, [f"-javaagent:{jar}={mode}"], phases_program(),
                           jvm=["-Dbetween=com.agents.Advised"], libraries=jars(*BYTE_BUDDY),
                           classes=("agents", "bytebuddy"))
         as_alone(runs, "THEIRS", at_least=2)
         line = runs[0].said("THEIRS " + mode)[0]
-        # One of Netty's loggers extends a class of a jar that is not there: said alone, too.
+        # One of Netty's loggers extends a class of a jar that is not there: reported also without us.
         assert "io.netty.buffer" not in line.split(" errors ")[1], line
         assert re.search(r"AbstractReferenceCountedByteBuf\.release=[1-9]", line), line
         for run in runs:
-            run.counted(beside_paths)
+            run.counted(phases_paths)
     return test
 
 
@@ -275,7 +275,7 @@ def mockito(version, coordinates):
 def jacoco(bench):
     agent, = jars(JACOCO_AGENT)
     flags = [f"-javaagent:{agent}=destfile=@DIR@/x.exec,includes=com.app.*:io.netty.buffer.*"]
-    runs = three_ways(bench, flags, beside())
+    runs = three_ways(bench, flags, phases_program())
     texts = []
     for run in runs:
         done = bench.run([tool("java"), "-cp", ":".join(
@@ -284,7 +284,7 @@ def jacoco(bench):
             os.path.join(run.folder, "x.exec")])
         same(f"{run.order}: reading x.exec ({done.stderr[-500:]})", done.returncode, 0)
         texts.append(done.stdout.splitlines())
-        run.counted(beside_paths)
+        run.counted(phases_paths)
     assert sum(line.startswith("probes com/app/") for line in texts[0]) >= 5, texts[0]
     assert sum(line.startswith("probes io/netty/buffer/") for line in texts[0]) > 20, texts[0]
     assert not any("does not match" in line for line in texts[0]), texts[0]
@@ -309,7 +309,7 @@ def open_telemetry(bench):
     agent, = jars(OTEL)
     flags = [f"-javaagent:{agent}", "-Dotel.traces.exporter=logging",
              "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none"]
-    runs = three_ways(bench, flags, ["com.app.W", "http", "20", "3"], jvm=["-Xmx512m"])
+    runs = three_ways(bench, flags, ["com.app.Probes", "http", "20", "3"], jvm=["-Xmx512m"])
     alone = spans(runs[0])
     for kind in ("SERVER", "CLIENT"):
         same(f"{kind} spans", sum(f" {kind} " in span for span in alone), 20)
@@ -323,7 +323,7 @@ def open_telemetry(bench):
 def flight_recorder(bench):
     flags = ["-XX:StartFlightRecording=filename=@DIR@/launch.jfr,settings=profile",
              "-Xlog:jfr*=off", "-Djfr.file=@DIR@/async.jfr"]
-    runs = three_ways(bench, flags, beside(), jvm=["-Dbetween=com.app.Recorder"])
+    runs = three_ways(bench, flags, phases_program(), jvm=["-Dbetween=com.app.Recorder"])
     as_alone(runs, "THEIRS")
     same("the recording", runs[0].said("THEIRS"),
          ["THEIRS jfr rounds=1000 bytes=8000 sampled=true"])
@@ -336,7 +336,7 @@ def flight_recorder(bench):
             same(f"{run.order}: rounds of {name}", rounds and rounds.group(1), "1000")
             done = bench.run([tool("jfr"), "print", "--events", "com.app.Round", file])
             same(f"{run.order}: printed", done.stdout.count("bytes = 8"), 1000)
-        run.counted(beside_paths, more_lives=1000)
+        run.counted(phases_paths, more_lives=1000)
 
 
 def debugger(bench):
@@ -345,7 +345,7 @@ def debugger(bench):
     for order in (ALONE, FIRST, SECOND):
         jdwp = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"
         flags = ["-Dbetween=com.agents.Wait"]
-        with Guest(bench, order, [jdwp], beside(), jvm=flags).start() as run:
+        with ToolRun(bench, order, [jdwp], phases_program(), jvm=flags).start() as run:
             port = run.wait_for(r"Listening for transport dt_socket at address: (\d+)").group(1)
             run.wait_for("PHASE 1")
             done = bench.run([tool("java"), "-cp", class_path("agents", NETTY) + ":"
@@ -355,7 +355,7 @@ def debugger(bench):
             said.append(done.stdout.splitlines())
             run.finish()
         same(f"{order}: words", run.oracle()["words"], "first!,other!,other!")
-        run.counted(beside_paths)
+        run.counted(phases_paths)
     assert len(said[0]) > 60, said[0]
     for order, lines in zip((FIRST, SECOND), said[1:]):
         same_lines(f"{order}: what the debugger shows", lines, said[0])
@@ -377,7 +377,7 @@ def compile_sets(names):
 def cases():
     """In a run without patterns each mode of a tool runs on one JDK, each tool on both."""
     def guest(name, function, *short, **more):
-        return Special("agents/" + name, function, short=short, **more)
+        return Scenario("agents/" + name, function, short=short, **more)
     for mode, *short in (("nothing", 17), ("bytes", 25), ("plain", 17), ("redefine", 25)):
         yield guest(f"java agent, {mode}", java_agent(mode), *short)
     for options, *short in (("retransform", 25), ("retransform+bytes", 17), ("bytes", 25),

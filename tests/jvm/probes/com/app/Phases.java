@@ -5,21 +5,21 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
 /**
- * beside PHASES ROUNDS: the same work in every phase, counted by rounds and not by time, so that
- * another tool's numbers can be compared to the unit too. Between the phases -Dbetween=CLASS acts.
+ * phases PHASES ROUNDS: the same work in every phase, counted by rounds and not by time, so that
+ * another tool's numbers can be compared exactly. Between the phases -Dbetween=CLASS acts.
  */
-final class Beside {
+final class Phases {
     private static final Gc LOST = new Gc();
 
-    private Beside() {
+    private Phases() {
     }
 
     static void run(String[] args) throws Exception {
         int phases = Integer.parseInt(args[0]);
         int rounds = Integer.parseInt(args[1]);
         String name = System.getProperty("between");
-        Between between = name == null ? phase -> { }
-                : (Between) Class.forName(name).getDeclaredConstructor().newInstance();
+        BetweenPhases between = name == null ? phase -> { }
+                : (BetweenPhases) Class.forName(name).getDeclaredConstructor().newInstance();
         int direct = 0;
         int heap = 0;
         StringBuilder words = new StringBuilder();
@@ -44,7 +44,7 @@ final class Beside {
         int twice = i * 2;
         Steps.step(b);
         b.writeInt(twice);
-        String word = Word.of(b);
+        String word = Redefinable.of(b);
         if (lose) {
             LOST.watch(b);
             Steps.leaky(b);

@@ -22,10 +22,10 @@ import java.util.List;
 import java.util.Optional;
 
 /** Buffers that travel in arrays, lists and the lists that decoders fill. */
-final class Ways {
+final class Containers {
     private static final Gc LOST = new Gc();
 
-    private Ways() {
+    private Containers() {
     }
 
     /** Each container once, with a buffer that is dropped by the method that took it. */

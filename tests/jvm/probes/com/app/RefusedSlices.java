@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 
-/** Unborn: slices of released buffers, which Netty refuses after it has begun to make them. */
-public final class Unborn {
+/** RefusedSlices: slices of released buffers, which Netty refuses after it has begun to make them. */
+public final class RefusedSlices {
     private static final int ROUNDS = 20;
 
-    private Unborn() {
+    private RefusedSlices() {
     }
 
     public static void main(String[] args) throws Throwable {

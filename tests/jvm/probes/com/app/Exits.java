@@ -4,14 +4,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 
 /**
- * ending exit|halt|main: 16,384 lives, each on a path of its own (which of 14 steps it takes), so
+ * exits exit|halt|main: 16,384 lives, each on a path of its own (which of 14 steps it takes), so
  * that the report has megabytes. Prints "READY" and ends in that way, with the code 7, 9 or 0, as
  * soon as a byte comes in.
  */
-final class Ending {
+final class Exits {
     private static final int STEPS = 14;
 
-    private Ending() {
+    private Exits() {
     }
 
     static void run(String[] args) throws Exception {

@@ -7,9 +7,9 @@ import java.util.Map;
 /**
  * The probes: one sub-command for each thing that a tracker gets wrong if it guesses. Each one
  * knows what it did and says it on one line, "ORACLE name=value …", which tests/jvm/cases.py
- * compares with what bbflow says. Usage: W COMMAND [ARGS…] [, COMMAND [ARGS…]]…: one after the other.
+ * compares with what bbflow says. Usage: Probes COMMAND [ARGS…] [, COMMAND [ARGS…]]…: one after the other.
  */
-public final class W {
+public final class Probes {
     interface Command {
         void run(String[] args) throws Throwable;
     }
@@ -43,8 +43,8 @@ public final class W {
         COMMANDS.put("virtual", Virtual::run);
         COMMANDS.put("travel", Travel::run);
         COMMANDS.put("codecs", Codecs::run);
-        COMMANDS.put("lists", Ways::lists);
-        COMMANDS.put("decoders", Ways::decode);
+        COMMANDS.put("lists", Containers::lists);
+        COMMANDS.put("decoders", Containers::decode);
         COMMANDS.put("composites", Composites::run);
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("transport", Transport::run);
@@ -60,10 +60,10 @@ public final class W {
         COMMANDS.put("http", Http::run);
         COMMANDS.put("two", Two::run);
         COMMANDS.put("busy", Busy::run);
-        COMMANDS.put("beside", Beside::run);
+        COMMANDS.put("phases", Phases::run);
         COMMANDS.put("stress", Stress::run);
         COMMANDS.put("serve", Serve::run);
-        COMMANDS.put("ending", Ending::run);
+        COMMANDS.put("exits", Exits::run);
         COMMANDS.put("spend", Spend::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("losing", Losing::run);
@@ -87,7 +87,7 @@ public final class W {
         });
     }
 
-    private W() {
+    private Probes() {
     }
 
     public static void main(String[] args) throws Throwable {
@@ -99,7 +99,7 @@ public final class W {
         }
         Command command = args.length > 0 ? COMMANDS.get(args[0]) : null;
         if (command == null) {
-            System.err.println("usage: W " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
+            System.err.println("usage: Probes " + String.join("|", COMMANDS.keySet()) + " [ARGS]");
             System.exit(2);
         }
         command.run(Arrays.copyOfRange(args, 1, args.length));

@@ -3,8 +3,8 @@ package com.app;
 import io.netty.buffer.ByteBuf;
 
 /** A class that bbflow rewrites and that a debugger puts another body into. */
-final class Word {
-    private Word() {
+final class Redefinable {
+    private Redefinable() {
     }
 
     static String of(ByteBuf b) {

@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import time
 
-from harness import AGENT, CLIENT, ROOT, Special, agent_lines, class_path, javac
+from harness import AGENT, CLIENT, ROOT, Scenario, agent_lines, class_path, javac
 from snapshot import PARTITION, Snapshot, same
 
 NETTY = "4.1.140.Final"
@@ -44,7 +44,7 @@ def bad_options(bench):
         assert done.returncode == 1, f"{name}: exit {done.returncode}: {done.stderr}"
         assert "hello" not in done.stdout, f"{name}: the program ran"
         lines = ours(done)
-        same(f"{name}: lines of ours in {done.stderr!r}", len(lines), 1)
+        same(f"{name}: our lines in {done.stderr!r}", len(lines), 1)
         for word in words:
             assert word in lines[0], f"{name}: no {word!r} in {lines[0]!r}"
 
@@ -60,7 +60,7 @@ def bad_options_by_environment(bench):
 
 
 def onerror(bench):
-    """onerror= says otherwise, in both directions, wherever it stands in the string."""
+    """onerror= says otherwise, in both directions, wherever it is in the string."""
     for text in ("onerror=warn,includ=a", "includ=a,onerror=warn"):
         done = bench.java("com.app.Hello", agent=text)
         same(f"{text}: exit", done.returncode, 0)
@@ -93,20 +93,20 @@ def version(bench):
 
 def unwritable_file(bench):
     """file= into a folder that is not there: said, named, and the program's exit is its own."""
-    done = bench.java("com.app.W", "exit", "7", netty=NETTY,
+    done = bench.java("com.app.Probes", "exit", "7", netty=NETTY,
                       agent="include=com.app,file=/nonexistent/x.json")
     assert "/nonexistent" in done.stderr, f"exit {done.returncode}: {done.stderr!r}"
     assert done.returncode in (1, 7), done.returncode
 
 
 def second_agent(bench):
-    """A second copy is refused with a sentence; the first one goes on and writes its report."""
+    """A second copy is refused with a sentence; the first one keeps running and writes its report."""
     out = bench.path("out.json")
     copy = bench.path("libcopy.so")
     shutil.copy(AGENT, copy)
     done = bench.run([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,file={out}",
                       f"-agentpath:{copy}=include=com.app", "-cp", class_path("probes", NETTY),
-                      "com.app.W", "default"])
+                      "com.app.Probes", "default"])
     assert ours(done), f"nothing said: {done.stderr!r}"
     assert re.search("already|another|second", done.stderr), f"not clear: {done.stderr!r}"
     if done.returncode == 0:
@@ -116,8 +116,8 @@ def second_agent(bench):
 
 def quiet(bench):
     """stdout, stderr and the exit code are the same with and without the agent."""
-    for program in (("com.app.Hello",), ("com.app.NettyHello",), ("com.app.W", "exit", "5"),
-                    ("com.app.W", "throw"), ("com.app.W", "sigs")):
+    for program in (("com.app.Hello",), ("com.app.NettyHello",), ("com.app.Probes", "exit", "5"),
+                    ("com.app.Probes", "throw"), ("com.app.Probes", "sigs")):
         netty = None if program[0] == "com.app.Hello" else NETTY
         plain = bench.java(*program, netty=netty)
         with_agent = bench.java(*program, netty=netty, agent="include=com.app")
@@ -127,7 +127,7 @@ def quiet(bench):
 
 def check_jni(bench):
     """-Xcheck:jni says nothing that it does not say without the agent."""
-    for program in (("com.app.Hello",), ("com.app.W", "returns"), ("com.app.W", "slice")):
+    for program in (("com.app.Hello",), ("com.app.Probes", "returns"), ("com.app.Probes", "slice")):
         netty = None if program[0] == "com.app.Hello" else NETTY
         options = {"JAVA_TOOL_OPTIONS": "-Xcheck:jni"}
         plain = bench.java(*program, netty=netty, env=options, timeout=120)
@@ -152,7 +152,7 @@ def any_folder(bench):
     env.pop("HOME", None)
     try:
         done = subprocess.run([bench.jdk.java, f"-agentpath:{copy}=include=com.app,file={out}",
-                               "-cp", class_path("probes", NETTY), "com.app.W", "default"],
+                               "-cp", class_path("probes", NETTY), "com.app.Probes", "default"],
                               env=env, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     finally:
@@ -167,7 +167,7 @@ def shutdown_time(bench):
     for _ in range(7):
         for agent in (True, False):
             start = time.monotonic()
-            done = bench.java("com.app.W", "stall", netty=NETTY,
+            done = bench.java("com.app.Probes", "stall", netty=NETTY,
                               agent="include=com.app" if agent else None)
             times[agent].append(time.monotonic() - start)
             same("exit", done.returncode, 0)
@@ -205,9 +205,9 @@ def start_up(bench):
 
 
 def sockets_go(bench):
-    """The socket is there while the JVM runs and gone when it ended; its folder is ours alone."""
+    """The socket is there while the JVM runs and gone when it ended; only we may open its folder."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     try:
@@ -224,7 +224,7 @@ def sockets_go(bench):
 def stale_sockets(bench):
     """kill -9 leaves a socket; the next `bbflow list` removes it and does not list it."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     same("first line", process.stdout.readline(), "READY\n")
@@ -239,7 +239,7 @@ def stale_sockets(bench):
 
 
 def client_targets(bench):
-    """Targets that are none: the code and the words that name thing, place and remedy."""
+    """Bad targets: the code and the words that name thing, place and remedy."""
     def ask(*args):
         return bench.run([CLIENT, *args])
     cases = [
@@ -270,14 +270,14 @@ def client_targets(bench):
 def two_targets(bench):
     """Two JVMs with the same main class: refused with both pids; by pid either answers."""
     command = [bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-               class_path("probes", NETTY), "com.app.W", "serve"]
+               class_path("probes", NETTY), "com.app.Probes", "serve"]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, env=bench.env, text=True)
                  for _ in range(2)]
     try:
         for process in processes:
             same("first line", process.stdout.readline(), "READY\n")
-        done = bench.run([CLIENT, "summary", "com.app.W"])
+        done = bench.run([CLIENT, "summary", "com.app.Probes"])
         same("exit", done.returncode, 3)
         for process in processes:
             assert str(process.pid) in done.stderr, done.stderr
@@ -294,7 +294,7 @@ def other_user(bench):
         return
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,"
                                 f"socket={bench.sockets}", "-cp", class_path("probes", NETTY),
-                                "com.app.W", "serve"], stdin=subprocess.PIPE,
+                                "com.app.Probes", "serve"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                env=bench.env)
     try:
@@ -316,7 +316,7 @@ def other_user(bench):
 def garbage_on_the_socket(bench):
     """Bytes that are no protocol close that connection and nothing else."""
     process = subprocess.Popen([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app", "-cp",
-                                class_path("probes", NETTY), "com.app.W", "serve"],
+                                class_path("probes", NETTY), "com.app.Probes", "serve"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=bench.env,
                                stderr=subprocess.DEVNULL, text=True)
     try:
@@ -335,7 +335,7 @@ def garbage_on_the_socket(bench):
 
 
 def forked_child(bench):
-    """A child process of the JVM keeps neither the socket nor any descriptor of ours."""
+    """A child process of the JVM keeps neither the socket nor any of our descriptors."""
     source = """
 import java.util.*;
 public class Fork {
@@ -396,25 +396,25 @@ def checks_go_red(bench):
 
 
 def cases():
-    yield Special("special/checks go red", checks_go_red, jdk=(17,), quick=True)
-    yield Special("special/bad options", bad_options, jdk=(17, 25), quick=True)
-    yield Special("special/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
-                  jdk=(17,))
-    yield Special("special/onerror", onerror)
-    yield Special("special/help", help_text, quick=True)
-    yield Special("special/version", version, quick=True)
-    yield Special("special/unwritable file", unwritable_file)
-    yield Special("special/second agent", second_agent)
-    yield Special("special/quiet", quiet, quick=True)
-    yield Special("special/Xcheck jni", check_jni, quick=True)
-    yield Special("special/any folder", any_folder, jdk=(17,))
-    yield Special("special/sockets go", sockets_go, quick=True)
-    yield Special("special/stale sockets", stale_sockets, jdk=(17,))
-    yield Special("special/client targets", client_targets, jdk=(17,), quick=True)
-    yield Special("special/two targets", two_targets, jdk=(17,))
-    yield Special("special/other user", other_user, jdk=(17,))
-    yield Special("special/garbage on the socket", garbage_on_the_socket, jdk=(17,))
-    yield Special("special/forked child", forked_child)
-    yield Special("special/readme table", readme_table, jdk=(17,), quick=True)
-    yield Special("special/shutdown time", shutdown_time, jdk=(17,), alone=True)
-    yield Special("special/start-up", start_up, alone=True)
+    yield Scenario("scenario/checks go red", checks_go_red, jdk=(17,), quick=True)
+    yield Scenario("scenario/bad options", bad_options, jdk=(17, 25), quick=True)
+    yield Scenario("scenario/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
+                   jdk=(17,))
+    yield Scenario("scenario/onerror", onerror)
+    yield Scenario("scenario/help", help_text, quick=True)
+    yield Scenario("scenario/version", version, quick=True)
+    yield Scenario("scenario/unwritable file", unwritable_file)
+    yield Scenario("scenario/second agent", second_agent)
+    yield Scenario("scenario/quiet", quiet, quick=True)
+    yield Scenario("scenario/Xcheck jni", check_jni, quick=True)
+    yield Scenario("scenario/any folder", any_folder, jdk=(17,))
+    yield Scenario("scenario/sockets go", sockets_go, quick=True)
+    yield Scenario("scenario/stale sockets", stale_sockets, jdk=(17,))
+    yield Scenario("scenario/client targets", client_targets, jdk=(17,), quick=True)
+    yield Scenario("scenario/two targets", two_targets, jdk=(17,))
+    yield Scenario("scenario/other user", other_user, jdk=(17,))
+    yield Scenario("scenario/garbage on the socket", garbage_on_the_socket, jdk=(17,))
+    yield Scenario("scenario/forked child", forked_child)
+    yield Scenario("scenario/readme table", readme_table, jdk=(17,), quick=True)
+    yield Scenario("scenario/shutdown time", shutdown_time, jdk=(17,), alone=True)
+    yield Scenario("scenario/start-up", start_up, alone=True)
