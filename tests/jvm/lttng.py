@@ -19,7 +19,7 @@ import traceback
 
 import harness
 from attach import NO_LEAK_DETECTOR, Program
-from harness import Special, class_path
+from harness import Scenario, class_path
 from snapshot import same
 
 NETTY = "4.1.140.Final"
@@ -31,7 +31,7 @@ LEAK = re.compile(
 
 
 def missing():
-    """What is not installed, or None."""
+    """The tool or library that is not installed, or None."""
     for tool, package in (("lttng-sessiond", "lttng-tools"), ("lttng", "lttng-tools"),
                           ("babeltrace2", "babeltrace2")):
         if not shutil.which(tool):
@@ -149,7 +149,7 @@ def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None):
 
 
 def registered(world, n=1):
-    """So many JVMs have registered."""
+    """Wait until n JVMs have registered."""
     until(lambda: world.lttng("list", "--jul").count("- bbflow.leak") == n,
           lambda: f"not registered: {world.lttng('list', '--jul')}")
 
@@ -165,7 +165,7 @@ def create(world, name, *events):
 
 
 def recording(world, n=1):
-    """So many JVMs have the tracepoint: it comes with the recorder, after a logger was enabled."""
+    """Wait until n JVMs have the tracepoint: it comes with the recorder, after a logger was enabled."""
     until(lambda: world.lttng("list", "-u").count("lttng_jul:event") == n,
           lambda: f"no recorder: {world.lttng('list', '-u')}")
 
@@ -296,7 +296,7 @@ def attached(bench):
 
 
 def without(bench):
-    """Without a daemon, and without the recorder's library: one line, and the program goes on."""
+    """Without a daemon, and without the recorder's library: one line, and the program continues."""
     with world_of(bench, NOBODY) as world:
         folder = bench.path("bare")
         os.makedirs(folder)
@@ -467,7 +467,7 @@ class Hostile(threading.Thread):
 
 
 def hostile(bench):
-    """Every malformed message, floods and closed connections: the program goes on, the JVM takes next to
+    """Every malformed message, floods and closed connections: the program continues, the JVM takes next to
     no processor time, and says nothing."""
     home = bench.path("home")
     daemon = Hostile(os.path.join(home, ".lttng"))
@@ -508,7 +508,7 @@ def cases():
             else:
                 function(bench)
         run.__doc__ = function.__doc__
-        return Special(name, run, alone=True, **more)
+        return Scenario(name, run, alone=True, **more)
 
     def root():
         return None if os.geteuid() == 0 else "it needs root, for root's daemon"
@@ -521,6 +521,6 @@ def cases():
     yield case("lttng/attached", attached, short=(25,))
     yield case("lttng/trigger", trigger, short=(25,))
     yield case("lttng/beside", beside, needs=java_agent_missing, short=(17,))
-    yield Special("lttng/hostile", hostile, short=(17,))
+    yield Scenario("lttng/hostile", hostile, short=(17,))
     yield case("lttng/without", without, short=(25,))
     yield case("lttng/without liblttng-ust", without_ust, needs=root, short=(17,))
