@@ -16,6 +16,7 @@
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
 #include "agent/jvm/memory.h"
+#include "agent/lttng.h"
 #include "agent/report/fill.h"
 #include "agent/rules.h"
 #include "agent/state.h"
@@ -98,6 +99,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     (void)bbf_loaded_apply(env, NULL, rules);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);
+    (void)bbf_tracing_apply(&bbf_agent.options);
     return true;
 }
 
@@ -219,6 +221,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     if (!bbf_nettys_have_field())
         bbf_environment_enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);
+    bbf_tracing_stop();
     bbf_lives_mark_stopped(t);
     if (text != NULL)
         add_detached(text, &r, live, estimated);

@@ -10,8 +10,9 @@
 
 /* Every sink: one row, its file is agent/sinks/NAME.c. */
 static const struct bbf_sink *const sinks[] = {
-    &bbf_sink_live, /* clients that watch */
-    &bbf_sink_log,  /* log=, stderr */
+    &bbf_sink_live,  /* clients that watch */
+    &bbf_sink_log,   /* log=, stderr */
+    &bbf_sink_lttng, /* lttng=: sessions of LTTng */
 };
 enum { SINKS = sizeof sinks / sizeof sinks[0] };
 

@@ -3,6 +3,7 @@
 
 #include "agent/classes/loaded.h"
 #include "agent/cost/account.h"
+#include "agent/lttng.h"
 #include "agent/state.h"
 #include "core/err.h"
 
@@ -41,6 +42,8 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
         bbf_account_apply(&now->options, false) != BBF_OK)
         return BBF_ELIMIT;
+    if ((effects & BBF_EFFECT_LTTNG) != 0 && bbf_tracing_apply(&now->options) != BBF_OK)
+        return BBF_EIO;
     if ((effects & BBF_EFFECT_CLASSES) != 0)
         apply_to_classes(env, before, now, text);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)

@@ -20,6 +20,16 @@ static const struct bbf_choice onerror_words[] = {
 _Static_assert(sizeof(enum bbf_log_level) == sizeof(unsigned), "TYPE_CHOICE");
 _Static_assert(sizeof(enum bbf_onerror) == sizeof(unsigned), "TYPE_CHOICE");
 
+static const struct bbf_choice lttng_words[] = {{"off", BBF_LTTNG_OFF},
+                                                {"on", BBF_LTTNG_ON},
+                                                {"user", BBF_LTTNG_ONLY_USER},
+                                                {"root", BBF_LTTNG_ONLY_ROOT},
+                                                {NULL, 0}};
+static const struct bbf_choice lttng_protocol_words[] = {{"auto", BBF_LTTNG_PROTOCOL_AUTO},
+                                                         {"2.0", BBF_LTTNG_PROTOCOL_2_0},
+                                                         {"0.1", BBF_LTTNG_PROTOCOL_0_1},
+                                                         {NULL, 0}};
+
 /* clang-format off */
 #define FIELD(f) .offset = offsetof(struct bbf_options, f), \
                  .width = sizeof((struct bbf_options *)0)->f
@@ -126,6 +136,13 @@ static const struct bbf_option_row table[] = {
       .help = "how long the JVM's exit waits at most for the report of file=, and for the "
               "collection of gc=exit (30s, 2m); after that no report is written, and a message "
               "says so; 0: no limit" },
+    { "lttng", TYPE_CHOICE, FIELD(lttng), LIVE(BBF_EFFECT_LTTNG), .choices = lttng_words,
+      .initial = "off", .argument = "on|user|root|off",
+      .help = "register with LTTng's session daemons, the user's, root's, or both (on): sessions can "
+              "then record leaks and uses after release as lttng_jul:event" },
+    { "lttngProtocol", TYPE_CHOICE, .expert = true, FIELD(lttng_protocol), LIVE(BBF_EFFECT_LTTNG),
+      .choices = lttng_protocol_words, .initial = "auto", .argument = "auto|2.0|0.1",
+      .help = "version of the daemons' protocol; auto: 2.0, but 0.1 where the daemon speaks that" },
     { "log", TYPE_TEXT, FIELD(log), .initial = "", .argument = "FILE",
       .help = "append bbflow's own messages to this file, not to stderr; /dev/stdout is the JVM's "
               "own" },

@@ -22,6 +22,9 @@
 enum { BBF_PORT_OFF = 65536 };
 
 enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
+/* Which of LTTng's session daemons; and the version of their protocol (wire/lttng/codec.h). */
+enum bbf_lttng_option { BBF_LTTNG_OFF, BBF_LTTNG_ON, BBF_LTTNG_ONLY_ROOT, BBF_LTTNG_ONLY_USER };
+enum bbf_lttng_protocol { BBF_LTTNG_PROTOCOL_AUTO, BBF_LTTNG_PROTOCOL_2_0, BBF_LTTNG_PROTOCOL_0_1 };
 
 /* All current values. The struct owns its strings and pattern lists; NULL = not given. */
 struct bbf_options {
@@ -54,11 +57,13 @@ struct bbf_options {
     bool gc_exit;            /* gc=exit: request a GC before the report at exit */
     uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
     char *log;               /* file for bbflow's own messages */
-    enum bbf_log_level log_level; /* default error */
-    enum bbf_onerror onerror;     /* stop | warn */
-    char *dump;                   /* folder: classes before/after rewriting */
-    bool help;                    /* "help" was given */
-    bool version;                 /* "version" was given */
+    enum bbf_log_level log_level;           /* default error */
+    enum bbf_lttng_option lttng;            /* default off; live */
+    enum bbf_lttng_protocol lttng_protocol; /* lttngProtocol, default auto; live */
+    enum bbf_onerror onerror;               /* stop | warn */
+    char *dump;                             /* folder: classes before/after rewriting */
+    bool help;                              /* "help" was given */
+    bool version;                           /* "version" was given */
 };
 
 void bbf_options_init(struct bbf_options *options); /* defaults */
@@ -83,7 +88,8 @@ enum bbf_option_effect {
     BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
     BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly, sample */
     BBF_EFFECT_LIMITS = 4,
-    BBF_EFFECT_BUDGET = 8 /* budget, budgetSeconds */
+    BBF_EFFECT_BUDGET = 8, /* budget, budgetSeconds */
+    BBF_EFFECT_LTTNG = 16  /* lttng, lttngProtocol */
 };
 
 /*

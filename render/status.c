@@ -128,6 +128,25 @@ static void add_server(struct bbf_buf *out, const struct bbf_status *status)
                    status->server.dropped, status->server.lost);
 }
 
+static void add_daemon(struct bbf_buf *out, const char *whose, uint16_t port)
+{
+    if (port != 0)
+        bbf_buf_printf(out, "registered with the %s daemon (port %u), ", whose, (unsigned)port);
+}
+
+static void add_lttng(struct bbf_buf *out, const struct bbf_status *status)
+{
+    if (!status->lttng.on)
+        return;
+    bbf_buf_str(out, "lttng              ");
+    add_daemon(out, "root", status->lttng.root);
+    add_daemon(out, "user", status->lttng.user);
+    if (status->lttng.root == 0 && status->lttng.user == 0)
+        bbf_buf_str(out, "no session daemon was found, ");
+    bbf_buf_str(out,
+                status->lttng.records ? "the tracer is loaded\n" : "the tracer is not loaded\n");
+}
+
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
 {
     add_jvm(out, status);
@@ -137,4 +156,5 @@ void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
     add_rewriting(out, status);
     add_counts(out, status);
     add_server(out, status);
+    add_lttng(out, status);
 }

@@ -50,6 +50,11 @@ struct bbf_status {
         uint64_t unauthorized, late, crowded;  /* over TCP */
         uint64_t dropped, lost;                /* connections; live messages */
     } server;
+    struct {
+        bool on;             /* option lttng= */
+        uint16_t root, user; /* ports of the daemons that have registered the JVM; 0: none */
+        bool records;        /* the tracer is loaded */
+    } lttng;
 };
 
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status);

@@ -4,6 +4,7 @@
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
 #include "agent/commands/port.h"
+#include "agent/lttng.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "agent/stream.h"
@@ -52,6 +53,17 @@ static void fill_server(struct bbf_status *status)
     status->server.lost = stats.lost;
 }
 
+static void fill_lttng(struct bbf_status *status)
+{
+    struct bbf_tracing_status tracing;
+
+    bbf_tracing_status(&tracing);
+    status->lttng.on = tracing.on;
+    status->lttng.root = tracing.root;
+    status->lttng.user = tracing.user;
+    status->lttng.records = tracing.records;
+}
+
 void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
@@ -74,5 +86,6 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
                                         : BBF_HEADER_CLASS_WORD;
     fill_rewriting(&status, classes, methods);
     fill_server(&status);
+    fill_lttng(&status);
     bbf_status_text(out, &status);
 }

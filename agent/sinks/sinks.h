@@ -27,4 +27,11 @@ void bbf_sink_live_more(struct bbf_buf *out, uint64_t places);
  */
 extern const struct bbf_sink bbf_sink_log;
 
+/*
+ * lttng: records of the loggers bbflow.leak and bbflow.misuse, where a session of LTTng has enabled
+ * them. Nothing waits in bbflow: without room in the session's buffer LTTng discards the record and
+ * counts it in the trace. Dropped: no memory for a line.
+ */
+extern const struct bbf_sink bbf_sink_lttng;
+
 #endif

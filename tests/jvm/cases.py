@@ -16,6 +16,7 @@ import exits
 import files
 import hostile
 import idle
+import lttng
 import misuse
 import notice
 import oom
@@ -893,5 +894,6 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
-         *words.cases(), *corners.cases(), *blame.cases(), *transport.cases()]
+         *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
+         *lttng.cases()]
 CASES += coming.cases(CASES)

@@ -100,6 +100,8 @@ def freeze():
     os.makedirs(copies)
     for name in ("AGENT", "CLIENT"):
         os.environ["BBF_" + name] = shutil.copy(getattr(harness, name), copies)
+    for recorder in glob.glob(os.path.join(os.path.dirname(harness.AGENT), "libbbflow-lttng*.so")):
+        shutil.copy(recorder, copies)
     os.environ["BBF_RUNS"] = runs
     del sys.modules["harness"]  # read again by the cases, with these names
     return lock

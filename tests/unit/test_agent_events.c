@@ -63,6 +63,21 @@ static bool offer_log(const struct bbf_event *event)
 const struct bbf_sink bbf_sink_live = {"live", wanted_live, offer_live};
 const struct bbf_sink bbf_sink_log = {"log", wanted_log, offer_log};
 
+/* The third one of the table: it never wants anything, so it is never offered anything. */
+static unsigned wanted_none(void)
+{
+    return 0;
+}
+
+static bool offer_none(const struct bbf_event *event)
+{
+    (void)event;
+    fail_msg("offered to a sink that wants nothing");
+    return false;
+}
+
+const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_none, offer_none};
+
 static uint64_t before_live, before_log; /* dropped in earlier tests */
 
 static void begin(unsigned live_wants, unsigned log_wants)

@@ -53,6 +53,13 @@ static bool offer_other(const struct bbf_event *event)
 
 const struct bbf_sink bbf_sink_log = {"log", wanted_by_other, offer_other};
 
+static unsigned wanted_by_none(void)
+{
+    return 0;
+}
+
+const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_by_none, offer_other};
+
 static int capture(struct bbf_snapshot *s)
 {
     s->nodes = calloc(PLACES + 1, sizeof *s->nodes);

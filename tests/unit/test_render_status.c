@@ -179,6 +179,26 @@ static void names_of_others_are_escaped(void **state)
     bbf_snapshot_free(s);
 }
 
+static void lttng_has_its_daemons(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_basic();
+    struct bbf_status status = status_of(s);
+    const char *line = "lttng              no session daemon was found, the tracer is not loaded\n";
+
+    assert_absent(&status, "lttng");
+    status.lttng.on = true;
+    assert_lines(&status, 1, &line);
+    status.lttng.root = 5345;
+    status.lttng.user = 5346;
+    status.lttng.records = true;
+    line =
+        "lttng              registered with the root daemon (port 5345), registered with the user "
+        "daemon (port 5346), the tracer is loaded\n";
+    assert_lines(&status, 1, &line);
+    bbf_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_java_that_is_newer_than_tested_is_named),
         cmocka_unit_test(what_became_of_the_port_is_behind_it),
         cmocka_unit_test(names_of_others_are_escaped),
+        cmocka_unit_test(lttng_has_its_daemons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

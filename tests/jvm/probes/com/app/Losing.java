@@ -11,7 +11,8 @@ import java.util.List;
 /**
  * losing: does what stdin says, a line each, and answers "DONE n" to the n-th line; ends with stdin.
  * "lose N": the thread "loser" drops N heap buffers of 64 bytes in Steps.leaky; "also N": the same in
- * Steps.step2; "apart N": as lose, by the thread "other"; "hold N": keeps them; "drop": releases those; "gc": garbage collections; "gc1": one.
+ * Steps.step2; "apart N": as lose, by the thread "other"; "hold N": keeps them; "drop": releases those; "gc": garbage collections; "gc1": one;
+ * "jul N": N records of java.util.logging (JulLog).
  */
 final class Losing {
     private static final List<ByteBuf> HELD = new ArrayList<>();
@@ -37,12 +38,14 @@ final class Losing {
         loser.join();
     }
 
-    private static void obey(String[] words) throws InterruptedException {
+    private static void obey(String[] words) throws Exception {
         int n = words.length > 1 ? Integer.parseInt(words[1]) : 0;
         if (words[0].equals("apart")) {
             Thread other = new Thread(() -> open("lose", n), "other");
             other.start();
             other.join();
+        } else if (words[0].equals("jul")) {
+            JulLog.log(n);
         } else {
             open(words[0], n);
         }

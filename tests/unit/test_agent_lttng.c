@@ -1,0 +1,351 @@
+/* link: bbf_render bbf_trie bbf_snapshot bbf_core */
+/*
+ * agent/lttng.c, agent/sinks/lttng.c: which daemons an option connects to, when the recorder is
+ * loaded and which one, what is logged without it, and what of an event is recorded.
+ */
+#include "agent/event.h"
+#include "agent/sinks/lttng.c"
+#include "agent/event.c"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+static void *fake_dlopen(const char *path, int flags);
+static void *fake_dlsym(void *library, const char *name);
+static char *fake_dlerror(void);
+#define dlopen       fake_dlopen
+#define dlsym        fake_dlsym
+#define dlerror      fake_dlerror
+#define dlclose(lib) ((void)(lib))
+#include "agent/lttng.c"
+#undef dlopen
+#undef dlsym
+#undef dlerror
+#undef dlclose
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* ---- what is around ---- */
+
+struct bbf_lttng_client {
+    struct bbf_lttng_config config;
+};
+
+static struct bbf_lttng_client there;
+static int starts, stops, start_result;
+static int32_t least[BBF_LOGGERS]; /* level that is enabled */
+static _Atomic int wakes;
+static bool java_agent, on;
+static struct bbf_recorder library;
+static bool has_library;
+static char opened[PATH_MAX], log_path[] = "/tmp/bbf-lttng-log-XXXXXX";
+static struct bbf_buf recorded;
+
+int bbf_lttng_start(struct bbf_lttng_client **out, const struct bbf_lttng_config *config)
+{
+    there.config = *config;
+    starts++;
+    *out = start_result == BBF_OK ? &there : NULL;
+    return start_result;
+}
+
+void bbf_lttng_stop(struct bbf_lttng_client *stopped)
+{
+    stops += stopped != NULL;
+}
+
+bool bbf_lttng_wants(const struct bbf_lttng_client *asked, size_t logger, int32_t level)
+{
+    assert_ptr_equal(asked, &there);
+    return level >= least[logger];
+}
+
+uint16_t bbf_lttng_port(const struct bbf_lttng_client *asked, enum bbf_lttng_daemon daemon)
+{
+    assert_ptr_equal(asked, &there);
+    return daemon == BBF_LTTNG_USER ? 5345 : 0;
+}
+
+void bbf_thread_wake(void)
+{
+    wakes++;
+}
+
+static void *fake_dlopen(const char *path, int flags)
+{
+    if ((flags & RTLD_NOLOAD) != 0)
+        return java_agent ? &library : NULL;
+    snprintf(opened, sizeof opened, "%s", path);
+    return has_library ? &library : NULL;
+}
+
+static void *fake_dlsym(void *from, const char *name)
+{
+    assert_ptr_equal(from, &library);
+    assert_string_equal(name, "bbf_recorder");
+    return from;
+}
+
+static char *fake_dlerror(void)
+{
+    static char text[] = "liblttng-ust.so.1: cannot open shared object file";
+    return text;
+}
+
+static bool is_on_fake(void)
+{
+    return on;
+}
+
+static void record_fake(const struct bbf_log_record *r)
+{
+    bbf_buf_printf(&recorded, "%s|%s|%s|%s|%ld|%d|%d\n", r->message, r->logger, r->class_name,
+                   r->method, r->time_ms, r->level, r->thread);
+}
+
+static const char *logged(void)
+{
+    static char text[4096];
+    int fd = open(log_path, O_RDONLY);
+    ssize_t n = read(fd, text, sizeof text - 1);
+
+    assert_true(n >= 0);
+    close(fd);
+    assert_int_equal(truncate(log_path, 0), 0);
+    text[n] = '\0';
+    return text;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    bbf_tracing_stop();
+    atomic_store(&recorder, NULL);
+    atomic_flag_clear(&loading);
+    starts = stops = start_result = 0;
+    wakes = 0;
+    java_agent = false;
+    on = has_library = true;
+    library = (struct bbf_recorder){BBF_RECORDER_ABI, is_on_fake, record_fake};
+    opened[0] = '\0';
+    for (size_t i = 0; i < BBF_LOGGERS; i++)
+        least[i] = INT32_MIN;
+    bbf_buf_free(&recorded);
+    (void)logged();
+    return 0;
+}
+
+static struct bbf_options with(enum bbf_lttng_option lttng, enum bbf_lttng_protocol version)
+{
+    return (struct bbf_options){.lttng = lttng, .lttng_protocol = version};
+}
+
+static int apply(enum bbf_lttng_option lttng)
+{
+    const struct bbf_options options = with(lttng, BBF_LTTNG_PROTOCOL_AUTO);
+    return bbf_tracing_apply(&options);
+}
+
+/* The recorder is loaded in a thread of its own, which wakes the agent thread at its end. */
+static void enable(void)
+{
+    int before = wakes;
+
+    there.config.enabled();
+    for (int i = 0; i < 1000 && wakes < before + 2; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    assert_int_equal(wakes, before + 2);
+}
+
+/* ---- the option ---- */
+
+static void an_option_chooses_the_daemons(void **state)
+{
+    static const struct {
+        enum bbf_lttng_option option;
+        bool root, user;
+    } cases[] = {{BBF_LTTNG_ON, true, true},
+                 {BBF_LTTNG_ONLY_ROOT, true, false},
+                 {BBF_LTTNG_ONLY_USER, false, true}};
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_OFF), BBF_OK);
+    assert_int_equal(starts, 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(apply(cases[i].option), BBF_OK);
+        assert_int_equal(apply(cases[i].option), BBF_OK); /* as before: nothing is done */
+        assert_int_equal(starts, i + 1);
+        assert_int_equal(stops, i);
+        assert_true(there.config.daemons[BBF_LTTNG_ROOT] == cases[i].root);
+        assert_true(there.config.daemons[BBF_LTTNG_USER] == cases[i].user);
+        assert_true(there.config.may_switch && there.config.version == BBF_LTTNG_2_0);
+    }
+    assert_int_equal(apply(BBF_LTTNG_OFF), BBF_OK);
+    assert_int_equal(stops, 3);
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE));
+}
+
+static void an_option_chooses_the_version(void **state)
+{
+    const struct bbf_options old = with(BBF_LTTNG_ON, BBF_LTTNG_PROTOCOL_0_1),
+                             new = with(BBF_LTTNG_ON, BBF_LTTNG_PROTOCOL_2_0);
+    (void)state;
+
+    assert_int_equal(bbf_tracing_apply(&old), BBF_OK);
+    assert_true(there.config.version == BBF_LTTNG_0_1 && !there.config.may_switch);
+    assert_int_equal(bbf_tracing_apply(&new), BBF_OK);
+    assert_true(there.config.version == BBF_LTTNG_2_0 && !there.config.may_switch);
+    assert_int_equal(stops, 1);
+}
+
+static void a_start_that_fails_is_logged(void **state)
+{
+    (void)state;
+    start_result = BBF_ENOMEM;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_ENOMEM);
+    assert_non_null(strstr(logged(), "lttng: no connection to a session daemon: out of memory"));
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE));
+    start_result = BBF_OK;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK); /* it may be tried again */
+    assert_int_equal(starts, 2);
+}
+
+/* ---- the recorder ---- */
+
+static void the_recorder_is_loaded_when_a_logger_is_enabled(void **state)
+{
+    (void)state;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    assert_string_equal(opened, "");
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+    enable();
+    assert_non_null(strstr(opened, "/libbbflow-lttng.so"));
+    assert_true(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+    struct bbf_tracing_status status;
+    bbf_tracing_status(&status);
+    assert_true(status.on && status.records && status.root == 0 && status.user == 5345);
+    opened[0] = '\0';
+    there.config.enabled(); /* once */
+    assert_string_equal(opened, "");
+    on = false; /* no session has the tracepoint enabled */
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+    assert_string_equal(logged(), "");
+}
+
+static void beside_the_java_agent_it_shares_the_tracepoint(void **state)
+{
+    (void)state;
+    java_agent = true;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    assert_non_null(strstr(opened, "/libbbflow-lttng-shared.so"));
+}
+
+static void without_the_recorder_one_line_has_the_reason(void **state)
+{
+    (void)state;
+    has_library = false;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    const char *text = logged();
+    assert_non_null(strstr(text, "events are not recorded: liblttng-ust.so.1: cannot open"));
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+    assert_int_equal(bbf_sink_lttng.wanted(), 0);
+}
+
+static void a_recorder_of_another_bbflow_is_refused(void **state)
+{
+    (void)state;
+    library.abi = BBF_RECORDER_ABI + 1;
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    assert_non_null(strstr(logged(), "is of another bbflow"));
+    assert_false(bbf_tracing_wants(BBF_LOGGER_LEAK, BBF_LEVEL_WARNING));
+}
+
+/* ---- the sink ---- */
+
+static void the_sink_wants_what_is_enabled(void **state)
+{
+    unsigned leak = BBF_EVENT_BIT(BBF_EVENT_LEAK), aged = BBF_EVENT_BIT(BBF_EVENT_AGED),
+             misuse = BBF_EVENT_BIT(BBF_EVENT_MISUSE),
+             oom = BBF_EVENT_BIT(BBF_EVENT_OOM) | BBF_EVENT_BIT(BBF_EVENT_OOM_REPORT);
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom);
+    least[BBF_LOGGER_MISUSE] = INT32_MAX;
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | oom);
+    least[BBF_LOGGER_LEAK] = 801;
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | oom);
+    least[BBF_LOGGER_LEAK] = 901;
+    assert_int_equal(bbf_sink_lttng.wanted(), oom);
+}
+
+static void events_are_records(void **state)
+{
+    char *used_by[] = {(char *)"io.netty.buffer.ByteBuf.release", (char *)"com.app.Handler.late"};
+    struct bbf_snap_misuse misuse = {
+        .used_thread = 7, .count = 1, .used_by = used_by, .n_used_by = 2};
+    struct bbf_event event = bbf_event_new(BBF_EVENT_MISUSE);
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    event.time_ns = INT64_C(1795273400123456789);
+    event.thread = 7;
+    event.detail.misuse = &misuse;
+    assert_true(bbf_sink_lttng.offer(&event));
+    const char *text = bbf_buf_cstr(&recorded);
+    assert_non_null(strstr(text, "|bbflow.misuse|com.app.Handler|late|1795273400123|900|7\n"));
+    bbf_buf_free(&recorded);
+    event.kind = BBF_EVENT_OOM;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_string_equal(bbf_buf_cstr(&recorded),
+                        "direct memory ran out|bbflow.leak|||1795273400123|1000|7\n");
+    bbf_buf_free(&recorded);
+    least[BBF_LOGGER_LEAK] = INT32_MAX;
+    assert_true(bbf_sink_lttng.offer(&event)); /* not dropped: not wanted any more */
+    assert_int_equal(recorded.len, 0);
+}
+
+static int open_log(void **state)
+{
+    (void)state;
+    int fd = mkstemp(log_path);
+    close(fd);
+    bbf_log_set_level(BBF_LOG_ERROR);
+    return bbf_log_open(log_path, NULL, 0);
+}
+
+static int close_log(void **state)
+{
+    (void)state;
+    bbf_buf_free(&recorded);
+    return unlink(log_path) + bbf_log_open(NULL, NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_option_chooses_the_daemons, begin),
+        cmocka_unit_test_setup(an_option_chooses_the_version, begin),
+        cmocka_unit_test_setup(a_start_that_fails_is_logged, begin),
+        cmocka_unit_test_setup(the_recorder_is_loaded_when_a_logger_is_enabled, begin),
+        cmocka_unit_test_setup(beside_the_java_agent_it_shares_the_tracepoint, begin),
+        cmocka_unit_test_setup(without_the_recorder_one_line_has_the_reason, begin),
+        cmocka_unit_test_setup(a_recorder_of_another_bbflow_is_refused, begin),
+        cmocka_unit_test_setup(the_sink_wants_what_is_enabled, begin),
+        cmocka_unit_test_setup(events_are_records, begin),
+    };
+    return cmocka_run_group_tests(tests, open_log, close_log);
+}
