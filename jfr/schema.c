@@ -18,7 +18,7 @@
  * as text only where they are simple, and casts: lineNumber, bytecodeIndex and modifiers are int,
  * thread ids long.
  */
-static const struct bbf_jfr_type common[] = {
+static const struct bbf_jfr_type_decl common[] = {
     [BBF_JFR_BOOLEAN] = {.name = "boolean"},
     [BBF_JFR_CHAR] = {.name = "char"},
     [BBF_JFR_FLOAT] = {.name = "float"},
@@ -177,7 +177,7 @@ static void put_attribute(struct metadata *m, const char *name, const char *valu
     put_string(m, value);
 }
 
-static const struct bbf_jfr_type *type_at(const struct metadata *m, size_t index)
+static const struct bbf_jfr_type_decl *type_at(const struct metadata *m, size_t index)
 {
     return index < COMMON ? &common[index] : &m->schema->types[index - COMMON];
 }
@@ -215,7 +215,7 @@ static size_t count_notes(const struct bbf_jfr_note *notes)
     return n;
 }
 
-static size_t count_fields(const struct bbf_jfr_field *fields)
+static size_t count_fields(const struct bbf_jfr_field_decl *fields)
 {
     size_t n = 0;
 
@@ -260,7 +260,7 @@ static void put_note(struct metadata *m, const struct bbf_jfr_note *note)
     bbf_jfr_put_long(&m->tree, 0); /* children */
 }
 
-static void put_field(struct metadata *m, const struct bbf_jfr_field *field)
+static void put_field(struct metadata *m, const struct bbf_jfr_field_decl *field)
 {
     bool pooled = (field->flags & BBF_JFR_IS_POOLED) != 0;
     bool array = (field->flags & BBF_JFR_IS_ARRAY) != 0;
@@ -278,7 +278,7 @@ static void put_field(struct metadata *m, const struct bbf_jfr_field *field)
         put_note(m, &field->notes[i]);
 }
 
-static void put_type(struct metadata *m, const struct bbf_jfr_type *type)
+static void put_type(struct metadata *m, const struct bbf_jfr_type_decl *type)
 {
     size_t notes = count_notes(type->notes), fields = count_fields(type->fields);
 

@@ -32,17 +32,17 @@ struct bbf_jfr_note {
 
 enum { BBF_JFR_IS_POOLED = 1, BBF_JFR_IS_ARRAY = 2 };
 
-struct bbf_jfr_field {
+struct bbf_jfr_field_decl {
     const char *name, *type; /* NULL: end of the list */
     unsigned flags;
     struct bbf_jfr_note notes[BBF_JFR_NOTES]; /* ends at a NULL name */
 };
 
-struct bbf_jfr_type {
+struct bbf_jfr_type_decl {
     const char *name, *super; /* super: NULL, or a type that every JVM has */
     bool is_simple;           /* one field, stored and shown unwrapped */
     struct bbf_jfr_note notes[BBF_JFR_NOTES];
-    struct bbf_jfr_field fields[BBF_JFR_FIELDS];
+    struct bbf_jfr_field_decl fields[BBF_JFR_FIELDS];
 };
 
 /* The common types: index of each in the table, and so its id. */
@@ -72,7 +72,7 @@ enum bbf_jfr_common {
 
 /* A writer's own types; the tables outlive the writer. */
 struct bbf_jfr_schema {
-    const struct bbf_jfr_type *types;
+    const struct bbf_jfr_type_decl *types;
     size_t n_types;
 };
 

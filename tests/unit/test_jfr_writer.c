@@ -12,7 +12,7 @@
 #include "core/err.h"
 #include "jfr/writer.h"
 
-static const struct bbf_jfr_type types[] = {
+static const struct bbf_jfr_type_decl types[] = {
     {.name = "bbflow.Sample",
      .super = "jdk.jfr.Event",
      .notes = {{"Label", "A sample"}, {"Category", "bbflow|Tests"}},
@@ -270,7 +270,7 @@ static void each_failure_of_the_output_is_reported_and_sticks(void **state)
 
 static void a_field_of_an_unknown_type_is_refused_by_name(void **state)
 {
-    static const struct bbf_jfr_type wrong[] = {
+    static const struct bbf_jfr_type_decl wrong[] = {
         {.name = "bbflow.Wrong", .super = "jdk.jfr.Event", .fields = {{"x", "no.Such", 0, {{0}}}}}};
     static const struct bbf_jfr_schema bad = {wrong, 1};
     struct bbf_buf out = BBF_BUF_INIT;
