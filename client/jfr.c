@@ -2,24 +2,17 @@
 #include "client/jfr.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "client/client.h"
-#include "client/output.h"
+#include "client/jfr_run.h"
 #include "core/err.h"
-#include "core/file.h"
 #include "core/nearest.h"
 #include "core/option.h"
-#include "jfr/print.h"
-#include "jfr/recording.h"
-#include "jfr/source.h"
 
 enum {
     EVENTS = 1,
@@ -31,37 +24,36 @@ enum {
     EXACT = 64,
     OUTPUT = 128,
     MAX_UNPACKED = 256,
+    MATCH = 512,
+    SAME = 1024,
     FILTER = EVENTS | CATEGORIES | FROM | UNTIL
 };
 
-/* One command line; strings borrowed from argv. */
-struct request {
-    const struct command *command;
-    const char **files;
-    size_t n_files;
-    struct bbf_jfr_print how;
-    bool json;
-    const char *output;
-    uint64_t max_unpacked;
-};
+enum { MANY = 1 << 16 };
 
-static int run_summary(const struct request *request);
-static int run_print(const struct request *request);
-static int run_metadata(const struct request *request);
-
-static const struct command {
+static const struct bbf_jfr_command {
     const char *name;
     unsigned takes;
     size_t files_min, files_max;
-    int (*run)(const struct request *request);
+    int (*run)(const struct bbf_jfr_request *request);
     const char *help;
 } commands[] = {
-    {"summary", OUTPUT | MAX_UNPACKED, 1, 1, run_summary,
+    {"summary", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_summary,
      "show chunks, start, duration and the number of events of each type"},
-    {"print", FILTER | DEPTH | JSON | EXACT | OUTPUT | MAX_UNPACKED, 1, 1, run_print,
+    {"print", FILTER | DEPTH | JSON | EXACT | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_print,
      "print events as text or JSON, as the JDK's jfr tool does"},
-    {"metadata", EVENTS | CATEGORIES | OUTPUT | MAX_UNPACKED, 1, 1, run_metadata,
+    {"metadata", EVENTS | CATEGORIES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_metadata,
      "show event types with their labels, units and fields"},
+    {"repair", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_repair,
+     "write what is whole of a damaged recording, and list what is lost"},
+    {"join", OUTPUT | SAME | MAX_UNPACKED, 2, MANY, bbf_jfr_run_join,
+     "write several recordings as one, by the time of their chunks"},
+    {"split", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_split,
+     "write each chunk as a recording of its own: FILE-1.jfr, FILE-2.jfr ..."},
+    {"unpack", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_unpack,
+     "write a recording that was packed by gzip, zip or lz4"},
+    {"scrub", OUTPUT | MATCH | MAX_UNPACKED, 1, 1, bbf_jfr_run_scrub,
+     "write a copy whose texts that match are unreadable"},
 };
 
 static const struct flag {
@@ -77,6 +69,8 @@ static const struct flag {
     {"json", JSON, NULL, "print JSON"},
     {"exact", EXACT, NULL, "print numbers and times in full"},
     {"output", OUTPUT, "FILE", "write to FILE"},
+    {"match", MATCH, "REGEX", "what to make unreadable: an extended regular expression"},
+    {"same-process", SAME, NULL, "the files are pieces of one JVM's recording: copy all of them"},
     {"max-unpacked", MAX_UNPACKED, "SIZE", "largest size that a packed file may unpack to (64G)"},
 };
 
@@ -95,8 +89,10 @@ void bbf_jfr_help(struct bbf_buf *to)
                        flags[i].argument != NULL ? flags[i].argument : "");
         bbf_buf_printf(to, "  %-23s %s\n", left, flags[i].help);
     }
-    bbf_buf_str(to, "\nFILE may be packed by gzip, zip or lz4; - is standard input.\n"
-                    "Exit codes: 0 all was read, 1 the file is damaged or cannot be read, 2 usage.\n");
+    bbf_buf_str(
+        to,
+        "\nFILE may be packed by gzip, zip or lz4; - is standard input.\n"
+        "Exit codes: 0 all was read, 1 something is damaged, lost or cannot be read, 2 usage.\n");
 }
 
 void bbf_jfr_words(struct bbf_buf *to)
@@ -124,20 +120,21 @@ static const char *flag_name(size_t i)
     return flags[i].name;
 }
 
-static int find_command(const char *word, const struct command **to)
+/* NULL: there is none of that name, which is reported. */
+static const struct bbf_jfr_command *find_command(const char *word)
 {
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(commands[i].name, word) == 0) {
-            *to = &commands[i];
-            return BBF_EXIT_OK;
-        }
+        if (strcmp(commands[i].name, word) == 0)
+            return &commands[i];
     }
     const char *near = bbf_nearest(word, strlen(word), COMMANDS, command_name);
     if (near != NULL)
-        return bbf_fail(BBF_EXIT_USAGE, "there is no command 'jfr %s'; did you mean '%s'?", word,
-                        near);
-    return bbf_fail(BBF_EXIT_USAGE, "there is no command 'jfr %s'; 'bbflow help jfr' lists them",
-                    word);
+        (void)bbf_fail(BBF_EXIT_USAGE, "there is no command 'jfr %s'; did you mean '%s'?", word,
+                       near);
+    else
+        (void)bbf_fail(BBF_EXIT_USAGE, "there is no command 'jfr %s'; 'bbflow help jfr' lists them",
+                       word);
+    return NULL;
 }
 
 /* "2026-11-23T10:00:00Z", also without the time or the Z (UTC then as well), or seconds. */
@@ -177,7 +174,7 @@ static int parse_size(const char *value, uint64_t *bytes)
     return BBF_EXIT_OK;
 }
 
-static int apply(struct request *request, const struct flag *flag, const char *value)
+static int apply(struct bbf_jfr_request *request, const struct flag *flag, const char *value)
 {
     switch (flag->bit) {
     case EVENTS:
@@ -201,6 +198,12 @@ static int apply(struct request *request, const struct flag *flag, const char *v
     case OUTPUT:
         request->output = value;
         break;
+    case MATCH:
+        request->match = value;
+        break;
+    case SAME:
+        request->same_process = true;
+        break;
     default:
         return parse_size(value, &request->max_unpacked);
     }
@@ -219,7 +222,8 @@ static const struct flag *find_flag(const char *word, size_t len)
 }
 
 /* "--name", "--name=value", "--name value", "-o FILE"; *i is at the last word that was used. */
-static int read_flag(struct request *request, int n, char **words, int *i)
+static int read_flag(struct bbf_jfr_request *request, const struct bbf_jfr_command *command, int n,
+                     char **words, int *i)
 {
     const char *word = words[*i] + (words[*i][1] == '-' ? 2 : 1), *equals = strchr(word, '=');
     size_t len = equals != NULL ? (size_t)(equals - word) : strlen(word);
@@ -229,9 +233,9 @@ static int read_flag(struct request *request, int n, char **words, int *i)
     if (flag == NULL && near != NULL)
         return bbf_fail(BBF_EXIT_USAGE, "there is no flag '%s'; did you mean '--%s'?", words[*i],
                         near);
-    if (flag == NULL || (request->command->takes & flag->bit) == 0)
+    if (flag == NULL || (command->takes & flag->bit) == 0)
         return bbf_fail(BBF_EXIT_USAGE, "'jfr %s' has no flag '%s'; 'bbflow help jfr' lists them",
-                        request->command->name, words[*i]);
+                        command->name, words[*i]);
     if (flag->argument == NULL)
         return equals == NULL ? apply(request, flag, NULL)
                               : bbf_fail(BBF_EXIT_USAGE, "--%s takes no value", flag->name);
@@ -241,20 +245,20 @@ static int read_flag(struct request *request, int n, char **words, int *i)
     return apply(request, flag, value);
 }
 
-static int check_files(const struct request *request)
+static int check_files(const struct bbf_jfr_request *request, const struct bbf_jfr_command *command)
 {
-    const struct command *command = request->command;
-
     if (request->n_files < command->files_min)
-        return bbf_fail(BBF_EXIT_USAGE, "'jfr %s' needs a recording: bbflow jfr %s FILE",
-                        command->name, command->name);
+        return bbf_fail(BBF_EXIT_USAGE, "'jfr %s' needs %s; 'bbflow help jfr' shows how",
+                        command->name,
+                        command->files_min > 1 ? "two recordings or more" : "a recording");
     if (request->n_files > command->files_max)
         return bbf_fail(BBF_EXIT_USAGE, "'jfr %s' takes one recording; '%s' is one too many",
                         command->name, request->files[command->files_max]);
     return BBF_EXIT_OK;
 }
 
-static int read_words(struct request *request, int n, char **words)
+static int read_words(struct bbf_jfr_request *request, const struct bbf_jfr_command *command, int n,
+                      char **words)
 {
     bool flags_end = false;
 
@@ -262,194 +266,32 @@ static int read_words(struct request *request, int n, char **words)
         if (!flags_end && strcmp(words[i], "--") == 0) {
             flags_end = true;
         } else if (!flags_end && words[i][0] == '-' && words[i][1] != '\0') {
-            int rc = read_flag(request, n, words, &i);
+            int rc = read_flag(request, command, n, words, &i);
             if (rc != BBF_EXIT_OK)
                 return rc;
         } else {
             request->files[request->n_files++] = words[i];
         }
     }
-    return check_files(request);
-}
-
-/* ---- reading ---- */
-
-/* A mapped file that another process shortens: nothing can be read on. Only write(2) and _exit(2)
- * are allowed here. */
-static void on_bus_error(int signal)
-{
-    static const char text[] = "bbflow: the recording was shortened while it was read; "
-                               "copy it first, or read it when its writer has ended\n";
-
-    (void)signal;
-    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(n < 0 ? BBF_EXIT_FAILED : BBF_EXIT_FAILED);
-}
-
-static int open_source(const struct request *request, const char *path,
-                       struct bbf_jfr_source *source)
-{
-    char why[256] = "";
-    struct sigaction action = {.sa_handler = on_bus_error};
-
-    int err = bbf_jfr_source_open(source, path, request->max_unpacked, why, sizeof why);
-    if (err != BBF_OK)
-        return bbf_fail(err == BBF_EPERMISSION ? BBF_EXIT_PERMISSION : BBF_EXIT_FAILED,
-                        "cannot read %s: %s", path, why[0] != '\0' ? why : bbf_strerror(err));
-    (void)sigaction(SIGBUS, &action, NULL);
-    if (source->len == 0) {
-        bbf_jfr_source_close(source);
-        return bbf_fail(BBF_EXIT_FAILED, "%s is empty; a recording has 68 bytes at least", path);
-    }
-    return BBF_EXIT_OK;
-}
-
-/* ---- writing ---- */
-
-/* Where the text goes: a file that appears when it is whole, or stdout. */
-struct writer {
-    struct bbf_buf buf;
-    struct bbf_file file;
-    const char *path;
-    int rc;
-    char why[PATH_MAX + 300];
-};
-
-static int on_flush(void *ctx, const char *data, size_t len)
-{
-    struct writer *w = ctx;
-    const struct bbf_buf piece = {.data = (char *)(uintptr_t)data, .len = len};
-
-    if (w->rc != BBF_EXIT_OK)
-        return -1;
-    if (w->path == NULL)
-        w->rc = bbf_output_exact(NULL, &piece);
-    else if (bbf_file_write(&w->file, data, len) != BBF_OK)
-        w->rc = BBF_EXIT_FAILED;
-    return w->rc == BBF_EXIT_OK ? 0 : -1;
-}
-
-static int begin_writing(struct writer *w, const char *path)
-{
-    memset(w, 0, sizeof *w);
-    w->path = path;
-    w->buf = (struct bbf_buf){.flush = on_flush, .ctx = w};
-    int err = path != NULL ? bbf_file_begin(&w->file, path, w->why, sizeof w->why) : BBF_OK;
-    return err == BBF_OK ? BBF_EXIT_OK
-                         : bbf_fail(BBF_EXIT_FAILED, "cannot write %s", w->why);
-}
-
-static int end_writing(struct writer *w, int err)
-{
-    bool good = bbf_buf_flush(&w->buf);
-
-    bbf_buf_free(&w->buf);
-    if (w->path != NULL) {
-        int end = bbf_file_end(&w->file, good ? BBF_OK : BBF_EIO, w->why, sizeof w->why);
-        if (end != BBF_OK)
-            return bbf_fail(BBF_EXIT_FAILED, "cannot write %s", w->why);
-    }
-    if (w->rc != BBF_EXIT_OK)
-        return w->rc;
-    return good || err != BBF_OK ? BBF_EXIT_OK
-                                 : bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
-}
-
-/* What was wrong with the recording, and what to do. */
-static int report_trouble(const char *path, const struct bbf_jfr_recording *r, int err)
-{
-    if (err == BBF_ENOMEM)
-        return bbf_fail(BBF_EXIT_FAILED, "%s: %s", path, bbf_strerror(err));
-    if (r->trouble.what == NULL)
-        return BBF_EXIT_OK;
-    char more[64] = "";
-    if (r->trouble.count > 1)
-        (void)snprintf(more, sizeof more, " (and %" PRIu64 " more)", r->trouble.count - 1);
-    return bbf_fail(BBF_EXIT_FAILED,
-                    "%s, at byte %" PRIu64 ": %s%s; 'bbflow jfr repair' makes a whole file of it",
-                    path, r->trouble.offset, r->trouble.what, more);
-}
-
-/* Open, have `print` write, close; the first file of the request. */
-static int with_recording(const struct request *request, bool constants,
-                          int (*print)(struct bbf_buf *out, struct bbf_jfr_recording *recording,
-                                       const struct request *request))
-{
-    struct bbf_jfr_source source;
-    struct bbf_jfr_recording recording;
-    struct writer *w = malloc(sizeof *w);
-    int rc = w != NULL ? open_source(request, request->files[0], &source)
-                       : bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
-
-    if (rc != BBF_EXIT_OK) {
-        free(w);
-        return rc;
-    }
-    rc = begin_writing(w, request->output);
-    if (rc == BBF_EXIT_OK) {
-        bbf_jfr_recording_init(&recording, source.bytes, source.len, constants);
-        int err = print(&w->buf, &recording, request);
-        bbf_jfr_recording_close(&recording);
-        rc = end_writing(w, err);
-        int trouble = rc == BBF_EXIT_OK ? report_trouble(request->files[0], &recording, err) : rc;
-        rc = trouble;
-    }
-    bbf_jfr_source_close(&source);
-    free(w);
-    return rc;
-}
-
-static int summary(struct bbf_buf *out, struct bbf_jfr_recording *recording,
-                   const struct request *request)
-{
-    (void)request;
-    return bbf_jfr_print_summary(out, recording);
-}
-
-static int run_summary(const struct request *request)
-{
-    return with_recording(request, false, summary);
-}
-
-static int print(struct bbf_buf *out, struct bbf_jfr_recording *recording,
-                 const struct request *request)
-{
-    return request->json ? bbf_jfr_print_json(out, recording, &request->how)
-                         : bbf_jfr_print_text(out, recording, &request->how);
-}
-
-static int run_print(const struct request *request)
-{
-    return with_recording(request, true, print);
-}
-
-static int metadata(struct bbf_buf *out, struct bbf_jfr_recording *recording,
-                    const struct request *request)
-{
-    return bbf_jfr_print_metadata(out, recording, &request->how.filter);
-}
-
-static int run_metadata(const struct request *request)
-{
-    return with_recording(request, false, metadata);
+    return check_files(request, command);
 }
 
 int bbf_jfr_command(int n, char **words)
 {
-    struct request request = {.how.stack_depth = BBF_JFR_STACK_DEPTH,
-                              .max_unpacked = BBF_JFR_UNPACKED_MAX};
+    struct bbf_jfr_request request = {.how.stack_depth = BBF_JFR_STACK_DEPTH,
+                                      .max_unpacked = BBF_JFR_UNPACKED_MAX};
 
     if (n == 0)
         return bbf_fail(BBF_EXIT_USAGE, "'jfr' needs a command; 'bbflow help jfr' lists them");
-    int rc = find_command(words[0], &request.command);
-    if (rc != BBF_EXIT_OK)
-        return rc;
+    const struct bbf_jfr_command *command = find_command(words[0]);
+    if (command == NULL)
+        return BBF_EXIT_USAGE;
     request.files = calloc((size_t)n, sizeof *request.files);
     if (request.files == NULL)
         return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
-    rc = read_words(&request, n, words);
+    int rc = read_words(&request, command, n, words);
     if (rc == BBF_EXIT_OK)
-        rc = request.command->run(&request);
+        rc = command->run(&request);
     free(request.files);
     return rc;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "jfr/writer.h"
 
 enum { METADATA = 0, CHECKPOINT = 1 };
 
@@ -31,6 +30,25 @@ bool bbf_jfr_header_read(const unsigned char *bytes, size_t len, struct bbf_jfr_
     return true;
 }
 
+void bbf_jfr_header_write(const struct bbf_jfr_header *h, char *to)
+{
+    static const char magic[] = {'F', 'L', 'R', 0};
+
+    memset(to, 0, BBF_JFR_HEADER_BYTES);
+    memcpy(to, magic, sizeof(magic));
+    bbf_jfr_set_u2(to + 4, (uint16_t)h->major);
+    bbf_jfr_set_u2(to + 6, (uint16_t)h->minor);
+    bbf_jfr_set_u8(to + 8, h->size);
+    bbf_jfr_set_u8(to + 16, h->checkpoint);
+    bbf_jfr_set_u8(to + 24, h->metadata);
+    bbf_jfr_set_u8(to + 32, h->start_ns);
+    bbf_jfr_set_u8(to + 40, h->duration_ns);
+    bbf_jfr_set_u8(to + 48, h->start_ticks);
+    bbf_jfr_set_u8(to + 56, h->ticks_per_second);
+    to[64] = (char)h->state;
+    to[67] = (char)(h->is_compressed | h->is_last << 1);
+}
+
 static void report(const struct bbf_jfr_problems *problems, uint64_t offset, const char *what)
 {
     if (problems != NULL && problems->report != NULL)
@@ -54,8 +72,8 @@ bool bbf_jfr_next_event(const struct bbf_jfr_chunk *chunk, uint64_t *offset,
         return false;
     c.end = chunk->bytes + *offset + size;
     event->fields = c;
-    event->type = event->type_id > CHECKPOINT ? bbf_jfr_type_of(&chunk->metadata, event->type_id)
-                                              : NULL;
+    event->type =
+        event->type_id > CHECKPOINT ? bbf_jfr_type_of(&chunk->metadata, event->type_id) : NULL;
     *offset += size;
     return true;
 }
@@ -91,7 +109,7 @@ static int read_constants(struct bbf_jfr_chunk *chunk, const struct bbf_jfr_prob
         if (err == BBF_ENOMEM)
             return err;
         /* The chain goes back only, so that it ends. */
-        bool goes_back = head.delta < 0 && (uint64_t)-(head.delta + 1) < at;
+        bool goes_back = head.delta < 0 && (uint64_t) - (head.delta + 1) < at;
         if (err != BBF_OK || (head.delta != 0 && !goes_back)) {
             report(problems, at, "a checkpoint is broken: some names may be missing");
             return add_walked(chunk);
@@ -163,8 +181,7 @@ struct bbf_jfr_text bbf_jfr_resolve_text(const struct bbf_jfr_chunk *chunk,
 
     if (text.encoding != BBF_JFR_STRING_POOLED)
         return text;
-    if (chunk->string_type != NULL &&
-        bbf_jfr_constant(chunk, chunk->string_type, text.key, &value))
+    if (chunk->string_type != NULL && bbf_jfr_constant(chunk, chunk->string_type, text.key, &value))
         text = bbf_jfr_get_text(&value);
     if (text.encoding == BBF_JFR_STRING_POOLED)
         text.encoding = BBF_JFR_STRING_NULL;

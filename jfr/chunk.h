@@ -15,12 +15,14 @@
 #include "jfr/decode.h"
 #include "jfr/types.h"
 
+enum { BBF_JFR_HEADER_BYTES = 68 };
+
 struct bbf_jfr_header {
     unsigned major, minor;
-    uint64_t size;        /* bytes, header included */
-    uint64_t checkpoint;  /* offset of the last one */
-    uint64_t metadata;    /* offset of the metadata event */
-    uint64_t start_ns;    /* since the epoch */
+    uint64_t size;       /* bytes, header included */
+    uint64_t checkpoint; /* offset of the last one */
+    uint64_t metadata;   /* offset of the metadata event */
+    uint64_t start_ns;   /* since the epoch */
     uint64_t duration_ns;
     uint64_t start_ticks, ticks_per_second;
     unsigned state; /* 0: finished; 255: being changed; otherwise being written */
@@ -29,6 +31,9 @@ struct bbf_jfr_header {
 
 /* False: too short, or no magic number. Nothing else is checked. */
 bool bbf_jfr_header_read(const unsigned char *bytes, size_t len, struct bbf_jfr_header *to);
+
+/* BBF_JFR_HEADER_BYTES at `to`. */
+void bbf_jfr_header_write(const struct bbf_jfr_header *header, char *to);
 
 /* What a reader found wrong and went on from. `offset`: in the chunk. `what` is constant text. */
 struct bbf_jfr_problems {

@@ -131,14 +131,14 @@ static void add_units(struct bbf_buf *out, const struct bbf_jfr_text *text)
     while (c.at < c.end) {
         uint32_t unit = (uint16_t)bbf_jfr_get_long(&c);
         struct bbf_jfr_cursor next = c;
-        uint32_t low = is_surrogate(unit, 0xD800) && c.at < c.end ? (uint16_t)bbf_jfr_get_long(&next)
-                                                                  : 0;
+        uint32_t low =
+            is_surrogate(unit, 0xD800) && c.at < c.end ? (uint16_t)bbf_jfr_get_long(&next) : 0;
         if (is_surrogate(low, 0xDC00)) {
             add_character(out, 0x10000 + ((unit & 0x3FF) << 10) + (low & 0x3FF));
             c = next;
         } else {
-            add_character(out, is_surrogate(unit, 0xD800) || is_surrogate(unit, 0xDC00) ? 0xFFFD
-                                                                                        : unit);
+            add_character(out,
+                          is_surrogate(unit, 0xD800) || is_surrogate(unit, 0xDC00) ? 0xFFFD : unit);
         }
     }
 }

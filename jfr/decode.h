@@ -2,8 +2,8 @@
 /*
  * jfr/decode.h - reads the numbers and the text that jfr/encode.h describes.
  *
- * A cursor never passes its end: a read that would fails, gives 0, and makes the cursor `bad`, which
- * stays. So a caller decodes a whole structure and asks once.
+ * A cursor never passes its end: a read that would fails, gives 0, and makes the cursor `bad`,
+ * which stays. So a caller decodes a whole structure and asks once.
  *
  * Threads: one owner of the cursor at a time. The bytes stay the caller's.
  */

@@ -56,7 +56,12 @@ static uint32_t next_character(const unsigned char **at, const unsigned char *en
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *p = *at;
-    unsigned len = *p < 0x80 ? 1 : *p < 0xC0 ? 0 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : *p < 0xF8 ? 4 : 0;
+    unsigned len = *p < 0x80   ? 1
+                   : *p < 0xC0 ? 0
+                   : *p < 0xE0 ? 2
+                   : *p < 0xF0 ? 3
+                   : *p < 0xF8 ? 4
+                               : 0;
     uint32_t character = len == 1 ? *p : len > 1 ? *p & (0x7Fu >> len) : 0;
 
     *at = p + 1;

@@ -53,9 +53,9 @@ void bbf_jfr_put_float(struct bbf_buf *out, float value);
 void bbf_jfr_put_double(struct bbf_buf *out, double value);
 
 /*
- * Text in place: encoding and body. `text` NULL is the null string. ASCII is written as UTF-8, other
- * text as UTF-16 code units, as the JVM writes it; bytes that are not UTF-8 become U+FFFD, and the
- * surrogate pairs of Java's modified UTF-8 stay what they are.
+ * Text in place: encoding and body. `text` NULL is the null string. ASCII is written as UTF-8,
+ * other text as UTF-16 code units, as the JVM writes it; bytes that are not UTF-8 become U+FFFD,
+ * and the surrogate pairs of Java's modified UTF-8 stay what they are.
  */
 void bbf_jfr_put_text(struct bbf_buf *out, const char *text, size_t len);
 

@@ -336,8 +336,8 @@ void bbf_jfr_add_date(struct bbf_buf *out, int64_t epoch_ns)
 
 static void add_exact_amount(struct bbf_buf *out, int64_t value, bool is_bits, bool per_second)
 {
-    bbf_buf_printf(out, "%" PRId64 "%s%s%s", value, is_bits ? " bit" : " byte", value > 1 ? "s" : "",
-                   per_second ? "/s" : "");
+    bbf_buf_printf(out, "%" PRId64 "%s%s%s", value, is_bits ? " bit" : " byte",
+                   value > 1 ? "s" : "", per_second ? "/s" : "");
 }
 
 static void add_small_amount(struct bbf_buf *out, int64_t value, bool is_bits, bool per_second)

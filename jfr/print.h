@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfr/print.h - recordings as text and JSON, in the forms of the JDK's `jfr` tool (JDK 25): the same
- * fields, values and order, so that scripts for that tool take ours.
+ * jfr/print.h - recordings as text and JSON, in the forms of the JDK's `jfr` tool (JDK 25): the
+ * same fields, values and order, so that scripts for that tool take ours.
  *
  * Threads: one at a time per recording. Output: UTF-8 into the caller's buffer, which may have a
  * `flush`; text from the recording is escaped where a terminal could act on it.
@@ -24,8 +24,8 @@ enum { BBF_JFR_STACK_DEPTH = 5 }; /* as the JDK's */
 
 /*
  * All return 0, or what bbf_jfr_next_chunk() stopped with once nothing more could be read (what was
- * read is in `out`); recording->trouble has the first thing that was wrong. BBF_ENOMEM; BBF_EIO: the
- * buffer's flush failed.
+ * read is in `out`); recording->trouble has the first thing that was wrong. BBF_ENOMEM; BBF_EIO:
+ * the buffer's flush failed.
  */
 int bbf_jfr_print_text(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                        const struct bbf_jfr_print *how);

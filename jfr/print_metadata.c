@@ -7,7 +7,7 @@
 #include "jfr/print.h"
 
 #define ANNOTATION_TYPE "java.lang.annotation.Annotation"
-#define SETTING_TYPE "jdk.jfr.SettingControl"
+#define SETTING_TYPE    "jdk.jfr.SettingControl"
 
 static bool is(const char *text, const char *other)
 {
@@ -36,7 +36,8 @@ static int group_of(const struct bbf_jfr_type *type)
 
 static int compare_packages(const struct bbf_jfr_type *x, const struct bbf_jfr_type *y)
 {
-    size_t m = (size_t)(simple_name(x->name) - x->name), n = (size_t)(simple_name(y->name) - y->name);
+    size_t m = (size_t)(simple_name(x->name) - x->name),
+           n = (size_t)(simple_name(y->name) - y->name);
     int order = strncmp(x->name, y->name, m < n ? m : n);
 
     return order != 0 ? order : (m > n) - (m < n);
@@ -44,7 +45,8 @@ static int compare_packages(const struct bbf_jfr_type *x, const struct bbf_jfr_t
 
 static bool is_jdk_event(const struct bbf_jfr_type *type)
 {
-    return type->is_event && compare_packages(type, &(struct bbf_jfr_type){.name = "jdk.jfr."}) == 0;
+    return type->is_event &&
+           compare_packages(type, &(struct bbf_jfr_type){.name = "jdk.jfr."}) == 0;
 }
 
 static int compare_types(const void *a, const void *b)

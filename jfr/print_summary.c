@@ -8,7 +8,6 @@
 #include "core/safe.h"
 #include "jfr/format.h"
 #include "jfr/print.h"
-#include "jfr/writer.h"
 
 enum { NAME_BYTES = 256, COLUMN_MIN = 11, NUMBERS = 26 };
 

@@ -77,8 +77,7 @@ int bbf_jfr_each_event(struct bbf_jfr_recording *recording, const struct bbf_jfr
 
     while ((err = bbf_jfr_next_chunk(recording)) == BBF_OK) {
         size_t n;
-        struct bbf_jfr_place_in_time *places =
-            bbf_jfr_sorted_events(recording, &how->filter, &n);
+        struct bbf_jfr_place_in_time *places = bbf_jfr_sorted_events(recording, &how->filter, &n);
         if (places == NULL && n > 0)
             return BBF_ENOMEM;
         for (size_t i = 0; i < n; i++) {

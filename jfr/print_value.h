@@ -16,10 +16,16 @@
 
 /* A number that is a time, a duration, or neither. */
 struct bbf_jfr_moment {
-    enum { BBF_JFR_NO_MOMENT, BBF_JFR_TIME, BBF_JFR_NO_TIME, BBF_JFR_SPAN, BBF_JFR_NO_SPAN,
-           BBF_JFR_FOREVER } what; /* NO_…: the value that stands for "not known" */
-    int64_t epoch_ns;              /* TIME */
-    struct bbf_jfr_duration span;  /* SPAN */
+    enum {
+        BBF_JFR_NO_MOMENT,
+        BBF_JFR_TIME,
+        BBF_JFR_NO_TIME,
+        BBF_JFR_SPAN,
+        BBF_JFR_NO_SPAN,
+        BBF_JFR_FOREVER
+    } what;                       /* NO_…: the value that stands for "not known" */
+    int64_t epoch_ns;             /* TIME */
+    struct bbf_jfr_duration span; /* SPAN */
 };
 
 struct bbf_jfr_moment bbf_jfr_moment_of(const struct bbf_jfr_chunk *chunk,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "jfr/writer.h"
 
 enum { MAJOR_MIN = 1, MAJOR_MAX = 2, NAME_MAX_BYTES = 512 };
 

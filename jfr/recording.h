@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfr/recording.h - the chunks of a recording one after the other, and which of their events a reader
- * wants.
+ * jfr/recording.h - the chunks of a recording one after the other, and which of their events a
+ * reader wants.
  *
  * Threads: one reader.
  */

@@ -10,13 +10,13 @@
 #include "jfr/encode.h"
 
 #define ANNOTATION "java.lang.annotation.Annotation"
-#define POOLED BBF_JFR_IS_POOLED
-#define ARRAY BBF_JFR_IS_ARRAY
+#define POOLED     BBF_JFR_IS_POOLED
+#define ARRAY      BBF_JFR_IS_ARRAY
 
 /*
- * The readers hard-code these names. JMC resolves StackFrame by position, reads Symbol and FrameType
- * as text only where they are simple, and casts: lineNumber, bytecodeIndex and modifiers are int,
- * thread ids long.
+ * The readers hard-code these names. JMC resolves StackFrame by position, reads Symbol and
+ * FrameType as text only where they are simple, and casts: lineNumber, bytecodeIndex and modifiers
+ * are int, thread ids long.
  */
 static const struct bbf_jfr_type_decl common[] = {
     [BBF_JFR_BOOLEAN] = {.name = "boolean"},
@@ -186,9 +186,8 @@ static bool is_named(const char *full, const char *name)
 {
     static const char prefix[] = "jdk.jfr.";
 
-    return strcmp(full, name) == 0 ||
-           (strncmp(full, prefix, sizeof(prefix) - 1) == 0 &&
-            strcmp(full + sizeof(prefix) - 1, name) == 0);
+    return strcmp(full, name) == 0 || (strncmp(full, prefix, sizeof(prefix) - 1) == 0 &&
+                                       strcmp(full + sizeof(prefix) - 1, name) == 0);
 }
 
 /* The attribute whose value is the id of the type `name`. */

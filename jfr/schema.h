@@ -3,8 +3,8 @@
  * jfr/schema.h - the types of a recording as constant tables, and the metadata event made of them.
  *
  * A writer's types are the common ones (primitives, Class, Thread, StackTrace, the annotations of
- * jdk.jfr) and then its own, numbered from BBF_JFR_FIRST_ID in that order. The first id is far above
- * those that JVMs give out (2,200 seen), so that joined files do not mix up types.
+ * jdk.jfr) and then its own, numbered from BBF_JFR_FIRST_ID in that order. The first id is far
+ * above those that JVMs give out (2,200 seen), so that joined files do not mix up types.
  *
  * Threads: constants. Text: UTF-8, constant.
  */

@@ -48,9 +48,10 @@ static int put(struct unpacking *u, const void *data, size_t len)
     const char *at = data;
 
     if (len > u->max - u->written) {
-        (void)snprintf(u->why, u->why_size,
-                       "unpacked it is larger than %llu bytes; unpack it with the packing's own tool",
-                       (unsigned long long)u->max);
+        (void)snprintf(
+            u->why, u->why_size,
+            "unpacked it is larger than %llu bytes; unpack it with the packing's own tool",
+            (unsigned long long)u->max);
         return BBF_ELIMIT;
     }
     u->written += len;
@@ -226,8 +227,8 @@ static int temporary_file(void)
 }
 
 /* What `unpack` makes of *fd, as a new *fd. */
-static int replace(int *fd, int (*unpack)(struct unpacking *u), uint64_t max, char *why,
-                   size_t why_size)
+static int replace(struct bbf_jfr_source *source, int *fd, int (*unpack)(struct unpacking *u),
+                   uint64_t max, char *why, size_t why_size)
 {
     struct unpacking *u = malloc(sizeof(*u));
 
@@ -240,6 +241,10 @@ static int replace(int *fd, int (*unpack)(struct unpacking *u), uint64_t max, ch
     u->why = why;
     u->why_size = why_size;
     int err = u->to >= 0 ? unpack(u) : fail(u, BBF_EIO, "a temporary file", strerror(errno));
+    if (err == BBF_EFORMAT && u->written > 0) { /* what is before the damage can be read */
+        source->damage = "the packing is cut or damaged";
+        err = BBF_OK;
+    }
     if (err == BBF_OK) {
         (void)close(*fd);
         *fd = u->to;
@@ -274,7 +279,7 @@ static int map(struct bbf_jfr_source *source, int fd, char *why, size_t why_size
     source->len = (size_t)st.st_size;
     if (source->len == 0)
         return BBF_OK;
-    void *at = mmap(NULL, source->len, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *at = mmap(NULL, source->len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (at == MAP_FAILED) {
         (void)snprintf(why, why_size, "mapping it: %s", strerror(errno));
         return BBF_EIO;
@@ -304,12 +309,12 @@ static int open_fd(struct bbf_jfr_source *source, int *fd, uint64_t max, char *w
         return BBF_EINVAL;
     }
     if (!S_ISREG(st.st_mode))
-        err = replace(fd, copy_plain, max, why, why_size);
+        err = replace(source, fd, copy_plain, max, why, why_size);
     const struct packing *packing = err == BBF_OK ? packing_of(*fd) : NULL;
     if (packing != NULL) {
         (void)lseek(*fd, 0, SEEK_SET);
         source->packing = packing->name;
-        err = replace(fd, packing->unpack, max, why, why_size);
+        err = replace(source, fd, packing->unpack, max, why, why_size);
     }
     return err == BBF_OK ? map(source, *fd, why, why_size) : err;
 }
@@ -329,6 +334,6 @@ int bbf_jfr_source_open(struct bbf_jfr_source *source, const char *path, uint64_
 void bbf_jfr_source_close(struct bbf_jfr_source *source)
 {
     if (source->bytes != NULL)
-        (void)munmap((void *)(uintptr_t)source->bytes, source->len);
+        (void)munmap(source->bytes, source->len);
     source->bytes = NULL;
 }

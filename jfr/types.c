@@ -196,10 +196,14 @@ static enum bbf_jfr_kind kind_of(const char *name)
     static const struct {
         const char *name;
         enum bbf_jfr_kind kind;
-    } kinds[] = {{"boolean", BBF_JFR_KIND_BOOLEAN}, {"byte", BBF_JFR_KIND_BYTE},
-                 {"char", BBF_JFR_KIND_CHAR},       {"short", BBF_JFR_KIND_SHORT},
-                 {"int", BBF_JFR_KIND_INT},         {"long", BBF_JFR_KIND_LONG},
-                 {"float", BBF_JFR_KIND_FLOAT},     {"double", BBF_JFR_KIND_DOUBLE},
+    } kinds[] = {{"boolean", BBF_JFR_KIND_BOOLEAN},
+                 {"byte", BBF_JFR_KIND_BYTE},
+                 {"char", BBF_JFR_KIND_CHAR},
+                 {"short", BBF_JFR_KIND_SHORT},
+                 {"int", BBF_JFR_KIND_INT},
+                 {"long", BBF_JFR_KIND_LONG},
+                 {"float", BBF_JFR_KIND_FLOAT},
+                 {"double", BBF_JFR_KIND_DOUBLE},
                  {"java.lang.String", BBF_JFR_KIND_STRING}};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -294,8 +298,7 @@ static void read_annotation(struct reader *r, const struct element *e,
 static const struct bbf_jfr_annotation *read_annotations(struct reader *r, const struct element *e,
                                                          size_t *n)
 {
-    struct bbf_jfr_annotation *list =
-        take(r, count_children(e, "annotation"), sizeof(*list));
+    struct bbf_jfr_annotation *list = take(r, count_children(e, "annotation"), sizeof(*list));
 
     *n = 0;
     for (const struct element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
@@ -343,8 +346,8 @@ static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
                  {"jdk.jfr.Timespan", "NANOSECONDS", BBF_JFR_TIMESPAN_NANOS}};
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        const char *unit = bbf_jfr_annotation_value(field->annotations, field->n_annotations,
-                                                    units[i].annotation);
+        const char *unit =
+            bbf_jfr_annotation_value(field->annotations, field->n_annotations, units[i].annotation);
         if (unit != NULL && strcmp(unit, units[i].unit) == 0)
             return units[i].time;
     }
@@ -397,9 +400,8 @@ static void read_settings(struct reader *r, const struct element *e, struct bbf_
         if (strcmp(c->name, "setting") != 0)
             continue;
         const struct bbf_jfr_type *type = type_of_attribute(r, c, "class");
-        settings[to->n_settings++] =
-            (struct bbf_jfr_setting){attribute(c, "name"), type != NULL ? type->name : "",
-                                     attribute(c, "defaultValue")};
+        settings[to->n_settings++] = (struct bbf_jfr_setting){
+            attribute(c, "name"), type != NULL ? type->name : "", attribute(c, "defaultValue")};
     }
 }
 

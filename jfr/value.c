@@ -138,7 +138,6 @@ struct bbf_jfr_value bbf_jfr_member(const struct bbf_jfr_chunk *chunk,
 
 struct bbf_jfr_value bbf_jfr_event_value(const struct bbf_jfr_event *event)
 {
-    return (struct bbf_jfr_value){.what = BBF_JFR_IS_STRUCT,
-                                  .type = event->type,
-                                  .at = event->fields};
+    return (struct bbf_jfr_value){
+        .what = BBF_JFR_IS_STRUCT, .type = event->type, .at = event->fields};
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "jfr/chunk.h"
 
 /* State of a chunk in its header. 1 to 254 count the flushes while it is being written. */
 enum { STATE_FINISHED = 0, STATE_LAST = 254, STATE_UPDATING = 255 };
-enum { FLAG_COMPRESSED = 1, FLAG_LAST_CHUNK = 2 };
 enum { CHECKPOINT_TYPE = 1, CHECKPOINT_FLUSH = 1, POOLED_MIN = 16, POOLED_MAX = 128 };
 enum { MAJOR = 2, MINOR = 1, STATE_AT = 64 };
 enum { ENCODED_MAX = 4 }; /* bytes of a byte of text and its encoding: U+FFFD takes 3 */
@@ -55,23 +55,22 @@ static uint64_t chunk_start_ns(const struct bbf_jfr_writer *w)
     return w->config.start_ns + (w->begin_ticks - w->config.start_ticks);
 }
 
-static void fill_header(const struct bbf_jfr_writer *w, char *h, uint64_t size, int state, int flags)
+static void fill_header(const struct bbf_jfr_writer *w, char *to, uint64_t size, int state,
+                        bool is_last)
 {
-    static const char magic[] = {'F', 'L', 'R', 0};
-
-    memset(h, 0, BBF_JFR_HEADER_BYTES);
-    memcpy(h, magic, sizeof(magic));
-    bbf_jfr_set_u2(h + 4, MAJOR);
-    bbf_jfr_set_u2(h + 6, MINOR);
-    bbf_jfr_set_u8(h + 8, size);
-    bbf_jfr_set_u8(h + 16, w->checkpoint);
-    bbf_jfr_set_u8(h + 24, BBF_JFR_HEADER_BYTES); /* the metadata comes first */
-    bbf_jfr_set_u8(h + 32, chunk_start_ns(w));
-    bbf_jfr_set_u8(h + 40, w->last_ticks - w->begin_ticks);
-    bbf_jfr_set_u8(h + 48, w->begin_ticks);
-    bbf_jfr_set_u8(h + 56, TICKS_PER_SECOND);
-    h[STATE_AT] = (char)state;
-    h[67] = (char)flags;
+    bbf_jfr_header_write(&(struct bbf_jfr_header){.major = MAJOR,
+                                                  .minor = MINOR,
+                                                  .size = size,
+                                                  .checkpoint = w->checkpoint,
+                                                  .metadata = BBF_JFR_HEADER_BYTES,
+                                                  .start_ns = chunk_start_ns(w),
+                                                  .duration_ns = w->last_ticks - w->begin_ticks,
+                                                  .start_ticks = w->begin_ticks,
+                                                  .ticks_per_second = TICKS_PER_SECOND,
+                                                  .state = (unsigned)state,
+                                                  .is_compressed = true,
+                                                  .is_last = is_last},
+                         to);
 }
 
 /* ---- handing on ---- */
@@ -122,11 +121,11 @@ static void patch(struct bbf_jfr_writer *w, uint64_t at, const char *data, size_
  * A reader of the growing file sees the state first: 255 says that the header is being changed, and
  * the new state is written only after all else.
  */
-static void patch_header(struct bbf_jfr_writer *w, int state, int flags)
+static void patch_header(struct bbf_jfr_writer *w, int state, bool is_last)
 {
     char header[BBF_JFR_HEADER_BYTES];
 
-    fill_header(w, header, w->chunk_bytes, STATE_UPDATING, flags);
+    fill_header(w, header, w->chunk_bytes, STATE_UPDATING, is_last);
     patch(w, STATE_AT, header + STATE_AT, 1);
     patch(w, 0, header, sizeof(header));
     header[STATE_AT] = (char)state;
@@ -153,7 +152,7 @@ static void begin_chunk(struct bbf_jfr_writer *w, uint64_t ticks)
     w->chunk_bytes = 0;
     w->generation = 1;
     w->is_open = true;
-    fill_header(w, header, 0, (int)w->generation, FLAG_COMPRESSED);
+    fill_header(w, header, 0, (int)w->generation, false);
     bbf_buf_add(&w->pending, header, sizeof(header));
     fail(w, bbf_jfr_put_metadata(&w->pending, &w->config.schema, w->begin_ticks, NULL));
     /* A reader must never meet a size of 0, which makes the JDK's loop: flush at once. */
@@ -170,29 +169,27 @@ int bbf_jfr_flush(struct bbf_jfr_writer *w, uint64_t ticks)
     bool is_first = w->chunk_bytes == 0;
     put_checkpoint(w, w->last_ticks);
     if (is_first && !w->pending.failed)
-        fill_header(w, w->pending.data, w->pending.len, (int)w->generation, FLAG_COMPRESSED);
+        fill_header(w, w->pending.data, w->pending.len, (int)w->generation, false);
     append(w);
     if (!is_first) {
         w->generation = w->generation == STATE_LAST ? 1 : w->generation + 1;
-        patch_header(w, (int)w->generation, FLAG_COMPRESSED);
+        patch_header(w, (int)w->generation, false);
     }
     return bbf_jfr_writer_error(w);
 }
 
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
 {
-    int flags = FLAG_COMPRESSED | (is_last ? FLAG_LAST_CHUNK : 0);
-
     if (!w->is_open || w->err != BBF_OK)
         return bbf_jfr_writer_error(w);
     if (ticks > w->last_ticks)
         w->last_ticks = ticks;
     put_checkpoint(w, w->last_ticks);
     if (!is_streaming(w) && !w->pending.failed)
-        fill_header(w, w->pending.data, w->pending.len, STATE_FINISHED, flags);
+        fill_header(w, w->pending.data, w->pending.len, STATE_FINISHED, is_last);
     append(w);
     if (is_streaming(w))
-        patch_header(w, STATE_FINISHED, flags);
+        patch_header(w, STATE_FINISHED, is_last);
     w->file_bytes += w->chunk_bytes;
     w->chunks++;
     w->is_open = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfr/writer.h - writes a flight recording: chunks, each with a header, the metadata event, events and
- * checkpoints with the constants that the events name.
+ * jfr/writer.h - writes a flight recording: chunks, each with a header, the metadata event, events
+ * and checkpoints with the constants that the events name.
  *
  *   chunk = header 68 | metadata | (events | checkpoint of what is new)* | header set at the end
  *
@@ -25,17 +25,18 @@
 #include <stdint.h>
 
 #include "core/buf.h"
+#include "jfr/chunk.h"
 #include "jfr/encode.h"
 #include "jfr/pool.h"
 #include "jfr/schema.h"
 
 enum {
-    BBF_JFR_HEADER_BYTES = 68,
     BBF_JFR_CHUNK_BYTES = 12 << 20, /* default size at which a new chunk begins */
     BBF_JFR_EVENT_MAX = 1 << 27     /* bytes; an event's size has 28 bits */
 };
 
-/* Where the recording goes. Both return 0 or BBF_E…; `at` counts from the recording's first byte. */
+/* Where the recording goes. Both return 0 or BBF_E…; `at` counts from the recording's first byte.
+ */
 struct bbf_jfr_output {
     int (*append)(void *ctx, const char *data, size_t len);
     int (*patch)(void *ctx, uint64_t at, const char *data, size_t len); /* may be NULL */
@@ -45,9 +46,9 @@ struct bbf_jfr_output {
 struct bbf_jfr_config {
     struct bbf_jfr_schema schema; /* its tables stay the caller's, and longer than the writer */
     struct bbf_jfr_output output;
-    size_t chunk_bytes;    /* 0: BBF_JFR_CHUNK_BYTES */
-    uint64_t start_ns;     /* wall clock, since the epoch, at start_ticks */
-    uint64_t start_ticks;  /* the clock of the events' times, ns */
+    size_t chunk_bytes;   /* 0: BBF_JFR_CHUNK_BYTES */
+    uint64_t start_ns;    /* wall clock, since the epoch, at start_ticks */
+    uint64_t start_ticks; /* the clock of the events' times, ns */
 };
 
 /* The writer's own; declared here for the sake of its size. */

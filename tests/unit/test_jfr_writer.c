@@ -97,9 +97,14 @@ static void a_compressed_integer_has_nine_bytes_at_most(void **state)
         uint64_t value;
         size_t len;
         unsigned char last;
-    } cases[] = {{0, 1, 0},          {127, 1, 127},     {128, 2, 1},
-                 {1u << 14, 3, 1},   {UINT32_MAX, 5, 15}, {UINT64_C(1) << 55, 8, 0x40},
-                 {UINT64_C(1) << 56, 9, 1}, {UINT64_MAX, 9, 255}};
+    } cases[] = {{0, 1, 0},
+                 {127, 1, 127},
+                 {128, 2, 1},
+                 {1u << 14, 3, 1},
+                 {UINT32_MAX, 5, 15},
+                 {UINT64_C(1) << 55, 8, 0x40},
+                 {UINT64_C(1) << 56, 9, 1},
+                 {UINT64_MAX, 9, 255}};
     (void)state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -139,11 +144,15 @@ static void text_takes_the_encoding_that_fits(void **state)
     assert_text(NULL, 0, "\0", 1);
     assert_text("", 0, "\1", 1);
     assert_text("abc", 3, "\3\3abc", 5);
-    assert_text("\xC3\xA9", 2, "\4\1\xE9\1", 4);                      /* é */
+    assert_text("\xC3\xA9", 2, "\4\1\xE9\1", 4);                       /* é */
     assert_text("\xF0\x9F\x98\x80", 4, "\4\2\xBD\xB0\3\x80\xBC\3", 8); /* a surrogate pair */
     assert_text("\xED\xA0\xBD\xED\xB8\x80", 6, "\4\2\xBD\xB0\3\x80\xBC\3", 8);
-    assert_text("\xC0\x80", 2, "\4\1\0", 3);          /* Java's zero */
-    assert_text("a\xFF", 2, "\4\2" "a" "\xFD\xFF\3", 6); /* not UTF-8 */
+    assert_text("\xC0\x80", 2, "\4\1\0", 3); /* Java's zero */
+    assert_text("a\xFF", 2,
+                "\4\2"
+                "a"
+                "\xFD\xFF\3",
+                6);                                            /* not UTF-8 */
     assert_text("\xE2\x82", 2, "\4\2\xFD\xFF\3\xFD\xFF\3", 8); /* cut */
 }
 
