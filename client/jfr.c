@@ -26,6 +26,7 @@ enum {
     MAX_UNPACKED = 256,
     MATCH = 512,
     SAME = 1024,
+    MAX_VALUES = 2048,
     FILTER = EVENTS | CATEGORIES | FROM | UNTIL
 };
 
@@ -40,8 +41,8 @@ static const struct bbf_jfr_command {
 } commands[] = {
     {"summary", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_summary,
      "show chunks, start, duration and the number of events of each type"},
-    {"print", FILTER | DEPTH | JSON | EXACT | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_print,
-     "print events as text or JSON, as the JDK's jfr tool does"},
+    {"print", FILTER | DEPTH | JSON | EXACT | OUTPUT | MAX_UNPACKED | MAX_VALUES, 1, 1,
+     bbf_jfr_run_print, "print events as text or JSON, as the JDK's jfr tool does"},
     {"metadata", EVENTS | CATEGORIES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_metadata,
      "show event types with their labels, units and fields"},
     {"repair", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_repair,
@@ -71,6 +72,8 @@ static const struct flag {
     {"output", OUTPUT, "FILE", "write to FILE"},
     {"match", MATCH, "REGEX", "what to make unreadable: an extended regular expression"},
     {"same-process", SAME, NULL, "the files are pieces of one JVM's recording: copy all of them"},
+    {"max-values", MAX_VALUES, "N",
+     "values to show of one event, with all that it names (1048576)"},
     {"max-unpacked", MAX_UNPACKED, "SIZE", "largest size that a packed file may unpack to (64G)"},
 };
 
@@ -154,15 +157,16 @@ static int parse_time(const char *name, const char *value, int64_t *ns)
                     name, value);
 }
 
-static int parse_depth(const char *value, unsigned *depth)
+static int parse_number(const char *name, const char *value, long least, unsigned *number)
 {
     char *end;
     errno = 0;
     long n = strtol(value, &end, 10);
 
-    if (*value == '\0' || *end != '\0' || errno != 0 || n < 0 || n > INT_MAX)
-        return bbf_fail(BBF_EXIT_USAGE, "--stack-depth takes a number from 0 on, not '%s'", value);
-    *depth = (unsigned)n;
+    if (*value == '\0' || *end != '\0' || errno != 0 || n < least || n > INT_MAX)
+        return bbf_fail(BBF_EXIT_USAGE, "--%s takes a number from %ld to %d, not '%s'", name, least,
+                        INT_MAX, value);
+    *number = (unsigned)n;
     return BBF_EXIT_OK;
 }
 
@@ -188,7 +192,9 @@ static int apply(struct bbf_jfr_request *request, const struct flag *flag, const
     case UNTIL:
         return parse_time(flag->name, value, &request->how.filter.until_ns);
     case DEPTH:
-        return parse_depth(value, &request->how.stack_depth);
+        return parse_number(flag->name, value, 0, &request->how.stack_depth);
+    case MAX_VALUES:
+        return parse_number(flag->name, value, 1, &request->how.values_max);
     case JSON:
         request->json = true;
         break;

@@ -37,8 +37,9 @@ static int with_result(const struct bbf_jfr_request *request, const char *comman
     struct bbf_jfr_source source;
     struct bbf_jfr_result *result = malloc(sizeof *result);
     int err = BBF_OK, rc = request->output == NULL ? no_output(command)
-                           : result == NULL ? bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM))
-                                            : bbf_jfr_open(request, request->files[0], &source);
+                           : result == NULL
+                               ? bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM))
+                               : bbf_jfr_open(request, request->files[0], &source);
 
     if (rc == BBF_EXIT_OK) {
         rc = bbf_jfr_result_begin(result, request->output);

@@ -62,8 +62,7 @@ int bbf_jfr_result_begin(struct bbf_jfr_result *w, const char *path)
     w->path = path;
     w->buf = (struct bbf_buf){.flush = on_flush, .ctx = w};
     int err = path != NULL ? bbf_file_begin(&w->file, path, w->why, sizeof w->why) : BBF_OK;
-    return err == BBF_OK ? BBF_EXIT_OK
-                         : bbf_fail(BBF_EXIT_FAILED, "cannot write %s", w->why);
+    return err == BBF_OK ? BBF_EXIT_OK : bbf_fail(BBF_EXIT_FAILED, "cannot write %s", w->why);
 }
 
 int bbf_jfr_result_end(struct bbf_jfr_result *w, int err)
@@ -73,7 +72,11 @@ int bbf_jfr_result_end(struct bbf_jfr_result *w, int err)
     bbf_buf_free(&w->buf);
     if (w->path != NULL) {
         w->why[0] = '\0';
-        int end = bbf_file_end(&w->file, err != BBF_OK ? err : good ? BBF_OK : BBF_EIO, w->why, sizeof w->why);
+        int end = bbf_file_end(&w->file,
+                               err != BBF_OK ? err
+                               : good        ? BBF_OK
+                                             : BBF_EIO,
+                               w->why, sizeof w->why);
         if (end != BBF_OK && err == BBF_OK)
             return bbf_fail(BBF_EXIT_FAILED, "cannot write %s", w->why);
     }
@@ -82,4 +85,3 @@ int bbf_jfr_result_end(struct bbf_jfr_result *w, int err)
     return good || err != BBF_OK ? BBF_EXIT_OK
                                  : bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
 }
-

@@ -89,4 +89,3 @@ int bbf_jfr_run_metadata(const struct bbf_jfr_request *request)
 {
     return with_recording(request, false, metadata);
 }
-

@@ -194,7 +194,7 @@ int64_t bbf_jfr_duration_ns(const struct bbf_jfr_chunk *chunk, int64_t ticks)
 {
     double per_ns = (double)chunk->header.ticks_per_second / NS_PER_SECOND;
 
-    return per_ns > 0 ? (int64_t)((double)ticks / per_ns) : 0;
+    return per_ns > 0 ? bbf_jfr_whole((double)ticks / per_ns) : 0;
 }
 
 int64_t bbf_jfr_time_ns(const struct bbf_jfr_chunk *chunk, int64_t ticks)

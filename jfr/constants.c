@@ -88,7 +88,7 @@ static void put(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at)
     keys->n++;
 }
 
-static bool add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at)
+bool bbf_jfr_keys_add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at)
 {
     if (keys->n * 2 >= keys->room) {
         size_t room = keys->room > 0 ? 2 * keys->room : FIRST_ROOM;
@@ -106,17 +106,20 @@ static bool add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at)
     return true;
 }
 
-uint64_t bbf_jfr_constant_at(const struct bbf_jfr_constants *constants,
-                             const struct bbf_jfr_type *type, uint64_t key)
+uint64_t bbf_jfr_keys_get(const struct bbf_jfr_keys *keys, uint64_t key)
 {
-    const struct bbf_jfr_keys *keys = &constants->of_type[type->index];
-
     if (keys->room == 0)
         return 0;
     size_t slot = slot_of(key, keys->room);
     while (keys->places[slot].at != 0 && keys->places[slot].key != key)
         slot = (slot + 1) & (keys->room - 1);
     return keys->places[slot].at;
+}
+
+uint64_t bbf_jfr_constant_at(const struct bbf_jfr_constants *constants,
+                             const struct bbf_jfr_type *type, uint64_t key)
+{
+    return bbf_jfr_keys_get(&constants->of_type[type->index], key);
 }
 
 int bbf_jfr_constants_init(struct bbf_jfr_constants *constants,
@@ -145,7 +148,7 @@ static int add_pool(struct bbf_jfr_constants *constants, const struct bbf_jfr_ty
     while (n-- > 0 && !c->bad) {
         uint64_t key = bbf_jfr_get_long(c);
         uint64_t at = (uint64_t)(c->at - chunk);
-        if (bbf_jfr_skip(c, type) && !add(&constants->of_type[type->index], key, at))
+        if (bbf_jfr_skip(c, type) && !bbf_jfr_keys_add(&constants->of_type[type->index], key, at))
             return BBF_ENOMEM;
     }
     return c->bad ? BBF_EFORMAT : BBF_OK;

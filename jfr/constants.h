@@ -25,6 +25,11 @@ struct bbf_jfr_keys {
     size_t n, room; /* room: 0 or a power of two */
 };
 
+/* All zero is empty. `at` is not 0; a key that is there keeps its place. False: no memory. */
+bool bbf_jfr_keys_add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at);
+/* 0: it is not there. */
+uint64_t bbf_jfr_keys_get(const struct bbf_jfr_keys *keys, uint64_t key);
+
 struct bbf_jfr_constants {
     struct bbf_jfr_keys *of_type; /* by bbf_jfr_type.index */
     size_t n_types;

@@ -189,6 +189,15 @@ void bbf_jfr_add_text(struct bbf_buf *out, const struct bbf_jfr_text *text)
     }
 }
 
+int64_t bbf_jfr_whole(double number)
+{
+    if (number != number)
+        return 0;
+    if (number >= 0x1p63)
+        return INT64_MAX;
+    return number <= -0x1p63 ? INT64_MIN : (int64_t)number;
+}
+
 uint16_t bbf_jfr_u2(const unsigned char *at)
 {
     return (uint16_t)(at[0] << 8 | at[1]);

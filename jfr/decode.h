@@ -76,6 +76,9 @@ struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c);
 /* Append it as UTF-8: nothing for NULL and POOLED; lone surrogates and invalid bytes as U+FFFD. */
 void bbf_jfr_add_text(struct bbf_buf *out, const struct bbf_jfr_text *text);
 
+/* The number without its fraction, and the nearest end of the range outside of it; 0 for NaN. */
+int64_t bbf_jfr_whole(double number);
+
 /* Big-endian numbers of the chunk header. */
 uint16_t bbf_jfr_u2(const unsigned char *at);
 uint64_t bbf_jfr_u8(const unsigned char *at);

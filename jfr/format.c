@@ -19,7 +19,8 @@ static int shortest(double value, bool is_float, char digits[24])
 {
     char text[40];
 
-    for (int precision = 0;; precision++) {
+    /* Java never prefers one digit to a closer number of two. */
+    for (int precision = 1;; precision++) {
         (void)snprintf(text, sizeof(text), "%.*e", precision, value);
         bool same = is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
         if (same || precision == 17)
@@ -31,6 +32,8 @@ static int shortest(double value, bool is_float, char digits[24])
         if (*at != '.')
             digits[n++] = *at;
     }
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
     digits[n] = '\0';
     return (int)strtol(e + 1, NULL, 10);
 }

@@ -127,7 +127,8 @@ int bbf_jfr_join(const struct bbf_jfr_part *parts, size_t n, bool same_process,
                  struct bbf_jfr_join *join)
 {
     struct places places = {0};
-    uint64_t last_start_ns = 0;
+    struct bbf_jfr_starts starts = {0};
+    bool ok = true;
     int err = find_chunks(parts, n, &places, join);
 
     if (err == BBF_OK && places.n > 1)
@@ -135,16 +136,16 @@ int bbf_jfr_join(const struct bbf_jfr_part *parts, size_t n, bool same_process,
     for (size_t i = 0; i < places.n && err == BBF_OK; i++) {
         const struct chunk_place *place = &places.list[i];
         const struct bbf_jfr_part *part = &parts[place->part];
-        uint64_t start_ns = place->extent.header.start_ns;
+        uint64_t start_ns = bbf_jfr_unique_start(&starts, place->extent.header.start_ns, &ok);
         bool is_last = i + 1 == places.n;
-        start_ns += i > 0 && start_ns == last_start_ns;
-        last_start_ns = start_ns;
-        err = same_process || place->part == places.list[0].part
+        err = !ok ? BBF_ENOMEM
+              : same_process || place->part == places.list[0].part
                   ? copy_chunk(part, place, start_ns, is_last, join)
                   : rewrite_chunk(part, place, &places.list[0].extent.header, start_ns, is_last,
                                   join);
         join->chunks++;
     }
+    free(starts.used.places);
     free(places.list);
     return err;
 }

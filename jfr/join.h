@@ -24,12 +24,13 @@ struct bbf_jfr_join {
     void *ctx;
     /* results */
     uint64_t chunks;
-    size_t bad_part;    /* BBF_EFORMAT: the part that is damaged, and where */
+    size_t bad_part; /* BBF_EFORMAT: the part that is damaged, and where */
     uint64_t bad_offset;
 };
 
 /* BBF_EFORMAT: a part is damaged (bbf_jfr_repair() first); nothing was put. BBF_ENOMEM; or what
- * put() returned. `same_process`: the parts are pieces of one JVM's recording, and all are copied. */
+ * put() returned. `same_process`: the parts are pieces of one JVM's recording, and all are copied.
+ */
 int bbf_jfr_join(const struct bbf_jfr_part *parts, size_t n, bool same_process,
                  struct bbf_jfr_join *join);
 

@@ -81,8 +81,7 @@ static bool is_chunk_at(const unsigned char *bytes, size_t len, uint64_t at, boo
 
 static uint64_t next_magic(const unsigned char *bytes, size_t len, uint64_t from)
 {
-    const unsigned char *found =
-        from < len ? memmem(bytes + from, len - from, "FLR\0", 4) : NULL;
+    const unsigned char *found = from < len ? memmem(bytes + from, len - from, "FLR\0", 4) : NULL;
 
     return found != NULL ? (uint64_t)(found - bytes) : len;
 }
@@ -185,7 +184,9 @@ struct mending {
     struct bbf_jfr_rewrite out;
     uint64_t *checkpoints; /* offsets of those that are there */
     size_t n_checkpoints, room;
-    bool no_memory;
+    struct bbf_jfr_starts starts;
+    struct bbf_jfr_cursor borrowed; /* the first metadata of the recording, once looked for */
+    bool has_borrowed, has_looked, no_memory;
 };
 
 static void report(struct mending *m, uint64_t offset, uint64_t len, const char *what)
@@ -221,17 +222,17 @@ static bool find_metadata(const unsigned char *chunk, size_t len, const struct b
 }
 
 /* Another chunk's: types of one process have the same ids in all of its chunks, nearly always. */
-static bool borrow_metadata(const struct mending *m, struct bbf_jfr_cursor *metadata)
+static bool borrow_metadata(struct mending *m, struct bbf_jfr_cursor *metadata)
 {
     struct bbf_jfr_header header;
-    uint64_t at = next_magic(m->bytes, m->len, 0);
+    uint64_t at = m->has_looked ? m->len : next_magic(m->bytes, m->len, 0);
 
-    for (; at < m->len; at = next_magic(m->bytes, m->len, at + 1)) {
-        if (at != m->base && is_chunk_at(m->bytes, m->len, at, true, &header) &&
-            find_metadata(m->bytes + at, m->len - at, &header, metadata))
-            return true;
-    }
-    return false;
+    m->has_looked = true;
+    for (; at < m->len && !m->has_borrowed; at = next_magic(m->bytes, m->len, at + 1))
+        m->has_borrowed = is_chunk_at(m->bytes, m->len, at, true, &header) &&
+                          find_metadata(m->bytes + at, m->len - at, &header, &m->borrowed);
+    *metadata = m->borrowed;
+    return m->has_borrowed;
 }
 
 static void keep_checkpoint(struct mending *m, uint64_t offset)
@@ -367,7 +368,8 @@ static int mend_chunk(struct mending *m, const struct bbf_jfr_extent *extent, ui
     report(m, extent->at, 0, what_is_wrong(extent, m->bytes));
     if (!find_metadata(m->bytes + extent->at, (size_t)extent->len, &extent->header, &metadata)) {
         if (!borrow_metadata(m, &metadata)) {
-            report(m, extent->at, extent->len, "no chunk has metadata, without which no event has a meaning");
+            report(m, extent->at, extent->len,
+                   "no chunk has metadata, without which no event has a meaning");
             return BBF_OK;
         }
         report(m, extent->at, 0, "a chunk's metadata is missing; another chunk's is used");
@@ -387,17 +389,17 @@ int bbf_jfr_repair(const unsigned char *bytes, size_t len, struct bbf_jfr_mend *
 {
     struct mending m = {.mend = mend, .bytes = bytes, .len = len};
     struct bbf_jfr_extent extent;
-    uint64_t at = 0, last_start_ns = 0;
+    uint64_t at = 0;
+    bool ok = true;
     int err = BBF_OK;
 
     while (err == BBF_OK && bbf_jfr_find_chunk(bytes, len, at, &extent)) {
         if (extent.at > at)
             report(&m, at, extent.at - at, "these bytes belong to no chunk");
         at = extent.at + extent.len;
-        bool repeats = mend->chunks > 0 && extent.header.start_ns == last_start_ns;
-        last_start_ns = extent.header.start_ns;
-        if (!extent.is_whole || repeats) {
-            err = mend_chunk(&m, &extent, last_start_ns + repeats);
+        uint64_t start_ns = bbf_jfr_unique_start(&m.starts, extent.header.start_ns, &ok);
+        if (!ok || !extent.is_whole || start_ns != extent.header.start_ns) {
+            err = ok ? mend_chunk(&m, &extent, start_ns) : BBF_ENOMEM;
             continue;
         }
         mend->chunks++;
@@ -407,5 +409,6 @@ int bbf_jfr_repair(const unsigned char *bytes, size_t len, struct bbf_jfr_mend *
         report(&m, at, len - at, "these bytes belong to no chunk");
     bbf_buf_free(&m.out.out);
     free(m.checkpoints);
+    free(m.starts.used.places);
     return err == BBF_OK && mend->chunks == 0 ? BBF_ENOTFOUND : err;
 }

@@ -17,10 +17,14 @@
 struct bbf_jfr_print {
     struct bbf_jfr_filter filter;
     unsigned stack_depth; /* frames of a stack that are shown */
+    unsigned values_max;  /* of an event, constants within constants too; the rest is null, and
+                           * counted as trouble. 0: BBF_JFR_VALUES_MAX */
     bool exact;           /* text: numbers in full */
 };
 
-enum { BBF_JFR_STACK_DEPTH = 5 }; /* as the JDK's */
+/* The depth is the JDK's. A hostile file's constants can name each other so that one event has more
+ * values than the file has bytes. */
+enum { BBF_JFR_STACK_DEPTH = 5, BBF_JFR_VALUES_MAX = 1 << 20 };
 
 /*
  * All return 0, or what bbf_jfr_next_chunk() stopped with once nothing more could be read (what was

@@ -12,7 +12,9 @@ struct json {
     struct bbf_buf *out;
     const struct bbf_jfr_print *how;
     const struct bbf_jfr_chunk *chunk;
+    struct bbf_jfr_recording *recording;
     int indent, depth;
+    unsigned values_left; /* of the event */
     bool has_event;
     struct bbf_buf text; /* a text being escaped */
 };
@@ -114,7 +116,8 @@ static void put_list(struct json *j, struct bbf_jfr_value list)
     bool is_first = true;
 
     bbf_buf_char(j->out, '[');
-    for (unsigned i = 0; bbf_jfr_read_element(j->chunk, &list, &element); i++) {
+    for (unsigned i = 0; j->values_left > 0 && bbf_jfr_read_element(j->chunk, &list, &element);
+         i++) {
         if (is_stack && i >= j->how->stack_depth)
             break;
         if (!is_first)
@@ -156,7 +159,9 @@ static void put_character(struct json *j, int64_t unit)
 
 static void put_value(struct json *j, const struct bbf_jfr_value *value)
 {
-    switch (value->what) {
+    bool is_there = bbf_jfr_take_value(j->recording, &j->values_left);
+
+    switch (is_there ? value->what : BBF_JFR_IS_NULL) {
     case BBF_JFR_IS_NULL:
         bbf_buf_str(j->out, "null");
         break;
@@ -202,6 +207,7 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
     struct bbf_jfr_value value = bbf_jfr_event_value(event);
 
     j->chunk = chunk;
+    j->values_left = j->how->values_max > 0 ? j->how->values_max : BBF_JFR_VALUES_MAX;
     if (j->has_event)
         bbf_buf_str(j->out, ", ");
     j->has_event = true;
@@ -218,7 +224,7 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
 int bbf_jfr_print_json(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                        const struct bbf_jfr_print *how)
 {
-    struct json j = {.out = out, .how = how};
+    struct json j = {.out = out, .how = how, .recording = recording};
 
     begin_object(&j);
     put_name(&j, "recording");

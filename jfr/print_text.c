@@ -13,8 +13,10 @@ struct text {
     struct bbf_buf *out;
     const struct bbf_jfr_print *how;
     const struct bbf_jfr_chunk *chunk;
+    struct bbf_jfr_recording *recording;
     int indent, depth;
-    struct bbf_buf name; /* a text being escaped */
+    unsigned values_left; /* of the event */
+    struct bbf_buf name;  /* a text being escaped */
 };
 
 static void put_value(struct text *t, const struct bbf_jfr_value *value, const char *end);
@@ -251,7 +253,7 @@ static bool put_annotated(struct text *t, const struct bbf_jfr_value *value, dou
 {
     const char *amount = annotation(value, "jdk.jfr.DataAmount");
     bool is_frequency = annotation(value, "jdk.jfr.Frequency") != NULL;
-    int64_t whole = value->what == BBF_JFR_IS_REAL ? (int64_t)number : value->integer;
+    int64_t whole = value->what == BBF_JFR_IS_REAL ? bbf_jfr_whole(number) : value->integer;
 
     if (annotation(value, "jdk.jfr.Percentage") != NULL) {
         bbf_jfr_add_fixed(t->out, 100 * number, t->how->exact ? 9 : 2);
@@ -304,7 +306,7 @@ static void put_list(struct text *t, struct bbf_jfr_value list)
 
     bbf_buf_str(t->out, "[\n");
     t->indent++;
-    while (bbf_jfr_read_element(t->chunk, &list, &element)) {
+    while (t->values_left > 0 && bbf_jfr_read_element(t->chunk, &list, &element)) {
         put_indent(t);
         put_value(t, &element, list.n > 0 ? ", " : "");
     }
@@ -359,7 +361,9 @@ static void put_struct(struct text *t, const struct bbf_jfr_value *value, const 
 
 static void put_value(struct text *t, const struct bbf_jfr_value *value, const char *end)
 {
-    switch (value->what) {
+    bool is_there = bbf_jfr_take_value(t->recording, &t->values_left);
+
+    switch (is_there ? value->what : BBF_JFR_IS_NULL) {
     case BBF_JFR_IS_STRUCT:
         put_struct(t, value, end);
         return;
@@ -432,6 +436,7 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
     struct bbf_jfr_cursor c = event->fields;
 
     t->chunk = chunk;
+    t->values_left = t->how->values_max > 0 ? t->how->values_max : BBF_JFR_VALUES_MAX;
     t->indent = 1;
     bbf_safe_printf(t->out, BBF_SAFE_VALUE, "%s", event->type->name);
     bbf_buf_str(t->out, " {\n");
@@ -452,7 +457,7 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
 int bbf_jfr_print_text(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                        const struct bbf_jfr_print *how)
 {
-    struct text t = {.out = out, .how = how};
+    struct text t = {.out = out, .how = how, .recording = recording};
 
     int err = bbf_jfr_each_event(recording, how, put_event, &t);
     bool failed = out->failed || t.name.failed;

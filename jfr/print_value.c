@@ -68,6 +68,20 @@ struct bbf_jfr_moment bbf_jfr_moment_of(const struct bbf_jfr_chunk *chunk,
     return time_of(chunk, unit, value->integer);
 }
 
+bool bbf_jfr_take_value(struct bbf_jfr_recording *recording, unsigned *left)
+{
+    if (*left > 0) {
+        --*left;
+        return true;
+    }
+    if (recording->trouble.what == NULL) {
+        recording->trouble.what =
+            "an event has more values than --max-values; the rest is left out";
+        recording->trouble.offset = recording->at;
+    }
+    return false;
+}
+
 int bbf_jfr_each_event(struct bbf_jfr_recording *recording, const struct bbf_jfr_print *how,
                        void (*each)(void *ctx, const struct bbf_jfr_chunk *chunk,
                                     const struct bbf_jfr_event *event),

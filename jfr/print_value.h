@@ -31,6 +31,9 @@ struct bbf_jfr_moment {
 struct bbf_jfr_moment bbf_jfr_moment_of(const struct bbf_jfr_chunk *chunk,
                                         const struct bbf_jfr_value *value);
 
+/* One more value of the event; false: it has too many. *left is how many it may have yet. */
+bool bbf_jfr_take_value(struct bbf_jfr_recording *recording, unsigned *left);
+
 /* Call `each` for the events that `how` wants, chunk by chunk. Result as in jfr/print.h. */
 int bbf_jfr_each_event(struct bbf_jfr_recording *recording, const struct bbf_jfr_print *how,
                        void (*each)(void *ctx, const struct bbf_jfr_chunk *chunk,

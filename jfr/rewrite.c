@@ -186,7 +186,7 @@ static uint64_t new_span(const struct bbf_jfr_rewrite *r, uint64_t ticks)
 
     if (r->clock == NULL || from == to || from <= 0)
         return ticks;
-    return (uint64_t)(int64_t)((double)(int64_t)ticks * (to / from));
+    return (uint64_t)bbf_jfr_whole((double)(int64_t)ticks * (to / from));
 }
 
 static uint64_t new_time(const struct bbf_jfr_rewrite *r, uint64_t ticks)
@@ -198,7 +198,7 @@ static uint64_t new_time(const struct bbf_jfr_rewrite *r, uint64_t ticks)
     /* Both origins on the wall clock; their distance in ticks of the new clock. */
     int64_t apart_ns = (int64_t)(from->start_ns - r->clock->start_ns);
     double per_ns = (double)r->clock->ticks_per_second / 1e9;
-    return r->clock->start_ticks + (uint64_t)(int64_t)((double)apart_ns * per_ns) +
+    return r->clock->start_ticks + (uint64_t)bbf_jfr_whole((double)apart_ns * per_ns) +
            new_span(r, ticks - from->start_ticks);
 }
 
@@ -236,7 +236,9 @@ static void copy_field(struct bbf_jfr_rewrite *r, struct bbf_jfr_cursor *c,
     uint64_t ticks = bbf_jfr_get_long(c);
     bool is_span = field->time == BBF_JFR_TIMESPAN_TICKS;
     bool is_special = is_span && (ticks == (uint64_t)INT64_MIN || ticks == (uint64_t)INT64_MAX);
-    bbf_jfr_put_long(&r->out, is_special ? ticks : is_span ? new_span(r, ticks) : new_time(r, ticks));
+    bbf_jfr_put_long(&r->out, is_special ? ticks
+                              : is_span  ? new_span(r, ticks)
+                                         : new_time(r, ticks));
 }
 
 void bbf_jfr_rewrite_event(struct bbf_jfr_rewrite *r, const struct bbf_jfr_event *event)
@@ -343,4 +345,15 @@ int bbf_jfr_rewrite_end(struct bbf_jfr_rewrite *r, uint64_t start_ns, bool is_la
     };
     bbf_jfr_header_write(&h, r->out.data);
     return BBF_OK;
+}
+
+uint64_t bbf_jfr_unique_start(struct bbf_jfr_starts *starts, uint64_t ns, bool *ok)
+{
+    uint64_t at = ns;
+
+    /* Ever further, so that a file of many equal starts takes one try for each. */
+    while (bbf_jfr_keys_get(&starts->used, at) != 0)
+        at = ns + ++starts->moved;
+    *ok = bbf_jfr_keys_add(&starts->used, at, 1);
+    return at;
 }

@@ -41,6 +41,15 @@ void bbf_jfr_rewrite_checkpoint(struct bbf_jfr_rewrite *rewrite, uint64_t offset
 /* Set the header. `start_ns` may differ from the chunk's: JMC drops a chunk that repeats one. */
 int bbf_jfr_rewrite_end(struct bbf_jfr_rewrite *rewrite, uint64_t start_ns, bool is_last);
 
+/* Starts of a file's chunks, each once; all zero is none. Free starts->used.places. */
+struct bbf_jfr_starts {
+    struct bbf_jfr_keys used;
+    uint64_t moved; /* ns by which the last one was moved */
+};
+
+/* `ns`, or the next time that no chunk has; *ok false: no memory. */
+uint64_t bbf_jfr_unique_start(struct bbf_jfr_starts *starts, uint64_t ns, bool *ok);
+
 /* Does the event end where its fields do? A reader would fail there if not. */
 bool bbf_jfr_is_whole(const struct bbf_jfr_event *event);
 

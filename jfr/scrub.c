@@ -118,8 +118,7 @@ static void scrub_checkpoint(struct scrubbing *s, const struct bbf_jfr_chunk *ch
         (void)bbf_jfr_get_long(&c);
     (void)bbf_jfr_get_byte(&c);
     for (size_t pools = bbf_jfr_get_count(&c); pools > 0 && !c.bad; pools--) {
-        const struct bbf_jfr_type *type =
-            bbf_jfr_type_of(&chunk->metadata, bbf_jfr_get_long(&c));
+        const struct bbf_jfr_type *type = bbf_jfr_type_of(&chunk->metadata, bbf_jfr_get_long(&c));
         if (type == NULL)
             return;
         for (size_t n = bbf_jfr_get_count(&c); n > 0 && !c.bad; n--) {

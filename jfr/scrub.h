@@ -4,7 +4,8 @@
  * '*', and all sizes stay.
  *
  * Looked at: strings in events and constants (class, method and thread names, too), not the names
- * of types and fields. Damaged parts are looked at as far as they can be read; the rest is reported.
+ * of types and fields. Damaged parts are looked at as far as they can be read; the rest is
+ * reported.
  *
  * Threads: one at a time.
  */
