@@ -10,31 +10,22 @@
 #include <string.h>
 
 #include "agent/boot/jdk.h"
-#include "agent/classes/dump.h"
-#include "agent/lifecycle.h"
-#include "agent/report/oom.h"
-#include "agent/report/report.h"
 #include "agent/boot/shim.h"
+#include "agent/classes/dump.h"
+#include "agent/duties.h"
+#include "agent/jvm/properties.h"
+#include "agent/lifecycle.h"
+#include "agent/report/file.h"
+#include "agent/report/oom.h"
+#include "agent/settings.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/log.h"
 #include "render/render.h"
 
 enum { OTHER_PATH = 512 };
-
-struct bbf_agent bbf_agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .seen_lock = PTHREAD_MUTEX_INITIALIZER};
-
-void bbf_agent_disable(const char *why)
-{
-    const char *before = NULL;
-    if (!atomic_compare_exchange_strong(&bbf_agent.off_why, &before, why))
-        return;
-    bbf_tracker_off(bbf_agent.tracker);
-    bbf_log(BBF_LOG_ERROR, "tracking is off: %s", why);
-}
 
 /* Options from the environment reach every JVM of a fleet: a typo there must not stop it
  * (design.md: errors). */
@@ -58,22 +49,12 @@ static jint refuse(const struct bbf_options *options)
     return stop ? JNI_ERR : JNI_OK;
 }
 
-static void get_property(jvmtiEnv *jvmti, const char *name, char *out, size_t size)
-{
-    char *value = NULL;
-    out[0] = '\0';
-    if ((*jvmti)->GetSystemProperty(jvmti, name, &value) != 0 || value == NULL)
-        return;
-    snprintf(out, size, "%s", value);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)value);
-}
-
 /* HotSpot 11+; everything else is refused with the reason (design.md: where it runs). */
 static int check_jvm(jvmtiEnv *jvmti)
 {
     char name[128], version[64];
-    get_property(jvmti, "java.vm.name", name, sizeof name);
-    get_property(jvmti, "java.vm.specification.version", version, sizeof version);
+    bbf_property(jvmti, "java.vm.name", name, sizeof name);
+    bbf_property(jvmti, "java.vm.specification.version", version, sizeof version);
     bbf_agent.jdk = atoi(version);
     if (strstr(name, "OpenJ9") != NULL || strstr(name, "Substrate") != NULL) {
         bbf_log(BBF_LOG_ERROR, "this JVM is %s; bbflow needs HotSpot 11 or newer", name);
@@ -185,7 +166,7 @@ static int start(const struct bbf_options *options)
     const struct bbf_limits limits = bbf_limits_of(options);
     int err = BBF_OK;
     if (bbf_agent.tracker == NULL) {
-        sem_init(&bbf_agent.wake, 0, 0);
+        bbf_duties_init();
         clock_gettime(CLOCK_MONOTONIC, &bbf_agent.started);
         err = bbf_tracker_create(&bbf_agent.tracker, &limits);
     }
@@ -330,19 +311,15 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
     if (err == BBF_OK &&
-        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ENTERING))
+        !atomic_compare_exchange_strong(&bbf_agent.phase, &out, BBF_PHASE_ATTACHING))
         err = BBF_EREFUSED;
     if (err != BBF_OK) {
         bbf_options_free(&parsed);
         (void)bbf_log_open(NULL, NULL, 0);
         return err == BBF_EINVAL ? OPTIONS : err == BBF_EREFUSED ? REFUSED : FAILED;
     }
-    pthread_mutex_lock(&bbf_agent.lock);
-    struct bbf_options old = bbf_agent.options;
-    bbf_agent.options = parsed;
-    pthread_mutex_unlock(&bbf_agent.lock);
-    bbf_options_free(&old);
-    if (bbf_worker_begin() == BBF_OK)
+    bbf_settings_replace(&parsed);
+    if (bbf_thread_post_attach() == BBF_OK)
         return JNI_OK;
     bbf_log(BBF_LOG_ERROR, "the agent thread cannot be started");
     atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);

@@ -34,7 +34,7 @@ static void discard(void *memory, size_t bytes)
     struct bbf_rules *rules = memory;
     bbf_options_free(&rules->options);
     free(rules);
-    bbf_budget_uncharge(&bbf_agent.tracker->budget, bytes);
+    bbf_tracker_uncharge(bbf_agent.tracker, bytes);
 }
 
 struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
@@ -44,7 +44,7 @@ struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
         free(rules);
         return NULL;
     }
-    bbf_budget_take(&bbf_agent.tracker->budget, bytes_of(rules));
+    bbf_tracker_take(bbf_agent.tracker, bytes_of(rules));
     return rules;
 }
 

@@ -14,18 +14,17 @@
 #include <jni.h>
 #include <jvmti.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "classfile/classfile.h"
 #include "instrument/plan.h"
 #include "core/option.h"
-#include "trie/tracker.h"
+#include "trie/trie.h"
 #include "wire/server/server.h"
 
 /* Where the agent stands; agent/lifecycle.h draws it. */
-enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ENTERING, BBF_PHASE_IN, BBF_PHASE_LEAVING };
+enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ATTACHING, BBF_PHASE_IN, BBF_PHASE_DETACHING };
 
 enum { BBF_MAX_NETTYS = 32, BBF_MAX_PREFIX = 200 };
 
@@ -65,9 +64,7 @@ struct bbf_agent {
     jobject group; /* the thread group "system", global reference, or NULL */
     jfieldID tid;  /* Thread.tid */
 
-    /* agent thread (agent/worker.c) */
-    sem_t wake;
-    _Atomic bool gc_finished, dying;
+    _Atomic bool dying;
     _Atomic(const char *) off_why; /* why tracking is off, NULL = it is on */
     struct bbf_server *server;
     char uuid[37];

@@ -4,6 +4,7 @@
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/proc.h"
+#include "core/clock.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/folder.h"
@@ -294,13 +295,6 @@ static void become_again(uid_t uid, gid_t gid)
         _Exit(bbf_fail(BBF_EXIT_FAILED, "cannot become uid %u again", (unsigned)uid));
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* ---- The library ----------------------------------------------------------------------------- */
 
 static bool copy_bytes(int from, int to)
@@ -456,13 +450,13 @@ static int wake_listener(const struct jvm *jvm, int *fd)
                         "%s: neither its /tmp nor its working folder can be written to (%s), and "
                         "the JVM looks for the request there",
                         jvm->who, strerror(errno));
-    int64_t until = now_ms() + LISTEN_MS;
+    int64_t until = bbf_monotonic_ms() + LISTEN_MS;
     bool signalled = false;
     long pause_ms = 5;
     do {
-        if (ended_by != 0 && until > now_ms() + GRACE_MS)
-            until = now_ms() + (signalled ? GRACE_MS : 0);
-        if (!pending || now_ms() > until - LISTEN_MS / 2) {
+        if (ended_by != 0 && until > bbf_monotonic_ms() + GRACE_MS)
+            until = bbf_monotonic_ms() + (signalled ? GRACE_MS : 0);
+        if (!pending || bbf_monotonic_ms() > until - LISTEN_MS / 2) {
             if (!signalled && kill(jvm->pid, SIGQUIT) != 0) {
                 int cause = errno;
                 (void)unlinkat(folder, name, 0);
@@ -474,7 +468,7 @@ static int wake_listener(const struct jvm *jvm, int *fd)
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
         pause_ms = pause_ms < 100 ? 2 * pause_ms : pause_ms;
         *fd = connect_jvm(jvm);
-    } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && now_ms() < until);
+    } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && bbf_monotonic_ms() < until);
     int cause = errno;
     if (signalled || !pending) /* else it is another one's, who still waits */
         (void)unlinkat(folder, name, 0);
@@ -510,10 +504,10 @@ static bool send_request(int fd, const char *library, const char *options)
 /* All of the answer, until the JVM closes; false after ANSWER_MS. */
 static bool receive_answer(int fd, struct bbf_buf *answer)
 {
-    int64_t until = now_ms() + ANSWER_MS;
+    int64_t until = bbf_monotonic_ms() + ANSWER_MS;
     for (;;) {
         char bytes[4096];
-        int64_t left = until - now_ms();
+        int64_t left = until - bbf_monotonic_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (ended_by != 0 || left <= 0 || poll(&wait, 1, (int)left) <= 0)
             return false;

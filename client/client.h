@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/client.h - what the files of the bbflow command share: the request that main.c reads from
- * the command line, the exit codes (design.md: names and formats), and the way a failure is said.
+ * the command line, and how each verb reports a failure (client/fail.h).
  *
  * A verb is a function of a request that returns an exit code; results go to stdout, everything
  * else to stderr, each message as "bbflow: THING, PLACE, REMEDY". Threads: one.
@@ -13,16 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum bbf_exit {
-    BBF_EXIT_OK = 0,
-    BBF_EXIT_FAILED = 1,
-    BBF_EXIT_USAGE = 2,
-    BBF_EXIT_TARGET = 3, /* no or several targets */
-    BBF_EXIT_PERMISSION = 4,
-    BBF_EXIT_REFUSED = 5 /* the agent said no */
-};
-
-enum bbf_color { BBF_COLOR_AUTO, BBF_COLOR_ALWAYS, BBF_COLOR_NEVER };
+#include "client/fail.h"
+#include "client/screen.h"
 
 /* One command line, all strings borrowed from argv; NULL or 0 = not given. */
 struct bbf_command_line {
@@ -48,11 +40,5 @@ struct bbf_command_line {
     bool all;
     bool nodes;
 };
-
-/* Print "bbflow: " and the message to stderr; return `exit_code`. Lines end only where `format` has
- * a line end: each %s is a value, which is made safe (bbf_safe_printf()). */
-int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The exit code that stands for a BBF_E… of a conversation with an agent. */
-int bbf_exit_of(int err);
 
 #endif

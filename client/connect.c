@@ -13,9 +13,9 @@
 
 enum {
     WAIT_MS = 60000, /* for each answer: a report waits for a scan, --gc for a collection */
-    HOST = 256,
+    HOST_MAX = 256,
     STOPPED_MS = 100,
-    WHY = 512
+    WHY_MAX = 512
 };
 
 bool bbf_is_remote(const char *target, char *host, size_t host_size, const char **port)
@@ -34,7 +34,7 @@ bool bbf_is_remote(const char *target, char *host, size_t host_size, const char 
                  target + (brackets ? 1 : 0));
         *port = colon + 1;
     }
-    return len < HOST;
+    return len < HOST_MAX;
 }
 
 /* The token of the flag, else of the environment; none at all is fine. */
@@ -65,7 +65,7 @@ static uint64_t largest(const struct bbf_command_line *request)
 static int open_conn(const struct bbf_command_line *request, struct bbf_conn_config *config,
                      const char *who, struct bbf_conn **conn)
 {
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
 
     config->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : WAIT_MS;
     config->token_anywhere = request->remote_token;
@@ -80,7 +80,7 @@ static int connect_remote(const struct bbf_command_line *request, struct bbf_con
 {
     struct bbf_conn_config config = {.protocol = (enum bbf_protocol)request->protocol};
     uint8_t token[BBF_TOKEN_FILE_MAX];
-    char host[HOST];
+    char host[HOST_MAX];
 
     snprintf(who, BBF_WHO, "%s", request->target);
     (void)bbf_is_remote(request->target, host, sizeof host, &config.port);

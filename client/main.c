@@ -10,10 +10,13 @@
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/verbs.h"
+#include "client/print.h"
+#include "client/watch.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/option.h"
+#include "core/units.h"
 #include "render/render.h"
 
 #include <ctype.h>
@@ -252,7 +255,9 @@ static void add_words(struct bbf_buf *out)
         bbf_buf_str(out, " --help\n");
     }
     bbf_jfr_words(out);
-    bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\n");
+    bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\nextensions ");
+    bbf_format_extensions(out);
+    bbf_buf_char(out, '\n');
     bbf_options_words(out);
 }
 
@@ -359,13 +364,13 @@ static int unknown_flag(const struct verb *verb, const char *arg)
 
 static int parse_timeout(const char *value, unsigned *timeout_ms)
 {
-    enum { MOST = 86400 };
+    enum { SECONDS_MAX = 86400 };
     char *end;
     double seconds = strtod(value, &end);
 
-    if (*end != '\0' || !(seconds >= 0.001) || seconds > MOST)
-        return bbf_fail(BBF_EXIT_USAGE, "--timeout takes seconds, 0.001 to %d, not '%s'", MOST,
-                        value);
+    if (*end != '\0' || !(seconds >= 0.001) || seconds > SECONDS_MAX)
+        return bbf_fail(BBF_EXIT_USAGE, "--timeout takes seconds, 0.001 to %d, not '%s'",
+                        SECONDS_MAX, value);
     *timeout_ms = (unsigned)(seconds * 1000);
     return BBF_EXIT_OK;
 }
@@ -564,7 +569,7 @@ static bool bring_forward(int argc, char **argv)
 /* How what is printed looks, before anything is: a message about the words themselves too. */
 static void take_look(char *const *arg, char *const *end)
 {
-    struct bbf_command_line look = {0};
+    struct bbf_screen_flags look = {.color = BBF_COLOR_AUTO};
 
     for (; arg < end && strcmp(*arg, "--") != 0; arg++) {
         look.ascii = look.ascii || strcmp(*arg, "--ascii") == 0;
@@ -604,6 +609,6 @@ int main(int argc, char **argv)
     int rc = parse_args(verb, &args, &request, &help);
     if (rc != BBF_EXIT_OK)
         return rc;
-    bbf_screen_set(&request);
+    bbf_screen_set(&(struct bbf_screen_flags){request.color, request.ascii, request.wide});
     return help ? show_help(verb) : verb->run(&request);
 }

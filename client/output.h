@@ -30,12 +30,4 @@ int bbf_output_lines(struct bbf_buf *text, bool exact);
 /* Push stdout out; a full disk or a closed pipe is a failure, not a detail. */
 int bbf_output_flush(void);
 
-/* A line to stdout; each %s is a value and cannot end it (bbf_safe_printf()). */
-void bbf_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line to stderr, in the same way. A failure is said by bbf_fail() (client.h). */
-void bbf_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Lines to stderr that are our own. */
-void bbf_note_lines(const struct bbf_buf *text);
-void bbf_vnote(const char *prefix, const char *format, va_list args);
-
 #endif

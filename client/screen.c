@@ -61,21 +61,21 @@ static bool shows_colours(void)
            (none == NULL || *none == '\0');
 }
 
-static struct bbf_screen screen_of(int fd, const struct bbf_command_line *request)
+static struct bbf_screen screen_of(int fd, const struct bbf_screen_flags *flags)
 {
-    struct bbf_screen screen = {.terminal = isatty(fd) == 1, .asked_ascii = request->ascii};
+    struct bbf_screen screen = {.terminal = isatty(fd) == 1, .asked_ascii = flags->ascii};
 
-    screen.look.ascii = request->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    screen.look.colour = request->color == BBF_COLOR_ALWAYS ||
-                         (request->color == BBF_COLOR_AUTO && screen.terminal && shows_colours());
-    screen.look.width = screen.terminal && !request->wide ? columns(fd) : 0;
+    screen.look.ascii = flags->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    screen.look.colour = flags->color == BBF_COLOR_ALWAYS ||
+                         (flags->color == BBF_COLOR_AUTO && screen.terminal && shows_colours());
+    screen.look.width = screen.terminal && !flags->wide ? columns(fd) : 0;
     return screen;
 }
 
-void bbf_screen_set(const struct bbf_command_line *request)
+void bbf_screen_set(const struct bbf_screen_flags *flags)
 {
-    screens[0] = screen_of(STDOUT_FILENO, request);
-    screens[1] = screen_of(STDERR_FILENO, request);
+    screens[0] = screen_of(STDOUT_FILENO, flags);
+    screens[1] = screen_of(STDERR_FILENO, flags);
     screens[0].look.foreign = true;
     screens[1].look.colour = false; /* messages are plain */
     known = true;
@@ -83,7 +83,7 @@ void bbf_screen_set(const struct bbf_command_line *request)
 
 static const struct bbf_screen *screen(int i)
 {
-    static const struct bbf_command_line nothing;
+    static const struct bbf_screen_flags nothing;
 
     if (!known)
         bbf_screen_set(&nothing);

@@ -3,6 +3,7 @@
 
 #include "client/output.h"
 #include "client/proc.h"
+#include "client/print.h"
 #include "core/err.h"
 #include "wire/client/conn.h"
 #include "wire/sockdir.h"

@@ -5,6 +5,8 @@
 #include "client/connect.h"
 #include "client/output.h"
 #include "client/target.h"
+#include "client/print.h"
+#include "client/watch.h"
 #include "core/buf.h"
 #include "core/err.h"
 #include "core/option.h"
@@ -13,7 +15,6 @@
 #include "wire/sockdir.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,33 +27,8 @@ enum {
     PAUSE_MS = 50,
     STATUS_MOST = 16 << 20, /* bytes of a new agent's first answer */
     TREE_LEAVES = 100,      /* what `tree` shows without --all */
-    WHY = 512
+    WHY_MAX = 512
 };
-
-int bbf_fail(int exit_code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    bbf_vnote("bbflow: ", format, args);
-    va_end(args);
-    return exit_code;
-}
-
-int bbf_exit_of(int err)
-{
-    switch (err) {
-    case BBF_OK:
-        return BBF_EXIT_OK;
-    case BBF_EREFUSED:
-        return BBF_EXIT_REFUSED;
-    case BBF_EPERMISSION:
-        return BBF_EXIT_PERMISSION;
-    case BBF_ENOTFOUND:
-        return BBF_EXIT_TARGET;
-    default:
-        return BBF_EXIT_FAILED;
-    }
-}
 
 int bbf_verb_list(const struct bbf_command_line *request)
 {
@@ -85,7 +61,7 @@ static int ask_target(const struct bbf_command_line *request, const char *event,
                       struct bbf_buf *document, char who[BBF_WHO])
 {
     struct bbf_conn *conn = NULL;
-    char name[64], asked[100], why[WHY] = "";
+    char name[64], asked[100], why[WHY_MAX] = "";
 
     int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
@@ -171,7 +147,7 @@ int bbf_verb_set(const struct bbf_command_line *request)
     struct bbf_entry *entries;
     struct bbf_buf answer = BBF_BUF_INIT;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY] = "";
+    char who[BBF_WHO], why[WHY_MAX] = "";
 
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE,
@@ -248,7 +224,7 @@ static void find_library(const char *wanted, char *path, size_t size)
 {
     static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib"};
     enum { FOLDERS = sizeof folders / sizeof folders[0] };
-    char own[400], file[WHY];
+    char own[400], file[WHY_MAX];
 
     if (wanted != NULL) {
         whole_path(wanted, path, size);
@@ -270,7 +246,7 @@ static void find_library(const char *wanted, char *path, size_t size)
 /* The agent begins after the JVM's answer: when its server answers, the classes are done. */
 static int await_agent(pid_t pid, const char *who, const char *socket)
 {
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
 
     for (unsigned waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
         struct bbf_agents agents;
@@ -312,7 +288,7 @@ int bbf_verb_attach(const struct bbf_command_line *request)
 {
     struct bbf_agents agents;
     struct bbf_buf options = BBF_BUF_INIT;
-    char who[WHY] = "JVM", library[WHY], socket[WHY];
+    char who[WHY_MAX] = "JVM", library[WHY_MAX], socket[WHY_MAX];
     bool everything;
 
     int exit_code = join_options(request, &options, socket, sizeof socket, &everything);
@@ -354,7 +330,7 @@ int bbf_verb_stop(const struct bbf_command_line *request)
 {
     struct bbf_agents agents;
     struct bbf_buf text = BBF_BUF_INIT;
-    char who[BBF_WHO], path[WHY] = "";
+    char who[BBF_WHO], path[WHY_MAX] = "";
     struct ucred peer;
     int exit_code = BBF_EXIT_OK;
 
@@ -425,7 +401,7 @@ static bool is_cut_off(const struct bbf_buf *document)
 static int parse_snapshot(const char *from, bool file, const struct bbf_buf *document,
                           struct bbf_snapshot **snapshot)
 {
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
     int rc = bbf_snapshot_from_json(snapshot, document->data != NULL ? document->data : "",
                                     document->len, why, sizeof why);
     if (rc == BBF_OK)

@@ -22,11 +22,5 @@ int bbf_verb_reset(const struct bbf_command_line *request);
 int bbf_verb_attach(const struct bbf_command_line *request);
 /* Have the agent undo everything, and wait until its socket is gone. */
 int bbf_verb_stop(const struct bbf_command_line *request);
-/* The target's probes, "UUID [class]" one a line. */
-int bbf_verb_probes(const struct bbf_command_line *request);
-/* Whatever the agent answers to an EVENT. */
-int bbf_verb_event(const struct bbf_command_line *request);
-/* The live stream until a signal; then DISCONNECT. */
-int bbf_verb_watch(const struct bbf_command_line *request);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * client/watch.c - the commands that show whatever an agent sends, ours or a stock BTrace agent's:
- * watch, event, list host:port (client/verbs.h).
- */
-#include "client/verbs.h"
+#include "client/watch.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,10 +17,12 @@
 #include "client/proc.h"
 #include "client/show.h"
 #include "client/target.h"
+#include "client/print.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {
-    WHY = 512,
+    WHY_MAX = 512,
     GOODBYE_MS = 2000,
     ASK_MS = 10000,      /* between two questions to an agent that says nothing */
     PATIENCE_MS = 60000, /* for its answer */
@@ -54,7 +52,7 @@ int bbf_verb_probes(const struct bbf_command_line *request)
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command list;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
 
     int exit_code = bbf_connect(request, &conn, who);
     if (exit_code != BBF_EXIT_OK)
@@ -123,7 +121,7 @@ int bbf_verb_event(const struct bbf_command_line *request)
     struct shown shown = {.text = BBF_BUF_INIT, .documents = request->probe == NULL};
     struct bbf_buf name = BBF_BUF_INIT;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
 
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE, "event needs a target and a name, as: bbflow event %s help",
@@ -223,32 +221,24 @@ static enum heard hear(const struct ears *ears)
     return read(ears->timer, &times, sizeof times) == sizeof times ? LOOK : NOTHING;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
 static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                 const char *who)
 {
     const struct bbf_command probes = {.type = BBF_CMD_LIST_PROBES};
-    char why[WHY] = "";
+    char why[WHY_MAX] = "";
 
     if (request->probe != NULL)
         return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
     if (ears->asked_ms == 0) {
         int rc = bbf_conn_send(conn, &probes, why, sizeof why);
-        ears->asked_ms = now_ms();
+        ears->asked_ms = bbf_monotonic_ms();
         ears->pending += rc == BBF_OK;
         /* Closed: what is still to be read comes first, then the end. */
         return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
                                                  : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
-    if (now_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
+    if (bbf_monotonic_ms() < ears->asked_ms + (int64_t)ears->patience_ms)
         return BBF_EXIT_OK;
     snprintf(why, sizeof why, "the connection is lost: no answer for %u ms", ears->patience_ms);
     return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);
@@ -330,7 +320,7 @@ static int follow(struct bbf_conn *conn, const struct bbf_command_line *request,
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command;
-    char why[WHY];
+    char why[WHY_MAX];
     int exit_code = BBF_EXIT_OK;
 
     *over = false;
@@ -363,7 +353,7 @@ static int leave(struct bbf_conn *conn, struct ears *ears)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_command command = {.type = BBF_CMD_MESSAGE};
-    char why[WHY];
+    char why[WHY_MAX];
 
     bbf_conn_set_timeout(conn, GOODBYE_MS);
     int rc = bbf_conn_send_text(conn, BBF_CMD_DISCONNECT, "", why, sizeof why);
@@ -386,7 +376,7 @@ static int leave(struct bbf_conn *conn, struct ears *ears)
 int bbf_verb_watch(const struct bbf_command_line *request)
 {
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY];
+    char who[BBF_WHO], why[WHY_MAX];
     bool over = false;
 
     int exit_code = bbf_connect(request, &conn, who);

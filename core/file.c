@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/folder.h"
 
@@ -148,13 +149,6 @@ static bool is_sink(const struct stat *st)
            (minor(st->st_rdev) == 3 || minor(st->st_rdev) == 5 || minor(st->st_rdev) == 7);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Without random bytes O_EXCL still keeps others out; they could only make it fail. */
 static void temporary_name(char *out, size_t size)
 {
@@ -165,7 +159,7 @@ static void temporary_name(char *out, size_t size)
         n = getrandom(bits, sizeof bits, GRND_NONBLOCK);
     while (n < 0 && errno == EINTR);
     if (n != (ssize_t)sizeof bits) {
-        bits[0] = now_ns();
+        bits[0] = bbf_monotonic_ns();
         bits[1] = (uint64_t)getpid() << 32 ^ (uintptr_t)out;
     }
     snprintf(out, size, "%s%016llx%016llx", prefix, (unsigned long long)bits[0],
@@ -319,7 +313,7 @@ ssize_t bbf_file_write_some(int fd, const char *data, size_t len)
 
 static bool is_late(struct bbf_file *file)
 {
-    if (file->deadline_ns != 0 && file->error == 0 && now_ns() >= file->deadline_ns)
+    if (file->deadline_ns != 0 && file->error == 0 && bbf_monotonic_ns() >= file->deadline_ns)
         file->error = ETIMEDOUT;
     return file->error == ETIMEDOUT;
 }

@@ -179,7 +179,7 @@
     XX(MAP_TAG_SHIFT, 56)                                                                          \
     XX(MAP_TAG_MASK, 0x7f)                                                                         \
     /* beside each record: the composite that owns the buffer, as generation:20 of the life |      \
-     * generation:20 and record:24 of the composite's life (struct bbf_after) */                   \
+     * generation:20 and record:24 of the composite's life (struct bbf_record_extra) */            \
     XX(AFTER_SIZE, 24)                                                                             \
     XX(AFTER_OWNER, 0)                                                                             \
     XX(OWNER_RECORD_BITS, 24)                                                                      \

@@ -16,6 +16,10 @@ static const struct bbf_choice level_words[] = {{"none", BBF_LOG_NONE},   {"erro
 static const struct bbf_choice onerror_words[] = {
     {"stop", BBF_ONERROR_STOP}, {"warn", BBF_ONERROR_WARN}, {NULL, 0}};
 
+/* A choice is kept as an unsigned, whatever its field's type is called. */
+_Static_assert(sizeof(enum bbf_log_level) == sizeof(unsigned), "TYPE_CHOICE");
+_Static_assert(sizeof(enum bbf_onerror) == sizeof(unsigned), "TYPE_CHOICE");
+
 /* clang-format off */
 #define FIELD(f) .offset = offsetof(struct bbf_options, f), \
                  .width = sizeof((struct bbf_options *)0)->f
@@ -88,7 +92,8 @@ static const struct bbf_option_row table[] = {
     { "socket", TYPE_TEXT, .group = GROUP_SERVING, FIELD(socket), .initial = "", .argument = "DIR",
       .help = "folder of the socket that the bbflow command connects to; without it "
               "$XDG_RUNTIME_DIR, /tmp or /dev/shm" },
-    { "port", TYPE_PORT, FIELD(port), .min = 0, .max = 65535, .initial = "off", .argument = "N|off",
+    { "port", TYPE_PORT, FIELD(port), .min = 0, .max = BBF_PORT_OFF - 1,
+      .off = BBF_PORT_OFF, .initial = "off", .argument = "N|off",
       .help = "also serve TCP on 127.0.0.1, for stock BTrace clients; 0: any free port; the "
               "system property btrace.port has the number" },
     { "auth", TYPE_TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
@@ -110,8 +115,8 @@ static const struct bbf_option_row table[] = {
       .help = "messages of the live stream that are kept for slow clients" },
     { "file", TYPE_TEXT, .group = GROUP_OUTPUT, .start = true, FIELD(file), .initial = "", .argument = "FILE",
       .help = "write a report at exit, and at once to FILE-oom when direct memory runs out (at "
-              "most one a minute); the extension selects the format (.json .txt .llm .summary); "
-              "%p is the process id, %t the time" },
+              "most one a minute); the extension selects the format, as for 'bbflow dump -o'; %p is "
+              "the process id, %t the time" },
     { "gc", TYPE_CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off",
       .argument = "off|exit",
       .help = "request a garbage collection before the report at exit, so that the report "

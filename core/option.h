@@ -16,11 +16,12 @@
 
 #include "core/buf.h"
 #include "core/log.h"
+#include "core/option_error.h"
 #include "core/pattern.h"
 
-enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
-
 enum { BBF_PORT_OFF = 65536 };
+
+enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 
 /* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
 struct bbf_options {
@@ -58,11 +59,6 @@ struct bbf_options {
     char *dump;                   /* folder: classes before/after rewriting */
     bool help;                    /* "help" was given */
     bool version;                 /* "version" was given */
-};
-
-struct bbf_option_error {
-    struct bbf_parse_error at; /* column within the whole option string */
-    char option[64];           /* the option's name as written */
 };
 
 void bbf_options_init(struct bbf_options *options); /* defaults */
@@ -121,10 +117,5 @@ void bbf_options_words(struct bbf_buf *out);
 /* The whole help text, 80 columns: six options to start with, the others by group, then the expert
  * options. */
 void bbf_options_help(struct bbf_buf *out);
-
-/* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL,
- * BBF_ERANGE. */
-int bbf_parse_size(const char *text, uint64_t *bytes);
-int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
 
 #endif

@@ -12,25 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { SHOWN = 60 };
-
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-int bbf_option_complain(struct bbf_option_error *error, size_t column, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    error->at.column = column;
-    vsnprintf(error->at.text, sizeof error->at.text, format, args);
-    va_end(args);
-    return BBF_EINVAL;
-}
-
-int bbf_option_shown(size_t len)
-{
-    return (int)(len < SHOWN ? len : SHOWN);
-}
-
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
 void *bbf_option_field(struct bbf_options *options, const struct bbf_option_row *option)
@@ -51,8 +32,6 @@ static void store_number(struct bbf_options *options, const struct bbf_option_ro
     bool flag = value != 0;
     unsigned word = (unsigned)value;
 
-    _Static_assert(sizeof(enum bbf_log_level) == sizeof word, "enums are stored as unsigned");
-    _Static_assert(sizeof(enum bbf_onerror) == sizeof word, "enums are stored as unsigned");
     if (option->width == sizeof flag)
         memcpy(bbf_option_field(options, option), &flag, sizeof flag);
     else if (option->width == sizeof word)
@@ -337,7 +316,7 @@ int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *
         break;
     case TYPE_PORT:
         if (strcmp(value, "off") == 0) {
-            number = BBF_PORT_OFF;
+            number = option->off;
             break;
         }
         rc = parse_number(option, value, &number, error, column);
@@ -400,7 +379,7 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
         bbf_buf_str(out, choice_word(option, load_number(options, option)));
         break;
     case TYPE_PORT:
-        if (load_number(options, option) == BBF_PORT_OFF) {
+        if (load_number(options, option) == option->off) {
             bbf_buf_str(out, "off");
             break;
         }

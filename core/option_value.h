@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/option_value.h - one row of the option table, and how its value is read, kept in struct
- * bbf_options and shown. For core/option.c, which has the table; everybody else: core/option.h.
+ * bbf_options and shown. For core/option.c, which has the table; all others include core/option.h.
  *
  * Threads: as there, one at a time for each struct bbf_options.
  */
 #ifndef BBF_CORE_OPTION_VALUE_H
 #define BBF_CORE_OPTION_VALUE_H
 
-#include "core/option.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buf.h"
+#include "core/option_error.h"
+#include "core/pattern.h"
+
+struct bbf_options; /* a row knows its field's offset */
 
 enum bbf_option_type {
     TYPE_PATTERNS,
@@ -53,17 +61,12 @@ struct bbf_option_row {
     unsigned effect;
     size_t offset, width; /* of the field in struct bbf_options */
     uint64_t min, max;
+    uint64_t off;        /* TYPE_PORT: the value that "off" means, outside min..max */
     const char *initial; /* read by the option's own parser; "" = none */
     const struct bbf_choice *choices;
     const char *argument;
     const char *help;
 };
-
-/* Fill the error; `column` (from 1) is where the wrong text begins. BBF_EINVAL. */
-int bbf_option_complain(struct bbf_option_error *error, size_t column, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* How much of a text of `len` bytes an error shows, for "%.*s". */
-int bbf_option_shown(size_t len);
 
 /* The row's field. */
 void *bbf_option_field(struct bbf_options *options, const struct bbf_option_row *option);

@@ -2,10 +2,10 @@
 #include "core/units.h"
 
 #include "core/err.h"
-#include "core/option.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/units.h - numbers as people write them. bbf_parse_size() and bbf_parse_duration(), which are
- * made of these, are declared in core/option.h.
+ * core/units.h - numbers as people write them: digits, sizes, durations.
  *
  * Threads: any. Pure.
  */
@@ -14,6 +13,11 @@
 /* Read the decimal digits at *text and move *text behind them. Errors: BBF_EINVAL (no digit there),
  * BBF_ERANGE (more than 64 bits; *text has moved). */
 int bbf_parse_digits(const char **text, uint64_t *value);
+
+/* "256M", "1g", "4096" -> bytes; "10ms", "5s", "10m" -> nanoseconds. Errors: BBF_EINVAL,
+ * BBF_ERANGE. */
+int bbf_parse_size(const char *text, uint64_t *bytes);
+int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
 
 /* Exactly, in the form bbf_parse_size() reads: "256M", "4095". Returns `to`. */
 const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size);

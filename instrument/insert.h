@@ -6,10 +6,13 @@
 #ifndef BBF_INSTRUMENT_INSERT_H
 #define BBF_INSTRUMENT_INSERT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "instrument/netty.h"
-#include "instrument/plan.h"
+#include "classfile/classfile.h"
+#include "core/terms.h"
+#include "instrument/class_plan.h"
 
 /* ---- targets in the shim ---- */
 
@@ -96,9 +99,5 @@ static inline void plan_entry(struct bbf_cf_plan *plan, struct bbf_cf_call call)
 uint32_t bbf__plan_site(const struct bbf_plan_class *c, enum bbf_site_kind kind,
                         struct bbf_cf_str class_name, struct bbf_cf_str method, const char *suffix,
                         struct bbf_cf_str descriptor, enum bbf_memory memory, bool harmless);
-
-/* Plan one of Netty's own methods, which `hook` is for. `m` is borrowed for the call. */
-void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
-                     const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan);
 
 #endif

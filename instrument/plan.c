@@ -5,6 +5,7 @@
 
 #include "instrument/insert.h"
 #include "instrument/netty.h"
+#include "instrument/netty_hooks.h"
 #include "core/err.h"
 #include "core/layout.h"
 #include "core/track.h"
@@ -82,13 +83,13 @@ static bool names_declared(void *ctx, const char *utf8, size_t len)
     return c->clones;
 }
 
-bool bbf_plan_hooks(const struct bbf_plan_class *c)
+bool bbf_plan_has_hooks(const struct bbf_plan_class *c)
 {
-    return c->named || c->closes || c->copies || c->buffer_prefix > 0 || c->exhausted ||
-           c->refused || c->steps || c->constructors;
+    return c->named || c->closes || c->copies || c->buffer_prefix > 0 || c->reports_oom ||
+           c->throws_refcount_error || c->steps || c->constructors;
 }
 
-bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
+bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
 {
     struct bbf_cf_config look = {.targets = targets,
                                  .n_targets = N_TARGETS,
@@ -98,9 +99,10 @@ bool bbf_plan_declares(struct bbf_plan_class *c, const uint8_t *bytes, size_t le
     struct bbf_cf_stats stats;
     uint8_t *out = NULL;
     size_t out_len;
-    if (!c->jdk && !bbf_plan_never(c->name.s, c->name.len)) /* nothing is planned or comes out */
+    if (!c->is_jdk &&
+        !bbf_plan_is_never_followed(c->name.s, c->name.len)) /* nothing is planned or comes out */
         (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
-    return bbf_plan_hooks(c);
+    return bbf_plan_has_hooks(c);
 }
 
 /* ---- steps ---- */
@@ -295,14 +297,14 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     uint16_t list;
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
-    if (n > 0 && c->terse && p[n - 1].slot == list && adds_to(m, list))
+    if (n > 0 && c->skip_forwarders && p[n - 1].slot == list && adds_to(m, list))
         n--; /* empty when it comes, or seen at the end of the call before */
     if (n > 0) {
         uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                        BBF_MEM_UNKNOWN, false);
         if (site == 0)
             return;
-        if (!c->terse || !bbf_netty_only_looks(c->name.s, c->name.len, m->name))
+        if (!c->skip_forwarders || !bbf_netty_only_looks(c->name.s, c->name.len, m->name))
             plan_parameters(p, n, site, plan);
         if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
             uint32_t exit = bbf__plan_site(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
@@ -329,9 +331,9 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
 /* ---- direct memory that ran out ---- */
 
 /* Netty's error says it by being made; of the JDK's the method is asked that makes it. */
-static bool says_exhausted(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
+static bool is_oom_report(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
 {
-    return c->exhausted && same(m->name, c->jdk ? "reserveMemory" : "<init>");
+    return c->reports_oom && same(m->name, c->is_jdk ? "reserveMemory" : "<init>");
 }
 
 static bool after_error(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str owner,
@@ -351,11 +353,11 @@ static bool after_error(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
 static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
 {
     const struct bbf_plan_class *c = ctx;
-    if (says_exhausted(c, m) && c->jdk)
+    if (is_oom_report(c, m) && c->is_jdk)
         plan->after_call = true;
-    else if (says_exhausted(c, m))
+    else if (is_oom_report(c, m))
         plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
-    if (c->refused && same(m->name, "<init>"))
+    if (c->throws_refcount_error && same(m->name, "<init>"))
         plan->vreturn[plan->n_return++] = call_of(TARGET_REFUSED);
     if (c->buffer_prefix > 0) {
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
@@ -399,7 +401,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     const struct bbf_plan_class *c = ctx;
     if (is_super_clone(name, descriptor, opcode))
         return copied(c, m, call);
-    if (c->counts && bbf_netty_gives_back(m->name, name, descriptor)) {
+    if (c->is_refcount_class && bbf_netty_gives_back(m->name, name, descriptor)) {
         *call = call_of(TARGET_GIVEN_BACK);
         push(call, BBF_CF_ALOAD, 0);
         return true;
@@ -424,7 +426,7 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
-    if (c->terse && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
+    if (c->skip_forwarders && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
         return false; /* to look at it, as at a parameter */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
@@ -472,7 +474,7 @@ static bool application(const char *name, size_t len)
     return bbf_netty_prefix(name, len) == 0;
 }
 
-bool bbf_plan_never(const char *name, size_t len)
+bool bbf_plan_is_never_followed(const char *name, size_t len)
 {
     return head((struct bbf_cf_str){name, len}, "java/lang/") ||
            head((struct bbf_cf_str){name, len}, "jdk/internal/");
@@ -480,7 +482,7 @@ bool bbf_plan_never(const char *name, size_t len)
 
 static bool included(const char *name, size_t len, const struct bbf_options *o)
 {
-    if (bbf_patterns_match(o->exclude, name, len) > 0 || bbf_plan_never(name, len))
+    if (bbf_patterns_match(o->exclude, name, len) > 0 || bbf_plan_is_never_followed(name, len))
         return false;
     if (o->include == NULL)
         return application(name, len);
@@ -499,20 +501,20 @@ static bool included(const char *name, size_t len, const struct bbf_options *o)
                                                                            : matched == len;
 }
 
-bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules)
+bool bbf_plan_is_followed(const char *name, size_t len, const struct bbf_rules *rules)
 {
     const struct bbf_options *o = &rules->options;
     return included(name, len, o) || (bbf_patterns_match(o->constructors, name, len) > 0 &&
                                       bbf_patterns_match(o->exclude, name, len) == 0);
 }
 
-bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules)
+bool bbf_plan_is_near(const char *name, size_t len, const struct bbf_rules *rules)
 {
     return bbf_patterns_near(rules->options.include, name, len) ||
            bbf_patterns_near(rules->options.constructors, name, len);
 }
 
-bool bbf_plan_counts(const char *name, size_t len)
+bool bbf_plan_is_refcount_class(const char *name, size_t len)
 {
     static const char counted[] = "buffer/AbstractReferenceCountedByteBuf";
     size_t prefix = bbf_netty_buffer_prefix(name, len);
@@ -526,23 +528,23 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
     const struct bbf_options *o = &rules->options;
     *c = (struct bbf_plan_class){.sites = sites, .rules = rules, .name = {name, len}};
     size_t prefix = bbf_netty_buffer_prefix(name, len);
-    c->jdk = same(c->name, BBF_PLAN_JDK_BITS);
-    c->exhausted = c->jdk ? o->file != NULL : bbf_netty_exhausted(name, len);
-    c->refused = bbf_netty_refused(name, len);
-    if (c->jdk)
-        return c->exhausted;
+    c->is_jdk = same(c->name, BBF_PLAN_JDK_BITS);
+    c->reports_oom = c->is_jdk ? o->file != NULL : bbf_netty_exhausted(name, len);
+    c->throws_refcount_error = bbf_netty_refused(name, len);
+    if (c->is_jdk)
+        return c->reports_oom;
     if (prefix > 0 &&
         bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
         c->buffer_prefix = prefix;
-    c->counts = c->buffer_prefix > 0 && bbf_plan_counts(name, len);
+    c->is_refcount_class = c->buffer_prefix > 0 && bbf_plan_is_refcount_class(name, len);
     c->steps = included(name, len, o);
-    c->terse = c->steps && bbf_netty_prefix(name, len) > 0 &&
-               bbf_patterns_match(o->include, name, len) != len;
+    c->skip_forwarders = c->steps && bbf_netty_prefix(name, len) > 0 &&
+                         bbf_patterns_match(o->include, name, len) != len;
     c->constructors = bbf_patterns_match(o->constructors, name, len) > 0 &&
                       bbf_patterns_match(o->exclude, name, len) == 0;
-    c->tracks = bbf_plan_never(name, len) ? NULL : o->track;
+    c->tracks = bbf_plan_is_never_followed(name, len) ? NULL : o->track;
     c->named = bbf_track_classes(c->tracks, name, len) != 0;
-    return bbf_plan_hooks(c) || c->tracks != NULL;
+    return bbf_plan_has_hooks(c) || c->tracks != NULL;
 }
 
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
@@ -551,11 +553,11 @@ void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
         .targets = targets,
         .n_targets = N_TARGETS,
         .ctx = plan,
-        .interesting = plan->jdk ? NULL : interesting,
+        .interesting = plan->is_jdk ? NULL : interesting,
         .plan = plan_method,
-        .after_call = plan->jdk                                     ? after_error
-                      : plan->steps || plan->counts || plan->copies ? after_call
-                                                                    : NULL,
+        .after_call = plan->is_jdk                                             ? after_error
+                      : plan->steps || plan->is_refcount_class || plan->copies ? after_call
+                                                                               : NULL,
         .always_after = plan->copies ? is_super_clone : NULL,
         .after_cast = plan->steps ? after_cast : NULL,
     };

@@ -10,77 +10,33 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "classfile/classfile.h"
-#include "core/option.h"
-#include "core/terms.h"
-
-/* Which classes are followed: a copy of the options that decide it. Immutable. */
-struct bbf_rules {
-    struct bbf_options options;
-};
-
-/* A step or root that a hook reports by number. Names as Java's; borrowed for the call. */
-struct bbf_plan_site {
-    const char *class_name; /* dotted or with slashes */
-    const char *method;
-    const char *descriptor; /* "" where there is none */
-    enum bbf_site_kind kind;
-    enum bbf_memory memory; /* roots */
-    bool harmless;          /* roots: an unreleased buffer costs nothing */
-};
-
-/* Numbers sites. `number` returns 0 at its limit: the hook is then left out. Any thread. */
-struct bbf_plan_sites {
-    uint32_t (*number)(void *ctx, const struct bbf_plan_site *site);
-    void *ctx;
-};
-
-/* What one class gets. */
-struct bbf_plan_class {
-    const struct bbf_plan_sites *sites;
-    const struct bbf_rules *rules;
-    struct bbf_cf_str name;
-    size_t buffer_prefix; /* of a class in Netty's buffer package that has hooks, else 0 */
-    bool counts;          /* is Netty's counting class */
-    bool steps;           /* included */
-    bool terse;           /* Netty's, and not named itself: fewer steps (ADR 32, 36) */
-    bool constructors;    /* trackConstructors */
-    bool refused;         /* says that a buffer was used after its release */
-    bool exhausted;       /* says that direct memory ran out */
-    bool jdk;             /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
-    /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a
-     * class does not know here what it inherits. */
-    const char *tracks;
-    bool named; /* an entry of track= names the class itself */
-    /* Both known after bbf_plan_declares() alone. */
-    bool closes; /* it declares a method named as a closing one */
-    bool clones; /* its constants may have the name `clone` */
-    bool copies; /* and its super class may be a buffer, which super.clone() copies (ADR 34) */
-};
+#include "instrument/class_plan.h"
 
 /* The JDK's class that counts direct memory against -XX:MaxDirectMemorySize. Of the boot loader's
  * classes the only one that is changed, and only with file=, which the report needs. */
 #define BBF_PLAN_JDK_BITS "java/nio/Bits"
 
 /* Is it the class whose retain and release refs=on hooks? */
-bool bbf_plan_counts(const char *name, size_t len);
+bool bbf_plan_is_refcount_class(const char *name, size_t len);
 
 /* Fill `plan` for a class name (internal); false: nothing is to be done with the class, as far as
  * its name says. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites);
 /* Has the class hooks, as far as is known? (tracks alone is a question, no hook.) */
-bool bbf_plan_hooks(const struct bbf_plan_class *plan);
+bool bbf_plan_has_hooks(const struct bbf_plan_class *plan);
 /* Look into the class, whatever bbf_plan_class() said: for closing methods with track=, and for
  * super.clone(). False: nothing is to be done with the class after all. */
-bool bbf_plan_declares(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
+bool bbf_plan_inspect(struct bbf_plan_class *plan, const uint8_t *bytes, size_t len);
 /* Never followed and never tracked, whatever the options say: what our own hooks run in. */
-bool bbf_plan_never(const char *name, size_t len);
+bool bbf_plan_is_never_followed(const char *name, size_t len);
 /* Is it beside what include= or trackConstructors= names (core/pattern.h)? */
-bool bbf_plan_near(const char *name, size_t len, const struct bbf_rules *rules);
+bool bbf_plan_is_near(const char *name, size_t len, const struct bbf_rules *rules);
 /* Is the class followed by include/exclude or trackConstructors (Netty's own hooks aside)? */
-bool bbf_plan_follows(const char *name, size_t len, const struct bbf_rules *rules);
+bool bbf_plan_is_followed(const char *name, size_t len, const struct bbf_rules *rules);
 
 /* The configuration for bbf_cf_rewrite(); ctx is a struct bbf_plan_class. */
 void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan);

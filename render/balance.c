@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-size_t bbf_balance_name_len(const char *name, size_t len)
+/* The length of a name without the suffix that says that it is such a step. */
+static size_t name_len(const char *name, size_t len)
 {
     static const char *const suffixes[] = {"_retain", "_release"};
 
@@ -15,20 +16,21 @@ size_t bbf_balance_name_len(const char *name, size_t len)
     return len; /* overloaded: its parameters follow */
 }
 
-size_t bbf_balance_sites(const struct bbf_snapshot *snapshot, const uint32_t *parents,
-                         uint32_t node, enum bbf_site_kind kind, uint32_t *out)
+size_t bbf_balance_text(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
+                        enum bbf_site_kind kind, const char *before, const char *between)
 {
-    size_t n = 0;
+    size_t count = 0;
 
-    for (uint32_t i = node; i != BBF_NO_PARENT; i = parents[i]) {
-        uint32_t site = snapshot->nodes[i].site;
-        if (snapshot->sites[site].kind == kind)
-            out[n++] = site;
+    if (!view->has_balance)
+        return 0;
+    const struct bbf_view_path path = bbf_view_path(view, node);
+    for (size_t i = 0; i < path.n; i++) {
+        uint32_t site = view->snapshot->nodes[path.nodes[i]].site;
+        if (view->snapshot->sites[site].kind != kind)
+            continue;
+        const struct bbf_name *name = &view->names.names[site];
+        bbf_buf_str(out, count++ == 0 ? before : between);
+        bbf_buf_add(out, name->text, name_len(name->text, name->len));
     }
-    for (size_t i = 0; i < n / 2; i++) {
-        uint32_t other = out[i];
-        out[i] = out[n - 1 - i];
-        out[n - 1 - i] = other;
-    }
-    return n;
+    return count;
 }

@@ -3,20 +3,20 @@
  * render/balance.h - with refs=on: who retained and who released the lives of a leak row, by the
  * steps on its path.
  *
- * Threads: any; pure.
+ * Threads: the view's owner. Errors: those of the buffer (sticky).
  */
 #ifndef BBF_RENDER_BALANCE_H
 #define BBF_RENDER_BALANCE_H
 
-#include "snapshot/snapshot.h"
+#include "core/buf.h"
+#include "render/view.h"
 
-/* "Keeper.keep" of a step "Keeper.keep_retain": the length of a name (not NUL-terminated) without
- * the suffix. */
-size_t bbf_balance_name_len(const char *name, size_t len);
-
-/* The sites of that kind on the path to `node`, in order, to `out` (room for the path); how many.
+/*
+ * The steps of that kind on the path to `node`, in order: `before`, their names with `between`
+ * between them; nothing if there is none. A name is "Keeper.keep" of a step "Keeper.keep_retain".
+ * Returns how many. The view's last path is no longer valid.
  */
-size_t bbf_balance_sites(const struct bbf_snapshot *snapshot, const uint32_t *parents,
-                         uint32_t node, enum bbf_site_kind kind, uint32_t *out);
+size_t bbf_balance_text(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
+                        enum bbf_site_kind kind, const char *before, const char *between);
 
 #endif

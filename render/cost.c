@@ -78,7 +78,7 @@ static void add_part(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
 }
 
 /* The last busy interval first, then what is known since the settings are what they are. */
-static void add_share(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+static void add_overhead(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
     bool changed = cost->since_change.elapsed_ns_ != 0;
     const struct bbf_snap_cost_row *all = changed ? &cost->since_change : &cost->since_start;
@@ -111,7 +111,7 @@ void bbf_cost_line(struct bbf_buf *out, const struct bbf_snap_cost *cost)
     if (!cost->measured)
         return;
     bbf_buf_str(out, "Cost of bbflow: ");
-    add_share(out, cost);
+    add_overhead(out, cost);
     bbf_buf_char(out, '\n');
 }
 
@@ -157,7 +157,7 @@ void bbf_cost_section(struct bbf_buf *out, const struct bbf_snap_cost *cost, con
         return;
     bbf_buf_str(out, heading != NULL ? heading : "");
     bbf_buf_str(out, "Overhead: ");
-    add_share(out, cost);
+    add_overhead(out, cost);
     bbf_buf_str(out, "\nAgent Thread: ");
     add_ns(out, all->agent_ns_);
     bbf_buf_str(out, " (scans ");

@@ -18,8 +18,6 @@
 #ifndef BBF_RENDER_DIVERGE_H
 #define BBF_RENDER_DIVERGE_H
 
-#include "core/buf.h"
-#include "render/names.h"
 #include "snapshot/snapshot.h"
 
 enum { BBF_NO_NODE = UINT32_MAX };
@@ -55,9 +53,7 @@ int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_s
                          const uint32_t *parents);
 void bbf_divergences_free(struct bbf_divergences *divergences);
 
-/* At most `max` of them for a person, two or three lines each; nothing where nothing was lost. */
-void bbf_divergences_text(struct bbf_buf *out, const struct bbf_divergences *divergences,
-                          const struct bbf_snapshot *snapshot, const uint32_t *parents,
-                          const struct bbf_names *names, size_t max);
+/* Do two steps differ by the reference count alone? Then it is what a reader must see. */
+bool bbf_diverge_twins(const struct bbf_snapshot *snapshot, uint32_t a, uint32_t b);
 
 #endif

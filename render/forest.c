@@ -78,22 +78,17 @@ static int fill_order(struct bbf_forest *forest, const struct bbf_names *names)
 }
 
 int bbf_forest_init(struct bbf_forest *forest, const struct bbf_snapshot *snapshot,
-                    const struct bbf_names *names)
+                    const uint32_t *parents, const struct bbf_names *names)
 {
     size_t n = snapshot->n_nodes;
     int err = BBF_ENOMEM;
 
-    *forest = (struct bbf_forest){.snapshot = snapshot};
-    forest->parents = calloc(n + 1, sizeof *forest->parents);
+    *forest = (struct bbf_forest){.snapshot = snapshot, .parents = parents};
     forest->order = calloc(n + 1, sizeof *forest->order);
     forest->first = calloc(n + 2, sizeof *forest->first);
     forest->end = calloc(n + 1, sizeof *forest->end);
-    if (forest->parents != NULL && forest->order != NULL && forest->first != NULL &&
-        forest->end != NULL) {
-        err = bbf_snapshot_parents(snapshot, forest->parents, NULL);
-        if (err == 0)
-            err = fill_order(forest, names);
-    }
+    if (forest->order != NULL && forest->first != NULL && forest->end != NULL)
+        err = fill_order(forest, names);
     if (err != 0)
         bbf_forest_free(forest);
     return err;
@@ -101,11 +96,10 @@ int bbf_forest_init(struct bbf_forest *forest, const struct bbf_snapshot *snapsh
 
 void bbf_forest_free(struct bbf_forest *forest)
 {
-    free(forest->parents);
     free(forest->order);
     free(forest->first);
     free(forest->end);
-    forest->parents = forest->order = forest->first = forest->end = NULL;
+    forest->order = forest->first = forest->end = NULL;
 }
 
 uint32_t bbf_forest_hidden(const struct bbf_forest *forest, size_t i)

@@ -8,8 +8,7 @@
  *   order      [1 2][3][ ][ ][0]                    children of 0, of 1, of 2, of 3; the roots
  *   first      0    2  3  3  3  4                   n_nodes + 2 entries; end[i] <= first[i + 1]
  *
- * Threads: one owner. Errors: BBF_ENOMEM; BBF_EFORMAT for parents that do not precede their
- * children. Expects what bbf_snapshot_check() looks at to be right.
+ * Threads: one owner. Errors: BBF_ENOMEM. Expects what bbf_snapshot_check() looks at to be right.
  */
 #ifndef BBF_RENDER_FOREST_H
 #define BBF_RENDER_FOREST_H
@@ -19,16 +18,17 @@
 
 struct bbf_forest {
     const struct bbf_snapshot *snapshot;
-    uint32_t *parents; /* by node: index of the parent or BBF_NO_PARENT */
-    uint32_t *order;   /* node indexes, a run for each parent; the roots' is the last */
-    uint32_t *first;   /* where the run of node i begins; first[n_nodes]: the roots' */
-    uint32_t *end;     /* where what is shown of the run of node i ends; end[n_nodes]: the roots' */
-    size_t leaves;     /* nodes without children */
+    const uint32_t *parents; /* by node, not owned: bbf_snapshot_parents()'s */
+    uint32_t *order;         /* node indexes, a run for each parent; the roots' is the last */
+    uint32_t *first;         /* where the run of node i begins; first[n_nodes]: the roots' */
+    uint32_t *end; /* where what is shown of the run of node i ends; end[n_nodes]: the roots' */
+    size_t leaves; /* nodes without children */
     size_t hidden_leaves, hidden_nodes;
 };
 
+/* `snapshot` and `parents` must outlive the forest. */
 int bbf_forest_init(struct bbf_forest *forest, const struct bbf_snapshot *snapshot,
-                    const struct bbf_names *names);
+                    const uint32_t *parents, const struct bbf_names *names);
 void bbf_forest_free(struct bbf_forest *forest);
 
 /*

@@ -1,20 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/formats.h - the formats behind bbf_render(), a file each. Each appends its whole document
- * to `out`; the caller looks at out->failed. `options` is never NULL.
+ * render/formats.h - the table of formats: the only list of them. `-f`, `-o`, `file=`, EVENT, the
+ * messages and the shell's completion read it. Each format's function is in a file of its own,
+ * render/NAME.c or the file that its name begins, and writes the whole document to a buffer.
  *
- * Errors: BBF_ENOMEM; BBF_EFORMAT for parents that do not precede their children. Threads: any; the
- * snapshot is only read.
+ * Threads: any; the snapshot is only read, the view is the call's own. Errors: BBF_ENOMEM; a buffer
+ * that failed is the caller's to look at.
  */
 #ifndef BBF_RENDER_FORMATS_H
 #define BBF_RENDER_FORMATS_H
 
 #include "core/buf.h"
-#include "render/render.h"
-#include "snapshot/snapshot.h"
 
+#include <stddef.h>
+
+struct bbf_view;
+
+enum {
+    BBF_FORMAT_EXACT = 1,  /* for programs: never laid out for a terminal */
+    BBF_FORMAT_STREAMS = 2 /* flushes its sink piece by piece: need not fit into memory */
+};
+
+/* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
+ * another extension, flags. */
+#define BBF_FORMATS(XX)                                                                            \
+    XX(TREE, tree, "txt", 0)                                                                       \
+    XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
+    XX(SUMMARY, summary, NULL, 0)                                                                  \
+    XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
+    XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)
+
+enum bbf_format {
+#define XX(id, name, extension, flags) BBF_FORMAT_##id,
+    BBF_FORMATS(XX)
+#undef XX
+};
+
+#define BBF_FORMAT_COMMA_NAME(id, name, extension, flags) ", " #name
+/* "tree, llm, …": for messages. */
+#define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
+
+struct bbf_render_options {
+    size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
+};
+
+/* `options` is never NULL. */
 #define XX(id, name, extension, flags)                                                             \
-    int bbf_render_##name(struct bbf_buf *out, const struct bbf_snapshot *snapshot,                \
+    int bbf_render_##name(struct bbf_buf *out, struct bbf_view *view,                              \
                           const struct bbf_render_options *options);
 BBF_FORMATS(XX)
 #undef XX

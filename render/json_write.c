@@ -9,8 +9,8 @@
 #include "core/err.h"
 #include "render/balance.h"
 #include "render/json_names.h"
-#include "render/names.h"
 #include "render/text.h"
+#include "render/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,17 +21,6 @@
  */
 #define OLDEST_MS (-INT64_C(62167219200000))
 #define NEWEST_MS INT64_C(253402300799999)
-
-static void add_number(struct bbf_buf *out, uint64_t n)
-{
-    char digits[20];
-    size_t i = sizeof digits;
-
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    bbf_buf_add(out, digits + i, sizeof digits - i);
-}
 
 /* What has to be escaped is rare: whole runs of other bytes are copied. */
 static void add_string_part(struct bbf_buf *out, const char *text)
@@ -229,14 +218,14 @@ static void add_nodes(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_nodes && !out->failed; i++) {
         const struct bbf_snap_node *node = &snapshot->nodes[i];
         bbf_buf_str(out, i > 0 ? ",\n{\"id\":" : "\n{\"id\":");
-        add_number(out, node->id);
+        bbf_text_number(out, node->id);
         bbf_buf_str(out, ",\"parent\":");
         if (node->parent < 0)
             bbf_buf_str(out, "-1");
         else
-            add_number(out, (uint64_t)node->parent);
+            bbf_text_number(out, (uint64_t)node->parent);
         bbf_buf_str(out, ",\"site\":");
-        add_number(out, snapshot->sites[node->site].id);
+        bbf_text_number(out, snapshot->sites[node->site].id);
         bbf_buf_str(out, ",\"ref\":\"");
         bbf_buf_str(out, bbf_json_refs[node->ref]);
         bbf_buf_char(out, '"');
@@ -244,27 +233,12 @@ static void add_nodes(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
             bbf_buf_str(out, ",\"loop\":true");
 #define XX(name)                                                                                   \
     bbf_buf_add(out, ",\"" #name "\":", sizeof ",\"" #name "\":" - 1);                             \
-    add_number(out, node->name##_);
+    bbf_text_number(out, node->name##_);
         BBF_NODE_COLUMNS(XX)
 #undef XX
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "],\n");
-}
-
-/* `steps` has room for the longest path. */
-static void add_path(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
-                     const uint32_t *parents, const struct bbf_name *names, uint32_t *steps,
-                     uint32_t node)
-{
-    size_t count = 0;
-
-    for (uint32_t i = node; i != BBF_NO_PARENT; i = parents[i])
-        steps[count++] = snapshot->nodes[i].site;
-    while (count-- > 0) {
-        bbf_buf_add(out, names[steps[count]].text, names[steps[count]].len);
-        bbf_buf_str(out, count > 0 ? "," : "");
-    }
 }
 
 static void add_threads(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
@@ -298,29 +272,17 @@ static void add_misuses(struct bbf_buf *out, const struct bbf_snapshot *snapshot
 }
 
 /* With refs=on, names without what says that they are such a step; nothing if there is none. */
-static void add_balance(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
-                        const uint32_t *parents, const struct bbf_name *names, uint32_t *steps,
-                        uint32_t node, enum bbf_site_kind kind)
+static void add_balance(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
+                        enum bbf_site_kind kind, const char *before)
 {
-    size_t n = bbf_balance_sites(snapshot, parents, node, kind, steps);
-
-    for (size_t i = 0; i < n; i++) {
-        const struct bbf_name *name = &names[steps[i]]; /* in quotation marks */
-        if (i == 0)
-            bbf_buf_printf(out, ",\"%s\":[",
-                           kind == BBF_SITE_RETAIN ? "retained_by" : "released_by");
-        else
-            bbf_buf_char(out, ',');
-        bbf_buf_add(out, name->text, bbf_balance_name_len(name->text, name->len - 1));
-        bbf_buf_char(out, '"');
-    }
-    if (n > 0)
-        bbf_buf_char(out, ']');
+    if (bbf_balance_text(out, view, node, kind, before, "\",") > 0)
+        bbf_buf_str(out, "\"]");
 }
 
-static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
-                      const uint32_t *parents, const struct bbf_name *names, uint32_t *steps)
+static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
 {
+    const struct bbf_snapshot *snapshot = view->snapshot;
+
     bbf_buf_str(out, "\"leaks\":[");
     for (size_t i = 0; i < snapshot->n_leaks && !out->failed; i++) {
         const struct bbf_snap_leak *leak = &snapshot->leaks[i];
@@ -334,64 +296,58 @@ static void add_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                        leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
                        bbf_json_lost[leak->lost], leak->thread, leak->thread_count,
                        leak->references);
-        add_path(out, snapshot, parents, names, steps, leak->node);
-        bbf_buf_char(out, ']');
-        add_balance(out, snapshot, parents, names, steps, leak->node, BBF_SITE_RETAIN);
-        add_balance(out, snapshot, parents, names, steps, leak->node, BBF_SITE_DECREMENT);
+        const struct bbf_view_path path = bbf_view_path(view, leak->node);
+        bbf_view_join(out, view, path.nodes, path.n, "\",");
+        bbf_buf_str(out, "\"]");
+        add_balance(out, view, leak->node, BBF_SITE_RETAIN, ",\"retained_by\":[");
+        add_balance(out, view, leak->node, BBF_SITE_DECREMENT, ",\"released_by\":[");
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "]}\n");
 }
 
-/* Each site's full name as a JSON string, once: paths repeat them. */
-static int quote_names(const struct bbf_snapshot *snapshot, struct bbf_buf *texts,
-                       struct bbf_name *names)
+/* Each site's full name as a JSON string without its last quotation mark, once: paths repeat them.
+ */
+static int quote_names(struct bbf_view *view)
 {
-    struct bbf_buf name = BBF_BUF_INIT;
+    const struct bbf_snapshot *snapshot = view->snapshot;
+    struct bbf_buf name = BBF_BUF_INIT, *texts = &view->names.texts;
+    struct bbf_name *names = calloc(snapshot->n_sites + 1, sizeof *names);
 
+    view->names.names = names;
+    if (names == NULL)
+        return BBF_ENOMEM;
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         size_t start = texts->len;
         name.len = 0;
         bbf_site_full_name(&name, &snapshot->sites[i]);
         add_string(texts, bbf_buf_cstr(&name));
-        names[i] = (struct bbf_name){NULL, (uint32_t)(texts->len - start), 0};
+        names[i].len = (uint32_t)(texts->len - start) - 1;
     }
     const char *text = bbf_buf_cstr(texts);
-    for (size_t i = 0; i < snapshot->n_sites; text += names[i++].len)
+    for (size_t i = 0; i < snapshot->n_sites; text += names[i++].len + 1)
         names[i].text = text;
     bool failed = name.failed || texts->failed;
     bbf_buf_free(&name);
     return failed ? BBF_ENOMEM : 0;
 }
 
-int bbf_render_json(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
                     const struct bbf_render_options *options)
 {
-    (void)options;
-    struct bbf_buf texts = BBF_BUF_INIT;
-    size_t n = snapshot->n_nodes;
+    const struct bbf_snapshot *snapshot = view->snapshot;
+    int err = quote_names(view);
 
-    uint32_t *parents = calloc(n + 1, sizeof *parents);
-    uint32_t *steps = calloc(n + 1, sizeof *steps);
-    struct bbf_name *names = calloc(snapshot->n_sites + 1, sizeof *names);
-    int err = parents == NULL || steps == NULL || names == NULL ? BBF_ENOMEM : 0;
-    if (err == 0)
-        err = bbf_snapshot_parents(snapshot, parents, NULL);
-    if (err == 0)
-        err = quote_names(snapshot, &texts, names);
-    if (err == 0) {
-        add_head(out, snapshot);
-        add_reconciled(out, &snapshot->reconciled);
-        add_cost(out, &snapshot->cost);
-        add_sites(out, snapshot);
-        add_nodes(out, snapshot);
-        add_threads(out, snapshot);
-        add_misuses(out, snapshot);
-        add_leaks(out, snapshot, parents, names, steps);
-    }
-    bbf_buf_free(&texts);
-    free(names);
-    free(steps);
-    free(parents);
-    return err;
+    (void)options;
+    if (err != 0)
+        return err;
+    add_head(out, snapshot);
+    add_reconciled(out, &snapshot->reconciled);
+    add_cost(out, &snapshot->cost);
+    add_sites(out, snapshot);
+    add_nodes(out, snapshot);
+    add_threads(out, snapshot);
+    add_misuses(out, snapshot);
+    add_leaks(out, view);
+    return 0;
 }

@@ -61,7 +61,7 @@ static void add_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
     bbf_buf_printf(out, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
 
-static void add_share(struct bbf_buf *out, const struct bbf_snap_reconciled *r)
+static void add_explained(struct bbf_buf *out, const struct bbf_snap_reconciled *r)
 {
     const struct share share = share_of(r), *s = &share;
     if (r->sampled || (s->of_lives == 0 && s->of_bytes == 0)) {
@@ -99,7 +99,7 @@ void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *
     if (!r->read)
         return;
     bbf_buf_str(out, "Reconciled: ");
-    add_share(out, r);
+    add_explained(out, r);
     add_causes(out, r, "  ");
 }
 
@@ -206,7 +206,7 @@ void bbf_reconciled_section(struct bbf_buf *out, const struct bbf_snap_reconcile
     if (!r->read)
         return;
     bbf_buf_str(out, "\n=== Reconciled with Netty's own numbers ===\n");
-    add_share(out, r);
+    add_explained(out, r);
     for (size_t i = 0; i < r->n_pools; i++)
         add_pool(out, &r->pools[i], r->sampled);
     add_process(out, r);

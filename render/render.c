@@ -2,7 +2,7 @@
 #include "render/render.h"
 
 #include "core/err.h"
-#include "render/formats.h"
+#include "render/view.h"
 
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 static const struct {
     const char *name, *extension;
     unsigned flags;
-    int (*render)(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+    int (*render)(struct bbf_buf *out, struct bbf_view *view,
                   const struct bbf_render_options *options);
 } formats[] = {
 #define XX(id, name, extension, flags) {#name, extension, flags, bbf_render_##name},
@@ -23,19 +23,30 @@ int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bb
                const struct bbf_render_options *options)
 {
     static const struct bbf_render_options everything = {0};
-    int err = bbf_snapshot_check(snapshot);
+    struct bbf_view view;
 
-    if (err != 0)
-        return err;
     if ((size_t)format >= FORMATS)
         return BBF_EINVAL;
-    err = formats[format].render(out, snapshot, options != NULL ? options : &everything);
+    int err = bbf_view_init(&view, snapshot);
+    if (err != 0)
+        return err;
+    err = formats[format].render(out, &view, options != NULL ? options : &everything);
+    bbf_view_free(&view);
     return err == 0 && out->failed ? BBF_ENOMEM : err;
 }
 
 unsigned bbf_format_flags(enum bbf_format format)
 {
     return formats[format].flags;
+}
+
+void bbf_format_extensions(struct bbf_buf *out)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        bbf_buf_printf(out, "%s.%s", i > 0 ? ", " : "", formats[i].name);
+        if (formats[i].extension != NULL)
+            bbf_buf_printf(out, ", .%s", formats[i].extension);
+    }
 }
 
 int bbf_format_of_name(const char *name, enum bbf_format *format)

@@ -7,12 +7,13 @@
 #include "core/err.h"
 #include "render/balance.h"
 #include "render/cost.h"
-#include "render/diverge.h"
+#include "render/diverge_text.h"
+#include "render/head.h"
 #include "render/leaks.h"
-#include "render/names.h"
 #include "render/misuse.h"
 #include "render/reconciled.h"
 #include "render/text.h"
+#include "render/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,16 +24,12 @@ enum { LEAKS_SHOWN = 20, PATH_HEAD = 4, PATH_TAIL = 8 };
 struct summary {
     struct bbf_buf *out;
     const struct bbf_snapshot *snapshot;
-    struct bbf_names names;
-    uint32_t *parents;
-    uint32_t *steps;
+    struct bbf_view *view;
     uint32_t *ranking; /* of the leaks */
-    struct bbf_divergences divergences;
 };
 
 /* Numbers that the totals do not have. */
 struct counts {
-    uint64_t roots, paths, leak_paths;
     uint64_t critical, critical_bytes, moderate, moderate_bytes, aged_bytes;
 };
 
@@ -40,13 +37,6 @@ static struct counts count(const struct bbf_snapshot *snapshot)
 {
     struct counts c = {0};
 
-    for (size_t i = 0; i < snapshot->n_nodes; i++) {
-        const struct bbf_snap_node *node = &snapshot->nodes[i];
-        c.roots += node->parent == -1;
-        c.paths += (node->released_ | node->live_ | node->leaked_ | node->held_ | node->harmless_ |
-                    node->unknown_) != 0;
-        c.leak_paths += node->leaked_ != 0;
-    }
     for (size_t i = 0; i < snapshot->n_leaks; i++) {
         const struct bbf_snap_leak *leak = &snapshot->leaks[i];
         if (leak->verdict == BBF_VERDICT_AGED) {
@@ -92,20 +82,22 @@ static void add_rest(struct bbf_buf *out, const struct bbf_snap_totals *t, const
             add_line(out, rest[i].word, rest[i].number);
 }
 
-static void add_numbers(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+static void add_numbers(const struct summary *s)
 {
-    const struct bbf_snap_totals *t = &snapshot->totals;
-    const struct counts c = count(snapshot);
+    struct bbf_buf *out = s->out;
+    const struct bbf_snap_totals *t = &s->snapshot->totals;
+    const struct bbf_view_counts nodes = bbf_view_count(s->view);
+    const struct counts c = count(s->snapshot);
 
     bbf_buf_str(out, "=== ByteBuf Flow Summary ===\n");
-    add_line(out, "Total Root Methods", c.roots);
+    add_line(out, "Total Root Methods", nodes.roots);
     add_line(out, "Total Traversals", t->lives_);
-    add_line(out, "Total Paths", c.paths);
+    add_line(out, "Total Paths", nodes.paths);
     add_line(out, "Released", t->released_);
     add_sized(out, "Live", t->live_, "", t->live_bytes_);
     add_rest(out, t, &c);
     add_sized(out, "Leaked", t->leaked_, "", t->leaked_bytes_);
-    add_line(out, "Leak Paths", c.leak_paths);
+    add_line(out, "Leak Paths", nodes.leak_paths);
     if (t->leaked_ != 0) {
         add_sized(out, "Critical Leaks", c.critical, "direct buffers, ", c.critical_bytes);
         add_sized(out, "Moderate Leaks", c.moderate, "heap buffers and others, ", c.moderate_bytes);
@@ -113,25 +105,6 @@ static void add_numbers(struct bbf_buf *out, const struct bbf_snapshot *snapshot
     bbf_buf_str(out, "Leak Percentage: ");
     bbf_text_percent(out, t->leaked_, t->lives_);
     bbf_buf_char(out, '\n');
-}
-
-static void add_path(const struct summary *s, uint32_t node)
-{
-    size_t length = 0;
-
-    for (uint32_t i = node; i != BBF_NO_PARENT; i = s->parents[i])
-        s->steps[length++] = i;
-    bbf_buf_str(s->out, "  ");
-    for (size_t i = 0; i < length; i++) {
-        bbf_buf_str(s->out, i > 0 ? " -> " : "");
-        if (i == PATH_HEAD && length > PATH_HEAD + PATH_TAIL + 1) {
-            bbf_buf_printf(s->out, "[%zu steps] -> ", length - PATH_HEAD - PATH_TAIL);
-            i = length - PATH_TAIL;
-        }
-        const struct bbf_snap_node *step = &s->snapshot->nodes[s->steps[length - 1 - i]];
-        bbf_buf_add(s->out, s->names.names[step->site].text, s->names.names[step->site].len);
-    }
-    bbf_buf_char(s->out, '\n');
 }
 
 static void add_details(const struct summary *s, const struct bbf_snap_leak *leak)
@@ -147,19 +120,6 @@ static void add_details(const struct summary *s, const struct bbf_snap_leak *lea
     bbf_buf_char(s->out, '\n');
 }
 
-static size_t add_names(const struct summary *s, const char *word, uint32_t node,
-                        enum bbf_site_kind kind)
-{
-    size_t n = bbf_balance_sites(s->snapshot, s->parents, node, kind, s->steps);
-
-    for (size_t i = 0; i < n; i++) {
-        const struct bbf_name *name = &s->names.names[s->steps[i]];
-        bbf_buf_str(s->out, i == 0 ? word : ", ");
-        bbf_buf_add(s->out, name->text, bbf_balance_name_len(name->text, name->len));
-    }
-    return n;
-}
-
 /* Who retained and released them (refs=on), and what was left, unless it is the one that they began
  * with. */
 static void add_balance(const struct summary *s, const struct bbf_snap_leak *leak)
@@ -168,8 +128,9 @@ static void add_balance(const struct summary *s, const struct bbf_snap_leak *lea
     size_t start = out->len;
 
     bbf_buf_str(out, "  ");
-    size_t n = add_names(s, "retained by ", leak->node, BBF_SITE_RETAIN);
-    n += add_names(s, n > 0 ? "; released by " : "released by ", leak->node, BBF_SITE_DECREMENT);
+    size_t n = bbf_balance_text(out, s->view, leak->node, BBF_SITE_RETAIN, "retained by ", ", ");
+    n += bbf_balance_text(out, s->view, leak->node, BBF_SITE_DECREMENT,
+                          n > 0 ? "; released by " : "released by ", ", ");
     if (leak->references == 0 || (n == 0 && leak->references == leak->count)) {
         out->len = n == 0 ? start : out->len;
         bbf_buf_str(out, n == 0 ? "" : "\n");
@@ -210,41 +171,37 @@ static void add_leaks(const struct summary *s)
         bbf_buf_char(out, '\n');
         add_details(s, leak);
         add_balance(s, leak);
-        add_path(s, leak->node);
+        const struct bbf_view_path path = bbf_view_path(s->view, leak->node);
+        bbf_buf_str(out, "  ");
+        bbf_view_join_ends(out, s->view, path.nodes, path.n, PATH_HEAD, PATH_TAIL);
+        bbf_buf_char(out, '\n');
     }
     if (n > LEAKS_SHOWN)
         bbf_buf_printf(out, "(%zu more; tree, llm and json show every leak)\n", n - LEAKS_SHOWN);
 }
 
-int bbf_render_summary(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
                        const struct bbf_render_options *options)
 {
-    (void)options;
-    struct summary s = {.out = out, .snapshot = snapshot};
-    int err = bbf_names_init(&s.names, snapshot, '\0');
+    const struct bbf_snapshot *snapshot = view->snapshot;
+    struct summary s = {.out = out, .snapshot = snapshot, .view = view};
+    int err = bbf_view_add_names(view, '\0');
 
-    s.parents = calloc(snapshot->n_nodes + 1, sizeof *s.parents);
-    s.steps = calloc(snapshot->n_nodes + 1, sizeof *s.steps);
+    (void)options;
+    if (err == 0)
+        err = bbf_view_add_divergences(view);
     s.ranking = bbf_leak_ranking(snapshot);
-    if (err == 0 && (s.parents == NULL || s.steps == NULL || s.ranking == NULL))
+    if (err == 0 && s.ranking == NULL)
         err = BBF_ENOMEM;
-    if (err == 0)
-        err = bbf_snapshot_parents(snapshot, s.parents, NULL);
-    if (err == 0)
-        err = bbf_divergences_init(&s.divergences, snapshot, s.parents);
     if (err == 0) {
-        bbf_text_head(out, snapshot, "note: ");
-        bbf_divergences_text(out, &s.divergences, snapshot, s.parents, &s.names, LEAKS_SHOWN);
+        bbf_head_text(out, snapshot, "note: ");
+        bbf_divergences_text(out, view, LEAKS_SHOWN);
         bbf_misuse_text(out, snapshot, LEAKS_SHOWN);
-        add_numbers(out, snapshot);
+        add_numbers(&s);
         bbf_reconciled_section(out, &snapshot->reconciled);
         add_leaks(&s);
         bbf_cost_section(out, &snapshot->cost, "\n=== Cost of bbflow ===\n");
     }
-    bbf_divergences_free(&s.divergences);
     free(s.ranking);
-    free(s.steps);
-    free(s.parents);
-    bbf_names_free(&s.names);
     return err;
 }

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "render/cost.h"
-
 void bbf_text_safe(struct bbf_buf *out, const char *text, char also)
 {
     bbf_safe_add(out, text, strlen(text), BBF_SAFE_VALUE, also);
@@ -80,19 +78,23 @@ const char *bbf_lost_text(enum bbf_lost lost)
     return "";
 }
 
-void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
-                     const struct bbf_snap_leak *leak, char also)
+void bbf_text_thread_share(struct bbf_buf *out, const char *name, uint64_t id, uint64_t part,
+                           uint64_t count, char also)
 {
-    const char *name = bbf_snapshot_thread(snapshot, leak->thread);
-
-    if (leak->thread == 0)
-        return;
     if (name != NULL)
         bbf_text_safe(out, name, also);
     else
-        bbf_buf_printf(out, "thread %" PRIu64 " (ended)", leak->thread);
-    if (leak->thread_count < leak->count)
-        bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 ")", leak->thread_count, leak->count);
+        bbf_buf_printf(out, "thread %" PRIu64 " (ended)", id);
+    if (part < count)
+        bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 ")", part, count);
+}
+
+void bbf_text_opener(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                     const struct bbf_snap_leak *leak, char also)
+{
+    if (leak->thread != 0)
+        bbf_text_thread_share(out, bbf_snapshot_thread(snapshot, leak->thread), leak->thread,
+                              leak->thread_count, leak->count, also);
 }
 
 const char *bbf_memory_name(enum bbf_memory memory)
@@ -108,135 +110,4 @@ const char *bbf_memory_name(enum bbf_memory memory)
         break;
     }
     return "unknown";
-}
-
-/* "<prefix>12 <one or many>" when count is not 0. */
-static size_t head_count(struct bbf_buf *out, const char *prefix, uint64_t count, const char *one,
-                         const char *many)
-{
-    if (count == 0)
-        return 0;
-    bbf_buf_printf(out, "%s%" PRIu64 " %s\n", prefix, count, count == 1 ? one : many);
-    return 1;
-}
-
-static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, const char *prefix)
-{
-    const struct {
-        uint64_t count;
-        const char *one, *many;
-    } lines[] = {
-        {t->untracked_classes_, "ByteBuf class not followed", "ByteBuf classes not followed"},
-        {t->dropped_lives_, "buffer not followed: a limit was reached (dropped_lives)",
-         "buffers not followed: a limit was reached (dropped_lives)"},
-        {t->dropped_steps_, "step not recorded: a limit was reached (dropped_steps)",
-         "steps not recorded: a limit was reached (dropped_steps)"},
-        {t->raced_steps_, "raced step: two threads used a buffer at once, its path is uncertain",
-         "raced steps: two threads used a buffer at once, those paths are uncertain"},
-        {t->holders_unknown_, "object could not be looked into for a buffer (holders_unknown)",
-         "objects could not be looked into for a buffer (holders_unknown)"},
-        {t->elements_cut_,
-         "element of an array or list was not looked at: option maxElements (elements_cut)",
-         "elements of arrays or lists were not looked at: option maxElements (elements_cut)"},
-        {t->no_weakref_,
-         "buffer without garbage detection: its leak would not be seen (no_weakref)",
-         "buffers without garbage detection: their leak would not be seen (no_weakref)"},
-        {t->untouched_classes_, "class left as it was (untouched_classes)",
-         "classes left as they were (untouched_classes)"},
-        {t->untouched_methods_, "method left as it was (untouched_methods)",
-         "methods left as they were (untouched_methods)"},
-        {t->entry_only_methods_, "method followed at its entry only (entry_only_methods)",
-         "methods followed at their entry only (entry_only_methods)"},
-        {t->unknown_, "buffer whose end is unknown", "buffers whose end is unknown"},
-        {t->internal_errors_, "internal error of bbflow: see its log",
-         "internal errors of bbflow: see its log"},
-    };
-    size_t count = 0;
-
-    if (t->sampled_ > 0) {
-        bbf_buf_printf(out,
-                       "%sestimated: 1 buffer in %" PRIu64 " was followed (sample=%" PRIu64
-                       "), and stands for that many\n",
-                       prefix, t->sampled_, t->sampled_);
-        count++;
-    }
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        count += head_count(out, prefix, lines[i].count, lines[i].one, lines[i].many);
-    return count;
-}
-
-/* The limit that no `set` raises. */
-static void head_sites(struct bbf_buf *out, const struct bbf_snap_limit *limit, const char *prefix)
-{
-    bbf_buf_printf(out,
-                   "%slimit maxSites reached: %" PRIu64 " %s a method was left out, %" PRIu64
-                   " of %" PRIu64 " are followed; their buffers stay at the step before; maxSites= "
-                   "can be raised when the JVM starts, include= makes them fewer\n",
-                   prefix, limit->hit, limit->hit == 1 ? "time" : "times", limit->used,
-                   limit->limit);
-}
-
-void bbf_text_mapped(struct bbf_buf *out, const char *text)
-{
-    static const char mark[] = "; remedy: "; /* agent/classes/archive.h */
-    const char *colon = strstr(text, ": ");
-    struct bbf_buf name = BBF_BUF_INIT;
-
-    if (colon != NULL) {
-        bbf_buf_add(&name, text, (size_t)(colon - text));
-        bbf_text_safe(out, bbf_buf_cstr(&name), '\0');
-        bbf_buf_str(out, " has no place for bbflow's mark: ");
-    }
-    bbf_buf_free(&name);
-    const char *why = colon != NULL ? colon + 2 : text, *remedy = strstr(why, mark);
-    struct bbf_buf reason = BBF_BUF_INIT;
-    bbf_buf_add(&reason, why, remedy != NULL ? (size_t)(remedy - why) : strlen(why));
-    bbf_text_safe(out, bbf_buf_cstr(&reason), '\0');
-    bbf_buf_free(&reason);
-    bbf_buf_str(out, ". Its buffers are found by a table: counts are exact all the same, each step "
-                     "costs more");
-    if (remedy != NULL) {
-        bbf_buf_str(out, ". Remedy: ");
-        bbf_text_safe(out, remedy + sizeof mark - 1, '\0');
-        return;
-    }
-    bbf_buf_str(out, strstr(text, "loaded before") != NULL
-                         ? ", buffers opened before are ?first-seen; a start with -agentpath "
-                           "avoids both"
-                         : "");
-}
-
-size_t bbf_text_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot, const char *prefix)
-{
-    size_t count = snapshot->n_notes + snapshot->jvm.n_map_mode;
-
-    for (size_t i = 0; i < snapshot->n_notes; i++) {
-        bbf_buf_str(out, prefix);
-        bbf_text_safe(out, snapshot->notes[i], '\0');
-        bbf_buf_char(out, '\n');
-    }
-    for (size_t i = 0; i < snapshot->jvm.n_map_mode; i++) {
-        bbf_buf_str(out, prefix);
-        bbf_text_mapped(out, snapshot->jvm.map_mode[i]);
-        bbf_buf_char(out, '\n');
-    }
-    count += head_totals(out, &snapshot->totals, prefix);
-    count += bbf_cost_head(out, &snapshot->cost, prefix);
-    for (size_t i = 0; i < snapshot->n_limits; i++) {
-        const struct bbf_snap_limit *limit = &snapshot->limits[i];
-        if (limit->hit == 0)
-            continue;
-        count++;
-        if (strcmp(limit->name, "maxSites") == 0) {
-            head_sites(out, limit, prefix);
-            continue;
-        }
-        bbf_buf_printf(out, "%slimit ", prefix);
-        bbf_text_safe(out, limit->name, '\0');
-        bbf_buf_printf(out, " reached %" PRIu64 " %s (used %" PRIu64 " of %" PRIu64 "): option ",
-                       limit->hit, limit->hit == 1 ? "time" : "times", limit->used, limit->limit);
-        bbf_text_safe(out, limit->name, '\0');
-        bbf_buf_str(out, " raises it\n");
-    }
-    return count;
 }

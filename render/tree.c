@@ -7,12 +7,13 @@
 
 #include "core/err.h"
 #include "render/cost.h"
-#include "render/diverge.h"
-#include "render/forest.h"
+#include "render/diverge_text.h"
+#include "render/head.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
 #include "render/reconciled.h"
 #include "render/text.h"
+#include "render/view.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,25 +29,12 @@ enum { DIVERGENCES_SHOWN = 10, MISUSES_SHOWN = 10 };
 struct tree {
     struct bbf_buf *out;
     const struct bbf_snapshot *snapshot;
-    struct bbf_names names;
-    struct bbf_forest forest;
+    struct bbf_view *view;
     struct bbf_leak_index leaks;
-    struct bbf_divergences divergences;
     struct bbf_buf indent; /* "│   " or "    " for each level above the line */
     uint32_t *starts;      /* where each level begins in indent */
     uint32_t *at;          /* by run: where the walk stands in order */
 };
-
-static void add_number(struct bbf_buf *out, uint64_t n)
-{
-    char digits[20];
-    size_t i = sizeof digits;
-
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    bbf_buf_add(out, digits + i, sizeof digits - i);
-}
 
 /* Lives that stand or ended exactly at this node. */
 static uint64_t own_count(const struct bbf_snap_node *node)
@@ -58,11 +46,10 @@ static uint64_t own_count(const struct bbf_snap_node *node)
 static void add_node(struct tree *tree, uint32_t i)
 {
     const struct bbf_snap_node *node = &tree->snapshot->nodes[i];
-    const struct bbf_name *name = &tree->names.names[node->site];
     struct bbf_buf *out = tree->out;
     bool root = node->parent == -1;
 
-    bbf_buf_add(out, name->text, name->len);
+    bbf_view_name(out, tree->view, i);
     bbf_buf_str(out, " [");
     /* A root is seen with one reference; where it was not, two roots may differ by it alone. */
     if (!root || node->ref != BBF_REF_1_2) {
@@ -71,12 +58,12 @@ static void add_node(struct tree *tree, uint32_t i)
         bbf_buf_str(out, ", ");
     }
     bbf_buf_str(out, "count=");
-    add_number(out, root ? node->passed_ : own_count(node));
+    bbf_text_number(out, root ? node->passed_ : own_count(node));
     bbf_buf_char(out, ']');
     if (node->loop)
         bbf_buf_str(out, " (loop)");
     bbf_leak_marker(out, &tree->leaks, i);
-    uint32_t hidden = bbf_forest_hidden(&tree->forest, i);
+    uint32_t hidden = bbf_forest_hidden(&tree->view->forest, i);
     if (hidden != 0)
         bbf_buf_printf(out, " (+%" PRIu32 " not shown)", hidden);
     bbf_buf_char(out, '\n');
@@ -101,7 +88,7 @@ static void add_indent(struct tree *tree, size_t depth, bool last)
  */
 static void add_nodes(struct tree *tree)
 {
-    const struct bbf_forest *forest = &tree->forest;
+    const struct bbf_forest *forest = &tree->view->forest;
     size_t roots = tree->snapshot->n_nodes, run = roots, depth = 0;
 
     memcpy(tree->at, forest->first, (roots + 1) * sizeof *tree->at);
@@ -166,16 +153,16 @@ static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
 static int tree_init(struct tree *tree, size_t max_leaves)
 {
     size_t n = tree->snapshot->n_nodes;
-    int err = bbf_names_init(&tree->names, tree->snapshot, '\0');
+    int err = bbf_view_add_names(tree->view, '\0');
 
     if (err == 0)
-        err = bbf_forest_init(&tree->forest, tree->snapshot, &tree->names);
+        err = bbf_view_add_forest(tree->view);
+    if (err == 0)
+        err = bbf_view_add_divergences(tree->view);
     if (err == 0)
         err = bbf_leak_index_init(&tree->leaks, tree->snapshot);
-    if (err == 0)
-        err = bbf_divergences_init(&tree->divergences, tree->snapshot, tree->forest.parents);
     if (err == 0 && max_leaves != 0)
-        err = bbf_forest_cut(&tree->forest, max_leaves);
+        err = bbf_forest_cut(&tree->view->forest, max_leaves);
     if (err == 0) {
         tree->starts = calloc(n + 1, sizeof *tree->starts);
         tree->at = calloc(n + 1, sizeof *tree->at);
@@ -185,36 +172,37 @@ static int tree_init(struct tree *tree, size_t max_leaves)
     return err;
 }
 
-int bbf_render_tree(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+static void add_hidden(struct bbf_buf *out, const struct bbf_forest *forest)
+{
+    if (forest->hidden_nodes != 0)
+        bbf_buf_printf(out,
+                       "(%zu of %zu leaf lines left out, %zu lines in all; no leak is among "
+                       "them: --all shows them)\n",
+                       forest->hidden_leaves, forest->leaves, forest->hidden_nodes);
+}
+
+int bbf_render_tree(struct bbf_buf *out, struct bbf_view *view,
                     const struct bbf_render_options *options)
 {
-    size_t max_leaves = options->max_leaves;
-    struct tree tree = {.out = out, .snapshot = snapshot, .indent = BBF_BUF_INIT};
-    int err = tree_init(&tree, max_leaves);
+    const struct bbf_snapshot *snapshot = view->snapshot;
+    struct tree tree = {.out = out, .snapshot = snapshot, .view = view, .indent = BBF_BUF_INIT};
+    int err = tree_init(&tree, options->max_leaves);
 
     if (err == 0) {
-        bbf_text_head(out, snapshot, "note: ");
-        bbf_divergences_text(out, &tree.divergences, snapshot, tree.forest.parents, &tree.names,
-                             DIVERGENCES_SHOWN);
+        bbf_head_text(out, snapshot, "note: ");
+        bbf_divergences_text(out, view, DIVERGENCES_SHOWN);
         bbf_misuse_text(out, snapshot, MISUSES_SHOWN);
         add_totals(out, &snapshot->totals);
         bbf_reconciled_line(out, &snapshot->reconciled);
         bbf_cost_line(out, &snapshot->cost);
         add_nodes(&tree);
-        if (tree.forest.hidden_nodes != 0)
-            bbf_buf_printf(out,
-                           "(%zu of %zu leaf lines left out, %zu lines in all; no leak is among "
-                           "them: --all shows them)\n",
-                           tree.forest.hidden_leaves, tree.forest.leaves, tree.forest.hidden_nodes);
+        add_hidden(out, &view->forest);
         if (tree.indent.failed)
             err = BBF_ENOMEM;
     }
     free(tree.at);
     free(tree.starts);
     bbf_buf_free(&tree.indent);
-    bbf_divergences_free(&tree.divergences);
     bbf_leak_index_free(&tree.leaks);
-    bbf_forest_free(&tree.forest);
-    bbf_names_free(&tree.names);
     return err;
 }

@@ -167,7 +167,7 @@ struct bbf_snap_misuse {
 };
 
 /*
- * What bbflow itself took in a stretch of time (agent/cost/overhead.h says how each is measured).
+ * What bbflow itself took in a stretch of time (agent/cost/account.h says how each is measured).
  * Nanoseconds: `elapsed`; processor time of the whole `process`; of the `agent` thread, and what of
  * that went into `scan`s after collections and into `report`s; of the `server` thread; `rewrite`:
  * elapsed while class files were changed, in whatever thread loaded them. Counts: classes

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trie/model.h"
+#include "trie/site.h"
+
 /* ---- lifetimes by root ---- */
 
 /* Of a node's root; NULL: it has none, or its id range was reset. */

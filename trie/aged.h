@@ -17,7 +17,13 @@
 #ifndef BBF_TRIE_AGED_H
 #define BBF_TRIE_AGED_H
 
-#include "trie/tracker.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trie/tomb.h"
+
+struct bbf_tracker;
 
 enum { BBF_AGED_TIMES = 8, BBF_AGED_LIVES = 1000 };
 

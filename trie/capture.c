@@ -7,15 +7,20 @@
  * Twice over everything: how many lives passed each node decides which have rows; then the rows are
  * filled. What changes in between is counted in the row that stands for it.
  */
+#include "trie/capture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/err.h"
-#include "trie/aged.h"
 #include "snapshot/snapshot.h"
+#include "trie/aged.h"
+#include "trie/lives.h"
+#include "trie/model.h"
+#include "trie/node.h"
+#include "trie/site.h"
 #include "trie/sums.h"
 #include "trie/tombs.h"
-#include "trie/tracker.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
 
@@ -141,7 +146,7 @@ static uint64_t ends_at(const struct bbf_tracker *t, const struct bbf_sums *sums
         *unknown = sums->reserved_unknown[BBF_L_NODE_RACED + place];
     } else {
         uint32_t id = id_at(c, place);
-        *released = atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
+        *released = atomic_load_explicit(bbf_released_count(t, id), memory_order_relaxed);
         *unknown = atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
     }
     return *released + *unknown;
@@ -302,10 +307,10 @@ static bool is_constant(const struct bbf_tracker *t, const struct life *life)
  * was derived from it. It will never be released, whoever else has it; NULL: there is none. */
 static struct bbf_tomb *kept_by(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
-    const struct bbf_after *after = bbf_after_at(t, r);
+    const struct bbf_record_extra *extra = bbf_extra_at(t, r);
     const struct bbf_loss loss = {
-        .node = after->node, .end = BBF_END_LEAKED, .memory = after->memory, .lost = after->lost};
-    return after->held == g && after->leaked ? bbf_tomb_find(t, &loss) : NULL;
+        .node = extra->node, .end = BBF_END_LEAKED, .memory = extra->memory, .lost = extra->lost};
+    return extra->held == g && extra->leaked ? bbf_tomb_find(t, &loss) : NULL;
 }
 
 static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/effort.h"
 
+#include "trie/model.h"
+
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };
 
 /* Steps that a life made that stands at the node: its root is none, a release row neither. */
@@ -38,7 +40,7 @@ void bbf_effort_sum(struct bbf_tracker *t, struct bbf_effort *effort)
     uint32_t next = atomic_load_explicit(&t->next_node, memory_order_acquire);
     for (uint32_t id = next & ~(uint32_t)INDEX_MASK; id < next; id++)
         add(t, effort, id,
-            atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed) +
+            atomic_load_explicit(bbf_released_count(t, id), memory_order_relaxed) +
                 atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed) +
                 bbf_node_at(t, id)->leaked);
     for (uint32_t i = 1; i <= t->n_tombs; i++)

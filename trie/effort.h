@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "trie/tracker.h"
+struct bbf_tracker;
 
 /*
  * Since the nodes in force were begun (a `reset nodes` begins them anew). `lives`: followed, open

@@ -4,7 +4,9 @@
  * sticky record, and where in its run word, until the object's next life. Every other release is
  * one of the last ENDED_SLOTS of its thread's stripe.
  */
-#include "trie/tracker.h"
+#include "trie/ended.h"
+
+#include "trie/model.h"
 
 static bool in_record(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid)
 {
@@ -22,18 +24,19 @@ static bool in_record(const struct bbf_tracker *t, uint64_t handle, uint32_t *no
 static bool in_stripe(const struct bbf_stripe *s, uint64_t handle, uint32_t *node, uint32_t *tid)
 {
     for (int i = 0; i < BBF_L_ENDED_SLOTS; i++) {
-        if (atomic_load_explicit(&s->ended[i].handle, memory_order_acquire) != handle)
+        if (atomic_load_explicit(&s->recent_ends[i].handle, memory_order_acquire) != handle)
             continue;
-        uint64_t where = atomic_load_explicit(&s->ended[i].where, memory_order_acquire);
+        uint64_t where = atomic_load_explicit(&s->recent_ends[i].where, memory_order_acquire);
         *node = BBF_GENERATION(where);
         *tid = BBF_LOW(where);
-        if (atomic_load_explicit(&s->ended[i].handle, memory_order_relaxed) == handle)
+        if (atomic_load_explicit(&s->recent_ends[i].handle, memory_order_relaxed) == handle)
             return true;
     }
     return false;
 }
 
-bool bbf_life_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid)
+bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
+                         uint32_t *tid)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     if (BBF_LOW(handle) < BBF_L_FIRST_RECORD || BBF_LOW(handle) >= end)
@@ -43,7 +46,7 @@ bool bbf_life_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node
     /* A place keeps its ends when its thread goes: only who never had one is passed over. */
     for (unsigned i = 0; i < BBF_L_STRIPES; i++)
         if (bbf_stripe_is_used(t, i) &&
-            atomic_load_explicit(&t->stripes[i].next_ended, memory_order_relaxed) != 0 &&
+            atomic_load_explicit(&t->stripes[i].next_end, memory_order_relaxed) != 0 &&
             in_stripe(&t->stripes[i], handle, node, tid))
             return true;
     return false;

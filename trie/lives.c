@@ -14,12 +14,15 @@
  *  4. A record leaves us as: weak reference deleted, jweak = 0, then life = CLOSED, then push.
  *  5. Only the agent thread creates, tests or deletes weak references.
  */
-#include "trie/tracker.h"
+#include "trie/lives.h"
 
 #include <stdlib.h>
 
 #include "core/err.h"
 #include "trie/map.h"
+#include "trie/model.h"
+#include "trie/node.h"
+#include "trie/owned.h"
 #include "trie/section.h"
 #include "trie/tombs.h"
 
@@ -31,7 +34,7 @@ uint32_t bbf_record_bump(struct bbf_tracker *t)
     do {
         uint64_t limit = atomic_load_explicit(&t->max_lives, memory_order_relaxed);
         if (first + BBF_L_BATCH > limit + BBF_L_FIRST_RECORD ||
-            !bbf_space_reach(&t->after, (first + BBF_L_BATCH) * sizeof(struct bbf_after)) ||
+            !bbf_space_reach(&t->extras, (first + BBF_L_BATCH) * sizeof(struct bbf_record_extra)) ||
             !bbf_space_reach(&t->records, (size_t)(first + BBF_L_BATCH) << BBF_L_RECORD_SHIFT)) {
             atomic_fetch_add_explicit(&t->hit_lives, 1, memory_order_relaxed);
             return 0;
@@ -132,12 +135,13 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* The slot is left as it has to be for a converted life; false: it holds its object as before.
  * `mapped`: it goes on saying which object it is, weakly. */
-static bool leave_slot(const struct bbf_heap *heap, uint32_t r, bool weakened, bool mapped)
+static bool leave_slot(const struct bbf_jvm_refs *heap, uint32_t r, bool weakened, bool mapped)
 {
     return mapped ? weakened && heap->soften(heap->ctx, r) : heap->clear(heap->ctx, r);
 }
 
-static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, bool mapped)
+static void weaken_slot(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
+                        bool mapped)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     bool empty = false;
@@ -162,7 +166,7 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_heap *heap, uint
     t->converted++;
 }
 
-static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     /* Acquire: OPEN(g) was stored after g's object went into the slot. */
@@ -184,7 +188,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t
 /* ---- collect ---- */
 
 /* The record is ours and its object gone or closed: give it back (invariant 4). */
-static void free_record(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r,
+static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
                         uint32_t generation)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -218,18 +222,18 @@ static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
     if ((refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND) == BBF_MEM_COMPOSITE)
         t->dead_composites = true;
-    bbf_after_at(t, r)->next = 0;
+    bbf_extra_at(t, r)->next = 0;
     if (t->first_dead == 0)
         t->first_dead = r;
     else
-        bbf_after_at(t, t->last_dead)->next = r;
+        bbf_extra_at(t, t->last_dead)->next = r;
     t->last_dead = r;
     return true;
 }
 
 /* After conversion: look at every record that has or had a weak reference. True: its life was found
  * dead. */
-static bool collect(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r)
+static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
@@ -286,7 +290,7 @@ static uint32_t generation_of(const struct bbf_tracker *t, uint32_t r)
 
 static bool is_held(const struct bbf_tracker *t, uint32_t r)
 {
-    return bbf_after_at(t, r)->held == generation_of(t, r);
+    return bbf_extra_at(t, r)->held == generation_of(t, r);
 }
 
 /* Nothing is lost with it: the user's own memory, or what nobody is to release (an unreleasable
@@ -307,22 +311,23 @@ static bool is_leak(const struct bbf_tracker *t, uint32_t r)
 
 /* The life of `after` is retained by one that ended unreleased; once all that are held are known
  * `loss` says where the first that leaked is charged, else it is NULL. */
-static void hold(struct bbf_after *after, uint32_t g, const struct bbf_after *loss)
+static void hold(struct bbf_record_extra *extra, uint32_t g, const struct bbf_record_extra *loss)
 {
-    if (after->held != g) {
-        after->held = g;
-        after->leaked = false;
+    if (extra->held != g) {
+        extra->held = g;
+        extra->leaked = false;
     }
-    if (loss != NULL && !after->leaked) {
-        after->node = loss->node;
-        after->memory = loss->memory;
-        after->lost = loss->lost;
-        after->leaked = true;
+    if (loss != NULL && !extra->leaked) {
+        extra->node = loss->node;
+        extra->memory = loss->memory;
+        extra->lost = loss->lost;
+        extra->leaked = true;
     }
 }
 
 /* The same for every life that this dead one was derived from. */
-static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, const struct bbf_after *loss)
+static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
+                           const struct bbf_record_extra *loss)
 {
     uint64_t parent = atomic_load_explicit(&bbf_record_at(t, dead)->parent, memory_order_relaxed);
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
@@ -331,7 +336,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, const struct bb
         /* After its parent was read: whose parent is it otherwise? */
         if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
             return; /* the owner's life is over: released, with nothing left to hold */
-        hold(bbf_after_at(t, r), g, loss);
+        hold(bbf_extra_at(t, r), g, loss);
         parent = above;
     }
 }
@@ -342,7 +347,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead, const struct bb
 static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
 {
     enum { MASK = (1 << BBF_L_OWNER_GENERATION_BITS) - 1 };
-    uint64_t owner = atomic_load_explicit(&bbf_after_at(t, r)->owner, memory_order_relaxed);
+    uint64_t owner = atomic_load_explicit(&bbf_extra_at(t, r)->owner, memory_order_relaxed);
     uint32_t k = (uint32_t)(owner & ((UINT32_C(1) << BBF_L_OWNER_RECORD_BITS) - 1));
     if (k == 0)
         return 0;
@@ -355,7 +360,7 @@ static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
 }
 
 /* What a lost composite loses is its components' memory, if that is of one kind. */
-static void mix(const struct bbf_tracker *t, struct bbf_after *top, uint32_t r)
+static void mix(const struct bbf_tracker *t, struct bbf_record_extra *top, uint32_t r)
 {
     uint32_t g = generation_of(t, r);
     uint8_t memory = memory_of(t, r, g) & BBF_L_MEM_KIND, lost = lost_of(t, r, g);
@@ -388,9 +393,9 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
         if (top == 0 || (life & BBF_L_STATE) == BBF_L_CLOSED || !is_leak(t, top))
             continue;
         if (!charge)
-            mix(t, bbf_after_at(t, top), r);
-        const struct bbf_after *loss = charge ? bbf_after_at(t, top) : NULL;
-        hold(bbf_after_at(t, r), BBF_GENERATION(life), loss);
+            mix(t, bbf_extra_at(t, top), r);
+        const struct bbf_record_extra *loss = charge ? bbf_extra_at(t, top) : NULL;
+        hold(bbf_extra_at(t, r), BBF_GENERATION(life), loss);
         if ((life & BBF_L_STATE) == BBF_L_DEAD)
             hold_ancestors(t, r, loss);
     }
@@ -399,22 +404,23 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
 /* The bytes belong to the first life derived from it that leaked, once (design.md: verdicts); if a
  * reset has forgotten that leak since, they are forgotten with it. A report multiplies them by the
  * leak's rate (sample=), and a component may have been drawn at another. */
-static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_after *after, uint32_t node,
-                              uint32_t bytes)
+static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_record_extra *extra,
+                              uint32_t node, uint32_t bytes)
 {
     const struct bbf_loss first = {
-        .node = after->node, .end = BBF_END_LEAKED, .memory = after->memory, .lost = after->lost};
-    struct bbf_tomb *tomb = after->leaked ? bbf_tomb_find(t, &first) : NULL;
+        .node = extra->node, .end = BBF_END_LEAKED, .memory = extra->memory, .lost = extra->lost};
+    struct bbf_tomb *tomb = extra->leaked ? bbf_tomb_find(t, &first) : NULL;
     if (tomb == NULL)
         return;
-    uint64_t own = bbf_node_weight(t, node), theirs = bbf_node_weight(t, after->node);
+    uint64_t own = bbf_node_weight(t, node), theirs = bbf_node_weight(t, extra->node);
     tomb->bytes += own == theirs ? bytes : (bytes * own + theirs / 2) / theirs;
 }
 
-static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t r, uint32_t node)
+static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
+                     uint32_t node)
 {
     struct bbf_record *record = bbf_record_at(t, r);
-    const struct bbf_after *after = bbf_after_at(t, r);
+    const struct bbf_record_extra *extra = bbf_extra_at(t, r);
     uint32_t g = generation_of(t, r);
     uint64_t size = atomic_load_explicit(&record->size, memory_order_relaxed);
     uint32_t bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0;
@@ -422,8 +428,8 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
     uint8_t mem = memory_of(t, r, g);
     uint64_t refs = atomic_load_explicit(&record->refs, memory_order_relaxed);
     struct bbf_loss loss = {.node = node,
-                            .memory = after->mixed ? after->memory : mem & BBF_L_MEM_KIND,
-                            .lost = after->mixed ? after->lost : lost_of(t, r, g),
+                            .memory = extra->mixed ? extra->memory : mem & BBF_L_MEM_KIND,
+                            .lost = extra->mixed ? extra->lost : lost_of(t, r, g),
                             .seconds = bbf_record_age(record, now),
                             .tid = bbf_record_opener(record)};
     if (BBF_GENERATION(refs) == g) {
@@ -434,9 +440,9 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
         loss.end = BBF_END_HARMLESS;
     } else if ((mem & BBF_L_MEM_FOREIGN) != 0) {
         loss.end = BBF_END_UNKNOWN;
-    } else if (after->held == g) {
+    } else if (extra->held == g) {
         loss.end = BBF_END_HELD;
-        charge_held_bytes(t, after, node, bytes);
+        charge_held_bytes(t, extra, node, bytes);
     } else {
         loss.end = BBF_END_LEAKED;
         loss.bytes = bytes;
@@ -450,66 +456,66 @@ static void end_life(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_
  * way may still store a position. */
 static void place(struct bbf_tracker *t, uint32_t r)
 {
-    struct bbf_after *after = bbf_after_at(t, r);
+    struct bbf_record_extra *extra = bbf_extra_at(t, r);
     uint32_t g = generation_of(t, r);
-    after->node = node_of(t, r, g);
+    extra->node = node_of(t, r, g);
     if (!t->dead_composites && atomic_load(&bbf_record_at(t, r)->parent) == 0)
         return; /* it holds nothing */
-    if (!after->mixed) {
-        after->memory = memory_of(t, r, g) & BBF_L_MEM_KIND;
-        after->lost = lost_of(t, r, g);
+    if (!extra->mixed) {
+        extra->memory = memory_of(t, r, g) & BBF_L_MEM_KIND;
+        extra->lost = lost_of(t, r, g);
     }
     if (is_leak(t, r))
-        hold_ancestors(t, r, after);
+        hold_ancestors(t, r, extra);
 }
 
 /* Who is held, and, where composites died, by which leak: before the first life is ended. */
 static void find_held(struct bbf_tracker *t, uint32_t end)
 {
-    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next) {
-        bbf_after_at(t, r)->mixed = false;
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next) {
+        bbf_extra_at(t, r)->mixed = false;
         hold_ancestors(t, r, NULL);
     }
     if (t->dead_composites) {
         hold_components(t, end, false);
-        for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
+        for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next)
             if (!is_held(t, r))
                 place(t, r);
         hold_components(t, end, true);
     }
-    for (uint32_t r = t->first_dead; r != 0; r = bbf_after_at(t, r)->next)
-        if (bbf_after_at(t, r)->leaked && is_held(t, r)) /* a component that outlived its owner */
-            hold_ancestors(t, r, bbf_after_at(t, r));
+    for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next)
+        if (bbf_extra_at(t, r)->leaked && is_held(t, r)) /* a component that outlived its owner */
+            hold_ancestors(t, r, bbf_extra_at(t, r));
 }
 
 /* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
  * anybody's: it is not looked at again. */
-static void end_dead(struct bbf_tracker *t, const struct bbf_heap *heap, uint32_t end)
+static void end_dead(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t end)
 {
     uint32_t held = 0, last = 0, next;
     find_held(t, end);
     for (uint32_t r = t->first_dead; r != 0; r = next) {
-        next = bbf_after_at(t, r)->next;
+        next = bbf_extra_at(t, r)->next;
         if (!is_held(t, r)) {
             if (!t->dead_composites)
                 place(t, r);
-            end_life(t, heap, r, bbf_after_at(t, r)->node);
+            end_life(t, heap, r, bbf_extra_at(t, r)->node);
             continue;
         }
-        bbf_after_at(t, r)->next = 0;
+        bbf_extra_at(t, r)->next = 0;
         if (last == 0)
             held = r;
         else
-            bbf_after_at(t, last)->next = r;
+            bbf_extra_at(t, last)->next = r;
         last = r;
     }
     for (uint32_t r = held; r != 0; r = next) {
-        next = bbf_after_at(t, r)->next;
+        next = bbf_extra_at(t, r)->next;
         end_life(t, heap, r, node_of(t, r, generation_of(t, r)));
     }
 }
 
-void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_heap *heap)
+void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
 {
     /* Acquire: pairs with bbf_record_bump(). */
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
@@ -552,7 +558,7 @@ void bbf_lives_mark_stopped(struct bbf_tracker *t)
     }
 }
 
-void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_heap *heap)
+void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/map.h"
 
+#include "trie/model.h"
+
 bool bbf_map_open(struct bbf_tracker *t)
 {
     if (!bbf_space_reach(&t->map, t->map.size))
         return false;
     atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_MAP);
     return true;
+}
+
+bool bbf_map_is_open(const struct bbf_tracker *t)
+{
+    return (atomic_load(bbf_shared_int(t, BBF_L_SHARED_FLAGS)) & BBF_L_SHARED_MAP) != 0;
 }
 
 void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation)

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trie/tracker.h"
+struct bbf_tracker;
 
 /* Make the table writable (charged to `memory`) and tell the shim; false at the limit: buffers
  * without the field are then counted as dropped. */
 bool bbf_map_open(struct bbf_tracker *t);
+bool bbf_map_is_open(const struct bbf_tracker *t); /* any thread */
 /* Take the entry of a record's life out, if it has one. Before the record is given back. */
 void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation);
 

@@ -13,11 +13,14 @@
  * here runs in an epoch section and checks the arena in force after entering it. Progress:
  * lock-free; a failed CAS means another thread published a child.
  */
-#include "trie/tracker.h"
+#include "trie/node.h"
 
 #include <string.h>
 
+#include "trie/fault.h"
+#include "trie/model.h"
 #include "trie/section.h"
+#include "trie/site.h"
 
 enum { NODES_PER_STEP = BBF_NODES_PER_STEP, MAX_PERIOD = 16 };
 
@@ -88,7 +91,7 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
             bbf_budget_uncharge(&t->budget, report);
             return false;
         }
-        bool opened = bbf_space_open(&t->ended, (size_t)first * sizeof(uint64_t), ended);
+        bool opened = bbf_space_open(&t->released_counts, (size_t)first * sizeof(uint64_t), ended);
         if (opened && atomic_compare_exchange_strong(&t->window, &window, window + 1)) {
             window++;
             continue;
@@ -500,7 +503,7 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
         if (child != 0)
             at = child;
     }
-    atomic_fetch_add_explicit(bbf_ended_at(t, at), count, memory_order_relaxed);
+    atomic_fetch_add_explicit(bbf_released_count(t, at), count, memory_order_relaxed);
     if (section)
         bbf_section_leave();
 }

@@ -3,7 +3,9 @@
  * trie/owned.c - the lives that Netty's own counters still have: open ones and those that were
  * collected unreleased, by pool and memory. Nothing here is reset, for Netty's counters are not.
  */
-#include "trie/tracker.h"
+#include "trie/owned.h"
+
+#include "trie/model.h"
 
 /* The largest size class of the default chunk, 4 MiB: what is larger is allocated as it is. */
 enum { LARGEST_CLASS = 4 << 20 };

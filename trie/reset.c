@@ -9,10 +9,13 @@
  * the root table; move every OPEN record that stands in the old range by CAS until a pass finds
  * none; fold the counters; give the memory back.
  */
+#include "trie/reset.h"
+
 #include "core/err.h"
+#include "trie/model.h"
+#include "trie/node.h"
 #include "trie/section.h"
 #include "trie/sums.h"
-#include "trie/tracker.h"
 
 enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
 
@@ -98,7 +101,8 @@ static void remember_range(struct bbf_tracker *t, uint32_t arena, uint32_t nodes
 {
     for (uint32_t i = 0; i < nodes; i++) {
         uint32_t id = (arena << BBF_L_ARENA_SHIFT) + i;
-        t->forgotten_released += atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
+        t->forgotten_released +=
+            atomic_load_explicit(bbf_released_count(t, id), memory_order_relaxed);
         t->forgotten_unknown +=
             atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
         forget_bare(t, id);
@@ -127,7 +131,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     remember_range(t, old, BBF_LOW(window) * BBF_NODES_PER_STEP);
     bbf_budget_uncharge(&t->budget, bbf_reserved_bytes(BBF_LOW(window)));
     bbf_space_drop(&t->nodes, from, len, len);
-    bbf_space_drop(&t->ended, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
+    bbf_space_drop(&t->released_counts, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;
     if (atomic_exchange(&t->overflow_open[old], false)) /* nobody opens it any more */
         bbf_space_drop(&t->overflow, old * table, table, table);

@@ -3,10 +3,13 @@
  * trie/site.c - interning of sites and of concrete buffer classes. Written when a class is loaded
  * or first seen, under a mutex; read lock-free by number.
  */
-#include "trie/tracker.h"
+#include "trie/site.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "trie/fault.h"
+#include "trie/model.h"
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv; '/' counts as '.'. */
 static uint32_t hash_text(uint32_t hash, const char *text)

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "trie/model.h"
+#include "trie/node.h"
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };
 
@@ -52,7 +54,7 @@ void bbf_sums_runs(struct bbf_tracker *t, struct bbf_sums *sums,
 static void sum_shared(struct bbf_tracker *t, struct bbf_sums *sums)
 {
     for (uint32_t id = BBF_L_NODE_RACED; id <= BBF_L_NODE_BEFORE_RESET; id++) {
-        sums->reserved_released[id] = atomic_load(bbf_ended_at(t, id));
+        sums->reserved_released[id] = atomic_load(bbf_released_count(t, id));
         sums->reserved_unknown[id] = atomic_load(&bbf_node_at(t, id)->unknown);
     }
     for (int i = 0; i < BBF_L_TALLIES; i++) {
@@ -108,7 +110,7 @@ static int fill_tables(struct bbf_tracker *t, struct bbf_sums *sums)
         return BBF_ENOMEM;
     for (uint32_t i = 0; i < sums->nodes; i++) {
         uint32_t id = (sums->arena << BBF_L_ARENA_SHIFT) + i;
-        sums->released[i] = atomic_load_explicit(bbf_ended_at(t, id), memory_order_relaxed);
+        sums->released[i] = atomic_load_explicit(bbf_released_count(t, id), memory_order_relaxed);
         sums->unknown[i] = atomic_load_explicit(&bbf_node_at(t, id)->unknown, memory_order_relaxed);
     }
     bbf_sums_runs(t, sums, add_released, sums->released);

@@ -14,7 +14,12 @@
 #ifndef BBF_TRIE_SUMS_H
 #define BBF_TRIE_SUMS_H
 
-#include "trie/tracker.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/layout.h"
+
+struct bbf_tracker;
 
 struct bbf_sums {
     uint32_t arena, nodes;                                   /* indices 0..nodes-1 of that arena */

@@ -28,8 +28,8 @@ struct bbf_opener {
 
 struct bbf_tomb {
     uint64_t count, bytes;
-    uint64_t references;       /* that were left, of all of them */
-    uint64_t told, told_bytes; /* of these, in the live stream (agent/report/watch.c) */
+    uint64_t references;               /* that were left, of all of them */
+    uint64_t reported, reported_bytes; /* of these, in events (agent/report/watch.c) */
     uint64_t kept;       /* while a report is made: bytes of open lives that these never release */
     uint32_t node, next; /* the node's other tombs, 0 = none */
     uint32_t oldest;     /* longest time open, seconds */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/tombs.h"
 
+#include "trie/model.h"
+#include "trie/node.h"
+
 struct bbf_tomb *bbf_tomb_find(const struct bbf_tracker *t, const struct bbf_loss *loss)
 {
     for (uint32_t i = bbf_node_at(t, loss->node)->tomb; i != 0; i = bbf_tomb_at(t, i)->next) {

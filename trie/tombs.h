@@ -8,7 +8,8 @@
 #define BBF_TRIE_TOMBS_H
 
 #include "trie/tomb.h"
-#include "trie/tracker.h"
+
+struct bbf_tracker;
 
 /* The node's tomb of such lives, NULL = none. */
 struct bbf_tomb *bbf_tomb_find(const struct bbf_tracker *t, const struct bbf_loss *loss);

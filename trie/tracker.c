@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "core/err.h"
+#include "trie/model.h"
 #include "trie/section.h"
+#include "trie/site.h"
+#include "trie/switches.h"
 
 /* Small tables that are always writable; never unmapped either. */
 static void *map_writable(size_t size)
@@ -35,7 +38,7 @@ static uint64_t address_space(void)
 static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
 {
     const uint64_t others =
-        (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_after)) +
+        (uint64_t)RECORDS * (sizeof(struct bbf_record) + sizeof(struct bbf_record_extra)) +
         (uint64_t)TOMBS * sizeof(struct bbf_tomb);
     for (uint32_t arenas = BBF_ARENAS; arenas >= 2; arenas /= 2) {
         size_t ids = (size_t)arenas << BBF_L_ARENA_SHIFT;
@@ -43,14 +46,16 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
         if (others + ids * each + ((uint64_t)arenas << (BBF_L_OVERFLOW_BITS + 2)) > room)
             continue;
         if (bbf_space_reserve(&t->nodes, ids << BBF_L_NODE_SHIFT, &t->budget) == BBF_OK) {
-            if (bbf_space_reserve(&t->ended, ids * sizeof(uint64_t), &t->budget) == BBF_OK) {
+            if (bbf_space_reserve(&t->released_counts, ids * sizeof(uint64_t), &t->budget) ==
+                BBF_OK) {
                 size_t table = (size_t)arenas << (BBF_L_OVERFLOW_BITS + 2);
                 if (bbf_space_reserve(&t->overflow, table, &t->budget) == BBF_OK) {
                     t->arenas = arenas;
                     return BBF_OK;
                 }
-                munmap(t->ended.base, t->ended.size); /* nobody has its address yet */
-                t->ended.base = NULL;
+                munmap(t->released_counts.base,
+                       t->released_counts.size); /* nobody has its address yet */
+                t->released_counts.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);
             t->nodes.base = NULL;
@@ -108,8 +113,8 @@ static void init_reserved_records(struct bbf_tracker *t)
  * need the space. */
 static void give_back(struct bbf_tracker *t)
 {
-    const struct bbf_space *all[] = {&t->map,     &t->nodes, &t->ended, &t->overflow,
-                                     &t->records, &t->after, &t->tombs};
+    const struct bbf_space *all[] = {
+        &t->map, &t->nodes, &t->released_counts, &t->overflow, &t->records, &t->extras, &t->tombs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->base != NULL)
             munmap(all[i]->base, all[i]->size);
@@ -133,14 +138,15 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         bbf_space_reserve(&t->records, records << BBF_L_RECORD_SHIFT, &t->budget) != BBF_OK ||
         bbf_space_reserve(&t->map, (size_t)1 << (BBF_L_MAP_BUCKET_BITS + BBF_L_MAP_BUCKET_SHIFT),
                           &t->budget) != BBF_OK ||
-        bbf_space_reserve(&t->after, records * sizeof(struct bbf_after), &t->budget) != BBF_OK ||
+        bbf_space_reserve(&t->extras, records * sizeof(struct bbf_record_extra), &t->budget) !=
+            BBF_OK ||
         bbf_space_reserve(&t->tombs, tombs * sizeof(struct bbf_tomb), &t->budget) != BBF_OK ||
         !bbf_space_reach(&t->records, 1) || !bbf_space_open(&t->nodes, 0, 1 << 20) ||
-        !bbf_space_open(&t->ended, 0, 1 << 17)) {
+        !bbf_space_open(&t->released_counts, 0, 1 << 17)) {
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->after.step = 384 << 10; /* of as many records as 1 MiB holds */
+    t->extras.step = 384 << 10; /* of as many records as 1 MiB holds */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);
@@ -159,112 +165,6 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     return BBF_OK;
 }
 
-/* A raised limit opens nodes that had been closed by it; a lowered one closes from now on. */
-static void reflag_nodes(struct bbf_tracker *t)
-{
-    uint32_t end = atomic_load(&t->next_node);
-    uint64_t depth = atomic_load(&t->max_depth), children = atomic_load(&t->max_children);
-    for (uint32_t id = end >> BBF_L_ARENA_SHIFT << BBF_L_ARENA_SHIFT; id < end; id++) {
-        struct bbf_node *n = bbf_node_at(t, id);
-        uint32_t set = (n->depth >= depth ? (uint32_t)BBF_L_FLAG_NO_STEPS : 0) |
-                       (atomic_load(&n->children) >= children ? (uint32_t)BBF_L_FLAG_FULL : 0);
-        atomic_fetch_or(&n->flags, set);
-        atomic_fetch_and(&n->flags, set | ~(uint32_t)(BBF_L_FLAG_NO_STEPS | BBF_L_FLAG_FULL));
-    }
-}
-
-void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
-{
-    atomic_store(&t->max_nodes, limits->max_nodes);
-    atomic_store(&t->max_depth, limits->max_depth);
-    atomic_store(&t->max_children, limits->max_children);
-    atomic_store(&t->max_lives, limits->max_lives);
-    atomic_store(&t->max_age, limits->age);
-    atomic_store(bbf_shared_int(t, BBF_L_SHARED_ELEMENTS), (uint32_t)limits->max_elements);
-    atomic_store(&t->budget.limit, limits->memory);
-    pthread_mutex_lock(&t->site_lock);
-    t->max_sites = limits->max_sites < BBF_MAX_STEP_SITES ? (uint32_t)limits->max_sites
-                                                          : (uint32_t)BBF_MAX_STEP_SITES;
-    pthread_mutex_unlock(&t->site_lock);
-    atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
-    if (atomic_load(&t->next_node) != 0)
-        reflag_nodes(t);
-}
-
-/* The short way's table, after a change of what decides besides the site: the flags come first. */
-static void refresh_roots(struct bbf_tracker *t)
-{
-    uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
-    for (uint32_t id = 1; id < BBF_L_MAX_SITES; id++) {
-        uint32_t root = atomic_load(&t->rate_roots[id]);
-        if (root == BBF_L_NODE_NONE)
-            continue; /* then the other table has none either */
-        bool fast = root >> BBF_L_ARENA_SHIFT == arena && bbf_node_is_fast(t, id);
-        atomic_store(&t->roots[id], fast ? root : BBF_L_NODE_NONE);
-        if (fast && !bbf_node_is_fast(t, id)) /* another thread turns tracking off */
-            atomic_store(&t->roots[id], BBF_L_NODE_NONE);
-    }
-}
-
-static void set_flag(struct bbf_tracker *t, uint32_t flag, bool on)
-{
-    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
-    if (on)
-        atomic_fetch_or(flags, flag);
-    else
-        atomic_fetch_and(flags, ~flag);
-    refresh_roots(t);
-}
-
-void bbf_tracker_direct_only(struct bbf_tracker *t, bool on)
-{
-    set_flag(t, BBF_L_SHARED_DIRECT_ONLY, on);
-}
-
-void bbf_tracker_pause(struct bbf_tracker *t)
-{
-    t->paused = true;
-    set_flag(t, BBF_L_SHARED_PAUSED, true);
-}
-
-void bbf_tracker_resume(struct bbf_tracker *t)
-{
-    t->paused = false;
-    set_flag(t, BBF_L_SHARED_PAUSED, false);
-}
-
-/* The index of a rate, or of a free one for it; RATES: there is none. */
-static uint32_t rate_of(const struct bbf_tracker *t, uint32_t n)
-{
-    uint32_t rate = 0;
-    while (rate < BBF_L_RATES && atomic_load(&t->rates[rate]) != n &&
-           atomic_load(&t->rates[rate]) != 0)
-        rate++;
-    return rate;
-}
-
-bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n)
-{
-    return rate_of(t, n) < BBF_L_RATES;
-}
-
-int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n)
-{
-    uint32_t rate = rate_of(t, n);
-    if (rate == BBF_L_RATES)
-        return BBF_ELIMIT;
-    atomic_store(&t->rates[rate], n);
-    atomic_store(bbf_shared_int(t, BBF_L_SHARED_SAMPLE),
-                 rate == 0 ? 0 : rate << BBF_L_SAMPLE_RATE_SHIFT | n);
-    refresh_roots(t);
-    return BBF_OK;
-}
-
-void bbf_tracker_fault(struct bbf_tracker *t)
-{
-    atomic_fetch_add_explicit(bbf_shared_long(t, BBF_L_SHARED_ERRORS), 1, memory_order_relaxed);
-}
-
 void bbf_tracker_collapse(struct bbf_tracker *t)
 {
     uint64_t window = atomic_load_explicit(&t->window, memory_order_acquire);
@@ -275,9 +175,4 @@ void bbf_tracker_collapse(struct bbf_tracker *t)
 
     t->no_huge = t->no_huge || !bbf_space_collapse(&t->nodes, first, first + nodes) ||
                  !bbf_space_collapse(&t->records, 0, records);
-}
-
-void bbf_tracker_off(struct bbf_tracker *t)
-{
-    set_flag(t, BBF_L_SHARED_OFF, true);
 }

@@ -192,7 +192,7 @@ void bbf_token_wipe(struct bbf_token *token)
     token->len = 0;
 }
 
-bool bbf_token_is(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len)
+bool bbf_token_equal(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len)
 {
     volatile size_t wrong = token_len ^ len; /* volatile: no shortcut once it is not 0 */
 

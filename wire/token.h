@@ -40,6 +40,6 @@ void bbf_token_remove(const struct bbf_token *token);
 /* Forget the secret. */
 void bbf_token_wipe(struct bbf_token *token);
 /* Equal? In a time that depends on `len` alone. */
-bool bbf_token_is(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len);
+bool bbf_token_equal(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len);
 
 #endif

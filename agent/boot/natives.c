@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "agent/classes/callers.h"
+#include "agent/classes/custom_types.h"
 #include "agent/classes/kinds.h"
-#include "agent/lifecycle.h"
+#include "agent/cost/meter.h"
+#include "agent/exit.h"
 #include "agent/report/misuse.h"
-#include "agent/cost/overhead.h"
 #include "agent/state.h"
-#include "agent/classes/tracked.h"
+#include "agent/thread.h"
 #include "trie/aged.h"
 
 #define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
@@ -41,108 +42,108 @@ JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass cla
 
 SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result = (jint)bbf_node_child(bbf_agent.tracker, (uint32_t)node, (uint32_t)key);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result =
         (jint)bbf_node_rate_root(bbf_agent.tracker, (uint32_t)site & BBF_L_META_SITE,
                                  (uint32_t)site >> BBF_L_META_MEM_SHIFT & BBF_L_FLAG_RATE);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result = (jint)bbf_node_bucket(bbf_agent.tracker, (uint32_t)node, (uint32_t)bucket & 3);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     bbf_node_released(bbf_agent.tracker, (uint32_t)node, (uint32_t)number, (uint32_t)count);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
 }
 
 SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     bbf_node_unknown(bbf_agent.tracker, (uint32_t)node);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
 }
 
 SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     bbf_aged_lasted(bbf_agent.tracker, (uint32_t)node, (uint32_t)seconds);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
 }
 
 SHIM(jint, bump)(JNIEnv *env, jclass class)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result = (jint)bbf_record_bump(bbf_agent.tracker);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(jint, pop)(JNIEnv *env, jclass class)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result = (jint)bbf_record_pop(bbf_agent.tracker);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(void, push)(JNIEnv *env, jclass class, jint record)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     bbf_record_push(bbf_agent.tracker, (uint32_t)record);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
 }
 
 SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)class;
     jboolean result =
         bbf_misuse_seen(env, (uint64_t)handle, (uint32_t)use, (uint32_t)number, (uint64_t)tid);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
 SHIM(jint, caller)(JNIEnv *env, jclass class, jint use)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)class;
     jint result = (jint)bbf_caller_site(env, (uint32_t)use);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
@@ -150,16 +151,16 @@ SHIM(void, wake)(JNIEnv *env, jclass class)
 {
     (void)env;
     (void)class;
-    (void)sem_post(&bbf_agent.wake);
+    bbf_thread_wake();
 }
 
 SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     jint result = (jint)bbf_kind_first_site((uint32_t)number);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 
@@ -173,24 +174,24 @@ JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass cla
 {
     (void)env;
     (void)class;
-    bbf_lifecycle_exit_gc();
+    bbf_exit_collect();
 }
 
 JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)class;
-    jlong result = (jlong)bbf_tracked_classify(env, type);
-    bbf_overhead_leave(entered);
+    jlong result = (jlong)bbf_custom_types_classify(env, type);
+    bbf_meter_leave(entered);
     return result;
 }
 
 KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)
 {
-    const uint64_t entered = bbf_overhead_enter();
+    const uint64_t entered = bbf_meter_enter();
     (void)class;
     jlong result = (jlong)bbf_kind_classify(env, type);
-    bbf_overhead_leave(entered);
+    bbf_meter_leave(entered);
     return result;
 }
 

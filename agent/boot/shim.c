@@ -76,31 +76,31 @@ static int measure_arrays(JNIEnv *env)
     return thrown(env) ? BBF_EREFUSED : BBF_OK;
 }
 
-static uint64_t address_of(const struct bbf_tracker *t, enum bbf_shim_address address)
+static uint64_t address_of(const struct bbf_tracker_addresses *at, enum bbf_shim_address address)
 {
     switch (address) {
     case BBF_SHIM_NODES:
-        return (uint64_t)(uintptr_t)t->nodes.base;
+        return (uint64_t)(uintptr_t)at->nodes;
     case BBF_SHIM_OVERFLOW:
-        return (uint64_t)(uintptr_t)t->overflow.base;
+        return (uint64_t)(uintptr_t)at->overflow;
     case BBF_SHIM_ROOTS:
-        return (uint64_t)(uintptr_t)t->roots;
+        return (uint64_t)(uintptr_t)at->roots;
     case BBF_SHIM_STRIPES_AT:
-        return (uint64_t)(uintptr_t)t->stripes;
+        return (uint64_t)(uintptr_t)at->stripes;
     case BBF_SHIM_SHARED:
-        return (uint64_t)(uintptr_t)t->shared;
+        return (uint64_t)(uintptr_t)at->shared;
     case BBF_SHIM_RECORD_MASK: /* every index is masked (design.md: address space) */
-        return (t->records.size >> BBF_L_RECORD_SHIFT) - 1;
+        return at->record_mask;
     case BBF_SHIM_ARRAY_BASE:
         return array_base;
     case BBF_SHIM_ARRAY_SCALE:
         return array_scale;
     case BBF_SHIM_MAP:
-        return (uint64_t)(uintptr_t)t->map.base;
+        return (uint64_t)(uintptr_t)at->map;
     case BBF_SHIM_RATE_ROOTS:
-        return (uint64_t)(uintptr_t)t->rate_roots;
+        return (uint64_t)(uintptr_t)at->rate_roots;
     case BBF_SHIM_AFTER:
-        return (uint64_t)(uintptr_t)t->after.base;
+        return (uint64_t)(uintptr_t)at->extras;
     case BBF_SHIM_KINDS_AT:
         return (uint64_t)(uintptr_t)kinds;
     }
@@ -111,6 +111,7 @@ static uint64_t address_of(const struct bbf_tracker *t, enum bbf_shim_address ad
  * a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
+    const struct bbf_tracker_addresses at = bbf_tracker_addresses(t);
     unsigned count = (unsigned)b[8] << 8 | b[9];
     uint8_t *p = b + 10;
     for (unsigned i = 1; i < count; i++) {
@@ -120,7 +121,7 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
                 value = value << 8 | p[k];
             if (value >> 40 == BBF_SHIM_MAGIC >> 40) {
                 value =
-                    address_of(t, (enum bbf_shim_address)(value >> 32 & BBF_SHIM_ADDRESS_MASK)) +
+                    address_of(&at, (enum bbf_shim_address)(value >> 32 & BBF_SHIM_ADDRESS_MASK)) +
                     (uint32_t)value;
                 for (int k = 8; k >= 1; k--, value >>= 8)
                     p[k] = (uint8_t)value;
@@ -192,17 +193,12 @@ static void find_kinds(JNIEnv *env, jclass kind)
         klass_at = (*env)->GetStaticLongField(env, kind, at);
 }
 
-void bbf_shim_status(struct bbf_buf *out)
+int bbf_shim_kinds(unsigned *known)
 {
-    unsigned used = 0;
+    *known = 0;
     for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i += 2)
-        used += atomic_load_explicit(&kinds[i], memory_order_relaxed) != 0;
-    if (klass_at != 0)
-        bbf_buf_printf(out, "kinds of classes   %u found by the object's header (%s)\n", used,
-                       klass_at == 4 ? "compact" : "with a class word");
-    else
-        bbf_buf_str(out, "kinds of classes   looked up in a ClassValue each time, which is slower: "
-                         "this JVM's object headers are unknown\n");
+        *known += atomic_load_explicit(&kinds[i], memory_order_relaxed) != 0;
+    return (int)klass_at;
 }
 
 /* Before anything is defined. */

@@ -11,8 +11,6 @@
 #include <jni.h>
 #include <stdbool.h>
 
-#include "core/buf.h"
-
 /* Look up all that the shim's classes refer to, define and initialise them, keep references in
  * bbf_agent. BBF_EREFUSED (logged): the JVM lacks one of these methods, or another build of bbflow
  * has defined its own classes before. */
@@ -26,9 +24,9 @@ bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
  * False: the JVM has no memory for it. Before the rules are published. */
 bool bbf_shim_track(JNIEnv *env, bool on);
 
-/* The line of `status` that says how an object's class is recognised (docs/adr/0031). Any thread.
- */
-void bbf_shim_status(struct bbf_buf *out);
+/* How an object's class is recognised (docs/adr/0031): the offset of the class in its header, 4
+ * with compact headers, 0 if that is unknown. *known: classes that are. Any thread. */
+int bbf_shim_kinds(unsigned *known);
 
 /* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
 void bbf_shim_hook_exit(JNIEnv *env);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 
@@ -89,21 +91,17 @@ static uint64_t find_out(JNIEnv *env, jmethodID id)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass class = NULL;
-    char *signature = NULL, *method = NULL, *descriptor = NULL;
+    char *name = NULL, *method = NULL, *descriptor = NULL;
     uint64_t about = KNOWN | FORWARDS;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) == 0 &&
-        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
-        (*jvmti)->GetMethodName(jvmti, id, &method, &descriptor, NULL) == 0) {
-        size_t len = strlen(signature);
-        signature[len > 1 ? len - 1 : 0] = '\0';
-        const char *name = signature + 1;
-        if (!forwards(name, method))
-            about = SITES(site_of(name, method, "_retain", descriptor, BBF_SITE_RETAIN),
-                          site_of(name, method, "_release", descriptor, BBF_SITE_DECREMENT));
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+        (name = bbf_names_of(class)) != NULL &&
+        (*jvmti)->GetMethodName(jvmti, id, &method, &descriptor, NULL) == 0 &&
+        !forwards(name, method))
+        about = SITES(site_of(name, method, "_retain", descriptor, BBF_SITE_RETAIN),
+                      site_of(name, method, "_release", descriptor, BBF_SITE_DECREMENT));
+    bbf_jvm_free(name);
+    bbf_jvm_free(method);
+    bbf_jvm_free(descriptor);
     if (class != NULL)
         (*env)->DeleteLocalRef(env, class);
     return about;

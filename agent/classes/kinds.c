@@ -5,26 +5,18 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 
 enum { ACC_STATIC = 8 };
 
-/* Name of a class in internal form, into `out`; "" if it does not fit or cannot be had. */
+/* As bbf_names_copy(). */
 static void name_of(jclass type, char *out, size_t size)
 {
-    char *signature = NULL;
-    out[0] = '\0';
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, type, &signature, NULL) != 0) {
+    if (!bbf_names_copy(type, out, size))
         bbf_tracker_fault(bbf_agent.tracker); /* the class may be taken for another for good */
-        return;
-    }
-    size_t len = strlen(signature);
-    if (signature[0] == 'L' && len >= 2 && len - 2 < size) {
-        memcpy(out, signature + 1, len - 2);
-        out[len - 2] = '\0';
-    }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)signature);
 }
 
 static const char *simple_of(const char *name)
@@ -55,7 +47,7 @@ static bool is_holder(JNIEnv *env, jclass type, int depth)
                 is_holder(env, interfaces[i], depth + 1);
         (*env)->DeleteLocalRef(env, interfaces[i]);
     }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)interfaces);
+    bbf_jvm_free(interfaces);
     return found;
 }
 
@@ -89,10 +81,10 @@ static uint64_t count_of(jclass type)
         else if (strcmp(name, "refCnt") == 0 && len > 8 &&
                  strcmp(signature + len - 8, "/RefCnt;") == 0)
             count = BBF_L_KIND_COUNT_REF;
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+        bbf_jvm_free(name);
+        bbf_jvm_free(signature);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    bbf_jvm_free(fields);
     return count;
 }
 
@@ -114,10 +106,10 @@ static bool declares(jclass type, const char *field, const char *begins, bool ot
             found = strcmp(name, field) == 0 &&
                     (begins == NULL || ((modifiers & ACC_STATIC) == 0 &&
                                         strncmp(descriptor, begins, strlen(begins)) == 0));
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+        bbf_jvm_free(name);
+        bbf_jvm_free(descriptor);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)fields);
+    bbf_jvm_free(fields);
     return found;
 }
 
@@ -146,11 +138,11 @@ static bool releases_nothing(jclass type)
             strcmp(name, "release") == 0 && strcmp(signature, "()Z") == 0 &&
             (*jvmti)->GetBytecodes(jvmti, methods[i], &len, &code) == 0)
             found = len == 2 && (code[0] == 0x03 || code[0] == 0x04) && code[1] == 0xac;
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-        (*jvmti)->Deallocate(jvmti, code);
+        bbf_jvm_free(name);
+        bbf_jvm_free(signature);
+        bbf_jvm_free(code);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+    bbf_jvm_free(methods);
     return found;
 }
 
@@ -241,7 +233,7 @@ uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
         kind |= BBF_L_KIND_NEVER;
     if (buffer && !view && a.counted && a.own_class) {
         kind |= BBF_L_KIND_OWN;
-        atomic_store(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_OWN), 1);
+        bbf_tracker_expect_own_counts(bbf_agent.tracker);
     }
     if (buffer && !view && a.counted)
         kind |= a.count | (uint64_t)a.counted_depth << BBF_L_KIND_FIELD_DEPTH;
@@ -261,7 +253,7 @@ uint32_t bbf_kind_first_site(uint32_t number)
 {
     struct bbf_tracker *t = bbf_agent.tracker;
     char method[600];
-    uint32_t release = number < BBF_MAX_CLASSES ? atomic_load(&t->release_site[number]) : 0;
+    uint32_t release = bbf_class_release_site(t, number);
     const struct bbf_site *site = bbf_site_get(t, release);
     const char *class_name = site != NULL ? site->class_name : "?";
     const char *dot = strrchr(class_name, '.');

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "agent/jvm/frames.h"
-#include "agent/classes/nearby.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -15,22 +16,6 @@
 #include "render/text.h"
 
 enum { NAME = 256, TYPES = 128, SHOWN = 3, MAX_SUPER = 64, MAX_DEPTH = 16 };
-
-static void release(void *memory)
-{
-    (void)(*bbf_agent.code)->Deallocate(bbf_agent.code, memory);
-}
-
-/* "com/app/Main" of "Lcom/app/Main;"; false: an array, or longer than any that is shown. */
-static bool name_of_signature(const char *signature, char name[NAME])
-{
-    size_t len = strlen(signature);
-    if (signature[0] != 'L' || len < 3 || len - 2 >= NAME)
-        return false;
-    memcpy(name, signature + 1, len - 2);
-    name[len - 2] = '\0';
-    return true;
-}
 
 static void add_dotted(struct bbf_buf *out, const char *name, size_t len)
 {
@@ -75,7 +60,7 @@ static void note_type(struct wrappers *w, const char *name, size_t len)
     memcpy(text, name, len);
     text[len] = '\0';
     w->objects = w->objects || strcmp(text, "java/lang/Object") == 0;
-    if (is_jdk(text) || bbf_plan_follows(text, len, w->rules))
+    if (is_jdk(text) || bbf_plan_is_followed(text, len, w->rules))
         return;
     for (size_t i = 0; i < w->n; i++)
         if (strcmp(w->types[i].name, text) == 0) {
@@ -115,9 +100,9 @@ static void each_field(jclass class, void *ctx, void (*visit)(void *ctx, const c
         if ((*jvmti)->GetFieldName(jvmti, class, fields[i], NULL, &descriptor, NULL) != 0)
             continue;
         visit(ctx, descriptor);
-        release(descriptor);
+        bbf_jvm_free(descriptor);
     }
-    release(fields);
+    bbf_jvm_free(fields);
 }
 
 static void visit_field(void *ctx, const char *descriptor)
@@ -125,15 +110,14 @@ static void visit_field(void *ctx, const char *descriptor)
     note_descriptor(ctx, descriptor);
 }
 
-static void look_for_types(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void look_for_types(JNIEnv *env, void *ctx, jclass class, const char *name)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     struct wrappers *w = ctx;
-    char name[NAME];
     jmethodID *methods = NULL;
     jint n = 0;
     (void)env;
-    if (!name_of_signature(signature, name) || !bbf_plan_follows(name, strlen(name), w->rules))
+    if (strlen(name) >= NAME || !bbf_plan_is_followed(name, strlen(name), w->rules))
         return;
     w->classes++;
     each_field(class, w, visit_field);
@@ -144,9 +128,9 @@ static void look_for_types(JNIEnv *env, void *ctx, jclass class, const char *sig
         if ((*jvmti)->GetMethodName(jvmti, methods[i], NULL, &descriptor, NULL) != 0)
             continue;
         note_descriptor(w, descriptor);
-        release(descriptor);
+        bbf_jvm_free(descriptor);
     }
-    release(methods);
+    bbf_jvm_free(methods);
 }
 
 static void visit_holder(void *ctx, const char *descriptor)
@@ -160,22 +144,18 @@ static void visit_holder(void *ctx, const char *descriptor)
 
 static void mark(struct wrappers *w, jclass class)
 {
-    char *signature = NULL, name[NAME];
-    if ((*bbf_agent.code)->GetClassSignature(bbf_agent.code, class, &signature, NULL) != 0)
-        return;
-    if (name_of_signature(signature, name))
-        for (size_t i = 0; i < w->n; i++)
-            w->types[i].holds = w->types[i].holds || strcmp(w->types[i].name, name) == 0;
-    release(signature);
+    char *name = bbf_names_of(class);
+    for (size_t i = 0; name != NULL && i < w->n; i++)
+        w->types[i].holds = w->types[i].holds || strcmp(w->types[i].name, name) == 0;
+    bbf_jvm_free(name);
 }
 
 /* A class with a field for a buffer: it, its super classes and their interfaces hold one. */
-static void look_for_holders(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void look_for_holders(JNIEnv *env, void *ctx, jclass class, const char *name)
 {
     struct wrappers *w = ctx;
-    char name[NAME];
     bool holds = false;
-    if (!name_of_signature(signature, name) || is_jdk(name) || bbf_netty_prefix(name, strlen(name)))
+    if (strlen(name) >= NAME || is_jdk(name) || bbf_netty_prefix(name, strlen(name)))
         return;
     each_field(class, &holds, visit_holder);
     for (int depth = 0; holds && class != NULL && depth < MAX_SUPER; depth++) {
@@ -186,7 +166,7 @@ static void look_for_holders(JNIEnv *env, void *ctx, jclass class, const char *s
             0) {
             for (jint i = 0; i < n; i++)
                 mark(w, interfaces[i]);
-            release(interfaces);
+            bbf_jvm_free(interfaces);
         }
         class = (*env)->GetSuperclass(env, class);
     }
@@ -236,10 +216,10 @@ bool bbf_unmet_include(JNIEnv *env, const struct bbf_rules *rules, struct bbf_bu
         return false;
     }
     w->rules = rules;
-    bbf_nearby_each_class(env, w, look_for_types);
+    bbf_names_each_class(env, w, look_for_types);
     bool any = w->classes > 0;
     if (any) {
-        bbf_nearby_each_class(env, w, look_for_holders);
+        bbf_names_each_class(env, w, look_for_holders);
         qsort(w->types, w->n, sizeof *w->types, compare_types);
         note->len = 0;
         say_wrappers(w, note);
@@ -305,9 +285,9 @@ static void look_at_methods(struct entry *entry, jclass class)
             continue;
         entry->closes = entry->closes || strcmp(name, entry->method) == 0;
         keep_nearer(entry->near_method, &entry->method_edits, name, entry->method);
-        release(name);
+        bbf_jvm_free(name);
     }
-    release(methods);
+    bbf_jvm_free(methods);
 }
 
 /* A default method may be the one that closes. */
@@ -322,15 +302,16 @@ static void look_at_interfaces(struct entry *entry, jclass class, int depth)
         look_at_methods(entry, interfaces[i]);
         look_at_interfaces(entry, interfaces[i], depth + 1);
     }
-    release(interfaces);
+    bbf_jvm_free(interfaces);
 }
 
-static void look_for_entries(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void look_for_entries(JNIEnv *env, void *ctx, jclass class, const char *internal)
 {
     struct entries *entries = ctx;
     char name[NAME];
-    if (!name_of_signature(signature, name) || is_jdk(name))
+    if (strlen(internal) >= NAME || is_jdk(internal))
         return;
+    memcpy(name, internal, strlen(internal) + 1);
     for (char *p = name; *p != '\0'; p++)
         *p = *p == '/' ? '.' : *p;
     for (size_t i = 0; i < entries->n; i++) {
@@ -381,14 +362,14 @@ int bbf_unmet_tracks(JNIEnv *env, const struct bbf_rules *rules, struct bbf_snap
     if (entries == NULL)
         return BBF_ENOMEM;
     read_entries(entries, rules->options.track);
-    bbf_nearby_each_class(env, entries, look_for_entries);
+    bbf_names_each_class(env, entries, look_for_entries);
     for (size_t i = 0; i < entries->n; i++) {
         loaded = loaded && entries->at[i].loaded;
         all = all && entries->at[i].loaded && entries->at[i].closes;
     }
     entries->nearest = true;
     if (!loaded)
-        bbf_nearby_each_class(env, entries, look_for_entries);
+        bbf_names_each_class(env, entries, look_for_entries);
     if (all) {
         free(met);
         met = strdup(rules->options.track);

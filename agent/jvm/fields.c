@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "agent/jvm/memory.h"
 #include "agent/state.h"
 
 enum { ACC_STATIC = 8, MAX_SUPERS = 16, MAX_CELLS = 1024 };
@@ -39,8 +40,8 @@ static bool is_it(jclass class, jfieldID id, const char *wanted, bool of_class, 
                 (*jvmti)->GetFieldModifiers(jvmti, class, id, &modifiers) == 0 &&
                 ((modifiers & ACC_STATIC) != 0) == of_class;
     *type = type_of(descriptor);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    bbf_jvm_free(name);
+    bbf_jvm_free(descriptor);
     return same;
 }
 
@@ -55,7 +56,7 @@ static jfieldID declared(jclass class, const char *name, bool of_class, char *ty
     for (jint i = 0; i < n && found == NULL; i++)
         if (is_it(class, ids[i], name, of_class, type))
             found = ids[i];
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+    bbf_jvm_free(ids);
     return *type != '\0' ? found : NULL;
 }
 

@@ -92,7 +92,7 @@ static void forget(void *ctx, uint64_t weak)
     (*env)->DeleteWeakGlobalRef(env, (jweak)(uintptr_t)weak);
 }
 
-void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env)
+void bbf_heap_init(struct bbf_jvm_refs *heap, JNIEnv *env)
 {
     if (weak_class == NULL) {
         jclass class = (*env)->FindClass(env, "java/lang/ref/WeakReference");
@@ -104,10 +104,10 @@ void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env)
         }
         clear_exception(env);
     }
-    *heap = (struct bbf_heap){.ctx = env,
-                              .weaken = weaken,
-                              .clear = clear,
-                              .soften = soften,
-                              .collected = collected,
-                              .forget = forget};
+    *heap = (struct bbf_jvm_refs){.ctx = env,
+                                  .weaken = weaken,
+                                  .clear = clear,
+                                  .soften = soften,
+                                  .collected = collected,
+                                  .forget = forget};
 }

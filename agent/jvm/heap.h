@@ -10,9 +10,9 @@
 
 #include <jni.h>
 
-#include "trie/tracker.h"
+#include "trie/trie.h"
 
 /* `env` is the agent thread's, for as long as that thread lives. */
-void bbf_heap_init(struct bbf_heap *heap, JNIEnv *env);
+void bbf_heap_init(struct bbf_jvm_refs *heap, JNIEnv *env);
 
 #endif

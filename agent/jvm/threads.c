@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/jvm/memory.h"
 #include "agent/state.h"
 #include "core/err.h"
 
@@ -31,7 +32,7 @@ static void name_of(jthread thread, char *out, size_t size)
             ;
     memcpy(out, info.name, len);
     out[len] = '\0';
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)info.name);
+    bbf_jvm_free(info.name);
 }
 
 void bbf_threads_ended(jthread thread, uint64_t tid)
@@ -83,7 +84,7 @@ static int add_living(JNIEnv *env, struct bbf_snapshot *s, const struct wanted *
         if (name[0] != '\0')
             err = bbf_snapshot_add_thread(s, tid, name);
     }
-    (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)threads);
+    bbf_jvm_free(threads);
     (void)(*env)->PopLocalFrame(env, NULL);
     return err;
 }

@@ -5,35 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/events.h"
 #include "agent/jvm/frames.h"
-#include "instrument/netty.h"
-#include "agent/commands/serve.h"
+#include "agent/report/uses.h"
 #include "agent/state.h"
 #include "core/buf.h"
 #include "core/err.h"
-#include "core/log.h"
-#include "render/misuse.h"
+#include "instrument/netty.h"
 
 enum {
-    EVENTS = 64,
     ROWS = 256,
     FRAMES = 17,
-    STEPS = 64,
-    NEAR = 11, /* frames, ours included */
-    TEXT = 4096
+    NEAR = 11 /* frames, ours included */
 };
-enum state { FREE, TAKEN, READY };
-
-/* One use, from the thread that did it to the agent thread. */
-struct event {
-    _Atomic uint32_t state;
-    uint32_t use, class_number, node, released_tid, used_tid;
-    size_t len;
-    char used_by[TEXT]; /* the methods on its stack, innermost first, each with its NUL */
-};
-
-static struct event events[EVENTS];
-static _Atomic uint32_t next_event;
 
 /* A row, and what the next like it has. Agent thread. */
 struct row {
@@ -61,21 +45,22 @@ static bool is_ours(const char *signature)
 }
 
 /* "Lcom/app/Handler;" and "read" as com.app.Handler.read. What has no room is cut, as a whole. */
-static void add_method(struct event *e, const char *signature, const char *method)
+static void add_method(struct bbf_use_seen *seen, const char *signature, const char *method)
 {
-    size_t left = sizeof e->used_by - e->len, class_len = strcspn(signature + 1, ";");
-    int n = snprintf(e->used_by + e->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
+    size_t left = sizeof seen->used_by - seen->len, class_len = strcspn(signature + 1, ";");
+    int n =
+        snprintf(seen->used_by + seen->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
     if (n < 0 || (size_t)n >= left)
         return;
     for (size_t i = 0; i < class_len; i++)
-        if (e->used_by[e->len + i] == '/')
-            e->used_by[e->len + i] = '.';
-    e->len += (size_t)n + 1;
+        if (seen->used_by[seen->len + i] == '/')
+            seen->used_by[seen->len + i] = '.';
+    seen->len += (size_t)n + 1;
 }
 
 /* Names while the frames are there: a jmethodID is no longer good afterwards. Is it, near the top,
  * a buffer's own retain or release? */
-static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
+static bool add_frame(JNIEnv *env, struct bbf_use_seen *seen, jmethodID id)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     jclass class = NULL;
@@ -85,8 +70,8 @@ static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
         (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == 0 &&
         (*jvmti)->GetMethodName(jvmti, id, &method, NULL, NULL) == 0) {
         counts = ends_with(signature, "netty/buffer/AbstractReferenceCountedByteBuf;");
-        if (e->len > 0 || !is_ours(signature))
-            add_method(e, signature, method);
+        if (seen->len > 0 || !is_ours(signature))
+            add_method(seen, signature, method);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)method);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
@@ -96,15 +81,15 @@ static bool add_frame(JNIEnv *env, struct event *e, jmethodID id)
 }
 
 /* Is it a buffer's own retain or release that makes the exception? */
-static bool look_at_stack(JNIEnv *env, struct event *e)
+static bool look_at_stack(JNIEnv *env, struct bbf_use_seen *seen)
 {
     jvmtiFrameInfo frames[FRAMES];
     /* An exception with a stack trace is being made anyway: this is less. */
     jint n = bbf_frames_here(frames, FRAMES);
     bool counts = n <= 0; /* no stack to be had: nothing speaks against it */
-    e->len = 0;
+    seen->len = 0;
     for (jint i = 0; i < n; i++) {
-        bool here = add_frame(env, e, frames[i].method);
+        bool here = add_frame(env, seen, frames[i].method);
         counts = counts || (here && i < NEAR);
     }
     return counts;
@@ -113,56 +98,51 @@ static bool look_at_stack(JNIEnv *env, struct event *e)
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid)
 {
-    struct event *e = &events[atomic_fetch_add(&next_event, 1) % EVENTS];
-    uint32_t is_free = FREE;
-    if (!atomic_compare_exchange_strong(&e->state, &is_free, TAKEN))
+    struct bbf_use_seen *seen = bbf_uses_claim();
+    if (seen == NULL)
         return true; /* the agent thread has not come to it yet: counted, without details */
-    e->use = use;
-    e->class_number = class_number;
-    e->used_tid = (uint32_t)tid;
-    if (!bbf_life_ended(bbf_agent.tracker, handle, &e->node, &e->released_tid))
-        e->node = e->released_tid = 0;
-    bool counts = look_at_stack(env, e);
+    seen->use = use;
+    seen->class_number = class_number;
+    seen->used_tid = (uint32_t)tid;
+    if (!bbf_life_find_ended(bbf_agent.tracker, handle, &seen->node, &seen->released_tid))
+        seen->node = seen->released_tid = 0;
+    bool counts = look_at_stack(env, seen);
     bool right = use == BBF_L_USE_ACCESS || counts;
-    atomic_store(&e->state, right ? READY : FREE);
+    if (right)
+        bbf_uses_ready(seen);
+    else
+        bbf_uses_cancel(seen);
     return right;
 }
 
 /* ---- names ---- */
 
-static int add_site(struct bbf_snap_misuse *row, uint32_t id)
+static int add_step(struct bbf_snap_misuse *row, const char *class_name, const char *method)
 {
-    const struct bbf_site *site = bbf_site_get(bbf_agent.tracker, id);
     struct bbf_buf name = BBF_BUF_INIT;
-    if (site != NULL)
-        bbf_buf_printf(&name, "%s%s%s", site->class_name,
-                       site->class_name[0] != '\0' && site->method[0] != '\0' ? "." : "",
-                       site->method);
-    int err =
-        bbf_snapshot_add_text(&row->path, &row->n_path, site != NULL ? bbf_buf_cstr(&name) : "?");
+    if (class_name == NULL)
+        return bbf_snapshot_add_text(&row->path, &row->n_path, "?");
+    bbf_buf_printf(&name, "%s%s%s", class_name,
+                   class_name[0] != '\0' && method[0] != '\0' ? "." : "", method);
+    int err = bbf_snapshot_add_text(&row->path, &row->n_path, bbf_buf_cstr(&name));
     bbf_buf_free(&name);
     return err;
 }
 
-/* Root to release; of a path longer than STEPS its end. */
+/* Root to release; of a very long path its end. A row keeps names: a reset takes the nodes. */
 static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number)
 {
-    uint32_t steps[STEPS];
-    size_t n = 0;
+    struct bbf_path path;
     int err = BBF_OK;
-    for (; node != BBF_L_NODE_NONE && n < STEPS; n++) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
-        steps[n] = at->site;
-        node = at->parent;
-    }
-    if (node != BBF_L_NODE_NONE)
+    bbf_event_path(bbf_agent.tracker, node, &path);
+    if (path.cut)
         err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
-    bool known = n > 0;
-    while (n-- > 0 && err == BBF_OK)
-        err = add_site(row, steps[n]);
-    uint32_t site = atomic_load(&bbf_agent.tracker->release_site[class_number % BBF_MAX_CLASSES]);
-    if (err == BBF_OK && known && site != 0)
-        err = add_site(row, site);
+    for (size_t n = path.n; n-- > 0 && err == BBF_OK;)
+        err = add_step(row, path.steps[n].class_name, path.steps[n].method);
+    const struct bbf_site *release =
+        bbf_site_get(bbf_agent.tracker, bbf_class_release_site(bbf_agent.tracker, class_number));
+    if (err == BBF_OK && path.n > 0 && release != NULL)
+        err = add_step(row, release->class_name, release->method);
     return err;
 }
 
@@ -178,50 +158,47 @@ static void free_row(struct row *row)
     free(row->snap.used_by);
 }
 
-static bool is_like(const struct row *row, const struct event *e)
+static bool is_like(const struct row *row, const struct bbf_use_seen *seen)
 {
-    if (row->snap.use != (enum bbf_use)e->use || row->node != e->node ||
-        row->class_number != e->class_number)
+    if (row->snap.use != (enum bbf_use)seen->use || row->node != seen->node ||
+        row->class_number != seen->class_number)
         return false;
-    const char *at = e->used_by, *end = e->used_by + e->len;
+    const char *at = seen->used_by, *end = seen->used_by + seen->len;
     for (size_t i = 0; i < row->snap.n_used_by; i++, at += strlen(at) + 1)
         if (at == end || strcmp(row->snap.used_by[i], at) != 0)
             return false;
     return at == end;
 }
 
-static void say(const struct bbf_snap_misuse *row)
+static struct bbf_event event_of(const struct row *row)
 {
-    static bool said;
-    struct bbf_buf line = BBF_BUF_INIT;
-    bbf_misuse_line(&line, row, NULL);
-    if (!said)
-        bbf_log(BBF_LOG_WARN, "%s (further ones: see a report)", bbf_buf_cstr(&line));
-    said = true;
-    bbf_buf_char(&line, '\n');
-    if (!line.failed)
-        bbf_serve_publish(line.data, line.len);
-    bbf_buf_free(&line);
+    struct bbf_event event = bbf_event_new(BBF_EVENT_MISUSE);
+    event.tracker = bbf_agent.tracker;
+    event.node = row->node;
+    event.count = row->snap.count;
+    event.thread = row->snap.used_thread;
+    event.detail.misuse = &row->snap;
+    return event;
 }
 
-static void count(const struct event *e)
+static void count(const struct bbf_use_seen *seen)
 {
     for (size_t i = 0; i < n_rows; i++)
-        if (is_like(&rows[i], e)) {
+        if (is_like(&rows[i], seen)) {
             rows[i].snap.count++;
             return;
         }
     if (n_rows == ROWS)
         return;
     struct row *row = &rows[n_rows];
-    *row = (struct row){.snap = {.use = (enum bbf_use)e->use,
+    *row = (struct row){.snap = {.use = (enum bbf_use)seen->use,
                                  .count = 1,
-                                 .released_thread = e->released_tid,
-                                 .used_thread = e->used_tid},
-                        .class_number = e->class_number,
-                        .node = e->node};
-    int err = name_path(&row->snap, e->node, e->class_number);
-    for (const char *at = e->used_by; err == BBF_OK && at < e->used_by + e->len;
+                                 .released_thread = seen->released_tid,
+                                 .used_thread = seen->used_tid},
+                        .class_number = seen->class_number,
+                        .node = seen->node};
+    int err = name_path(&row->snap, seen->node, seen->class_number);
+    for (const char *at = seen->used_by; err == BBF_OK && at < seen->used_by + seen->len;
          at += strlen(at) + 1)
         err = bbf_snapshot_add_text(&row->snap.used_by, &row->snap.n_used_by, at);
     if (err != BBF_OK) {
@@ -229,31 +206,35 @@ static void count(const struct event *e)
         return;
     }
     n_rows++;
-    say(&row->snap);
+    if (!bbf_events_wanted(BBF_EVENT_MISUSE))
+        return;
+    struct bbf_event event = event_of(row);
+    event.added = 1;
+    bbf_events_post(&event);
 }
 
-void bbf_misuse_look(void)
+void bbf_misuse_poll(void)
 {
-    for (int i = 0; i < EVENTS; i++)
-        if (atomic_load(&events[i].state) == READY) {
-            count(&events[i]);
-            atomic_store(&events[i].state, FREE);
-        }
+    size_t at = 0;
+    for (struct bbf_use_seen *seen; (seen = bbf_uses_next(&at)) != NULL;) {
+        count(seen);
+        bbf_uses_done(seen);
+    }
 }
 
-void bbf_misuse_lines(struct bbf_buf *out)
+void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx)
 {
     for (size_t i = 0; i < n_rows; i++) {
-        bbf_misuse_line(out, &rows[i].snap, NULL);
-        bbf_buf_char(out, '\n');
+        const struct bbf_event event = event_of(&rows[i]);
+        take(ctx, &event);
     }
 }
 
 void bbf_misuse_reset(void)
 {
-    for (int i = 0; i < EVENTS; i++)
-        if (atomic_load(&events[i].state) == READY)
-            atomic_store(&events[i].state, FREE);
+    size_t at = 0;
+    for (struct bbf_use_seen *seen; (seen = bbf_uses_next(&at)) != NULL;)
+        bbf_uses_done(seen);
     for (size_t i = 0; i < n_rows; i++)
         free_row(&rows[i]);
     n_rows = 0;
@@ -270,7 +251,7 @@ static int copy_strings(char ***to, size_t *n_to, char *const *from, size_t n)
 int bbf_misuse_fill(struct bbf_snapshot *s)
 {
     int err = BBF_OK;
-    bbf_misuse_look();
+    bbf_misuse_poll();
     s->misuses = calloc(n_rows + 1, sizeof *s->misuses);
     if (s->misuses == NULL)
         return BBF_ENOMEM;

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/buf.h"
+#include "agent/event.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -30,11 +30,10 @@
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid);
 
-/* Once a second: what was seen becomes rows; the first is logged, each new row goes to the live
- * stream. */
-void bbf_misuse_look(void);
-/* Append each row's line to `out`: what a new client of the live stream missed. */
-void bbf_misuse_lines(struct bbf_buf *out);
+/* What was seen becomes rows; each new row is an event MISUSE. */
+void bbf_misuse_poll(void);
+/* Each row as an event: what a new client of the live stream has missed. */
+void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx);
 /* A reset: rows go. */
 void bbf_misuse_reset(void);
 /* Copy the rows. Looks first. BBF_ENOMEM. */

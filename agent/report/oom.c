@@ -5,11 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/report/report.h"
+#include "agent/events.h"
+#include "agent/report/capture.h"
+#include "agent/report/file.h"
 #include "agent/state.h"
-#include "agent/worker.h"
+#include "agent/thread.h"
 #include "core/err.h"
-#include "core/log.h"
+#include "render/line.h"
 
 enum { PAUSE_S = 60, MOST = 60, LAST = 1024 };
 
@@ -21,8 +23,7 @@ static char last_path[LAST]; /* "" = none */
 
 static uint64_t errors(void)
 {
-    return atomic_load_explicit(bbf_shared_long(bbf_agent.tracker, BBF_L_SHARED_EXHAUSTED),
-                                memory_order_relaxed);
+    return bbf_tracker_exhausted(bbf_agent.tracker);
 }
 
 int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size)
@@ -36,6 +37,30 @@ int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why
     return err == BBF_OK && (out->failed || out->len == 0) ? BBF_ENOMEM : err;
 }
 
+static void post_errors(uint64_t count)
+{
+    if (!bbf_events_wanted(BBF_EVENT_OOM))
+        return;
+    struct bbf_event event = bbf_event_new(BBF_EVENT_OOM);
+    event.memory = BBF_MEM_DIRECT;
+    event.count = count;
+    event.added = count - seen;
+    bbf_events_post(&event);
+}
+
+/* `why`: why there is none, where the last path is "". */
+static void post_report(const char *why)
+{
+    if (!bbf_events_wanted(BBF_EVENT_OOM_REPORT))
+        return;
+    struct bbf_event event = bbf_event_new(BBF_EVENT_OOM_REPORT);
+    event.memory = BBF_MEM_DIRECT;
+    event.count = written;
+    event.detail.report.path = last_path[0] != '\0' ? last_path : NULL;
+    event.detail.report.why = why;
+    bbf_events_post(&event);
+}
+
 static void write_report(JNIEnv *env, const struct bbf_options *options)
 {
     const char *pattern = options->file;
@@ -46,24 +71,23 @@ static void write_report(JNIEnv *env, const struct bbf_options *options)
     if (err == BBF_OK) {
         time(&last_at);
         snprintf(last_path, sizeof last_path, "%s", bbf_buf_cstr(&path));
-        err = snapshot == NULL ? BBF_ENOMEM : bbf_worker_snapshot(env, snapshot);
+        err = snapshot == NULL ? BBF_ENOMEM : bbf_capture_snapshot(env, snapshot);
         if (err != BBF_OK)
             snprintf(why, sizeof why, "%s", bbf_strerror(err));
     }
     if (err == BBF_OK)
         err = bbf_report_write(snapshot, bbf_buf_cstr(&path),
-                               bbf_worker_deadline(options->exit_timeout), why, sizeof why);
-    if (err == BBF_OK) {
+                               bbf_thread_deadline(options->exit_timeout), why, sizeof why);
+    if (err == BBF_OK)
         written++;
-    } else {
+    else
         last_path[0] = '\0';
-        bbf_log(BBF_LOG_ERROR, "direct memory ran out, and no report: %s", why);
-    }
+    post_report(why);
     bbf_snapshot_free(snapshot);
     bbf_buf_free(&path);
 }
 
-void bbf_oom_look(JNIEnv *env)
+void bbf_oom_poll(JNIEnv *env)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     struct timespec now;
@@ -72,8 +96,7 @@ void bbf_oom_look(JNIEnv *env)
     uint64_t count = errors();
     if (count == seen)
         return;
-    if (seen == 0)
-        bbf_log(BBF_LOG_WARN, "direct memory ran out");
+    post_errors(count);
     seen = count;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (rules->options.file == NULL || now.tv_sec < next || written >= MOST)
@@ -84,17 +107,7 @@ void bbf_oom_look(JNIEnv *env)
 
 void bbf_oom_note(struct bbf_buf *out)
 {
-    char when[32];
-    struct tm tm;
     uint64_t count = errors();
-    if (count == 0)
-        return;
-    bbf_buf_printf(out, "direct memory ran out: %llu %s", (unsigned long long)count,
-                   count == 1 ? "error" : "errors");
-    if (last_path[0] == '\0')
-        return;
-    gmtime_r(&last_at, &tm);
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    bbf_buf_printf(out, "; %s is how it was at %s (%u %s, at most one a minute)", last_path, when,
-                   written, written == 1 ? "report" : "reports");
+    if (count > 0)
+        bbf_line_oom_note(out, count, last_path[0] != '\0' ? last_path : NULL, last_at, written);
 }

@@ -6,7 +6,7 @@
  *
  * Netty's OutOfDirectMemoryError is hooked where it is made, in every Netty. The JDK's
  * OutOfMemoryError ("Cannot reserve … direct buffer memory") is made in java.nio.Bits, the one
- * class of the boot loader that is hooked, and only with file= (agent/classes/hook.c).
+ * class of the boot loader that is hooked, and only with file= (agent/classes/code_hook.c).
  *
  * Threads: the agent thread.
  */
@@ -17,9 +17,9 @@
 
 #include "core/buf.h"
 
-/* Whenever the agent thread is awake, after `tick`. Writes at most one report a minute and 60 in
- * all; the others are counted. */
-void bbf_oom_look(JNIEnv *env);
+/* Whenever the agent thread is awake, after the clock. New errors are an event OOM, a report of
+ * them OOM_REPORT. Writes at most one report a minute and 60 in all; the others are counted. */
+void bbf_oom_poll(JNIEnv *env);
 /* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
  */
 int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);

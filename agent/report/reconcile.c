@@ -9,7 +9,8 @@
 #include <time.h>
 
 #include "agent/jvm/fields.h"
-#include "agent/classes/nearby.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -117,27 +118,26 @@ static void read_bits(struct reading *r, jclass class)
     take_number(r, bbf_fields_static(&r->fields, class, "COUNT"), &to->nio_buffers_);
 }
 
-static void visit(JNIEnv *env, void *ctx, jclass class, const char *signature)
+static void visit(JNIEnv *env, void *ctx, jclass class, const char *name)
 {
     struct reading *r = ctx;
-    size_t len = strlen(signature);
-    if (signature[0] != 'L' || strstr(signature, "netty/") == NULL) {
-        if (strcmp(signature, "Ljava/nio/Bits;") == 0)
+    if (strstr(name, "netty/") == NULL) {
+        if (strcmp(name, "java/nio/Bits") == 0)
             read_bits(r, class);
         return;
     }
-    size_t prefix = bbf_netty_prefix(signature + 1, len - 2);
-    const char *rest = signature + 1 + prefix;
+    size_t prefix = bbf_netty_prefix(name, strlen(name));
+    const char *rest = name + prefix;
     if (prefix == 0 || !push(env))
         return;
-    if (strcmp(rest, "util/internal/PlatformDependent;") == 0)
+    if (strcmp(rest, "util/internal/PlatformDependent") == 0)
         take_number(r, bbf_fields_static(&r->fields, class, "DIRECT_MEMORY_COUNTER"),
                     &r->to->used_direct_);
-    else if (strcmp(rest, "buffer/ByteBufUtil;") == 0)
+    else if (strcmp(rest, "buffer/ByteBufUtil") == 0)
         add_allocator(r, bbf_fields_static(&r->fields, class, "DEFAULT_ALLOCATOR"), false,
                       BBF_MEM_UNKNOWN);
-    else if (strcmp(rest, "buffer/PooledByteBufAllocator;") == 0 ||
-             strcmp(rest, "buffer/UnpooledByteBufAllocator;") == 0)
+    else if (strcmp(rest, "buffer/PooledByteBufAllocator") == 0 ||
+             strcmp(rest, "buffer/UnpooledByteBufAllocator") == 0)
         add_allocator(r, bbf_fields_static(&r->fields, class, "DEFAULT"), false, BBF_MEM_UNKNOWN);
     pop(env);
 }
@@ -159,13 +159,11 @@ static void add_allocator_of(struct reading *r, uint64_t weak)
         /* Its chunks come from a $DirectChunkAllocator or a $HeapChunkAllocator. */
         jobject source = bbf_fields_object(f, pool, "chunkAllocator");
         jclass class = source != NULL ? (*env)->GetObjectClass(env, source) : NULL;
-        char *name = NULL;
-        if (class != NULL &&
-            (*bbf_agent.code)->GetClassSignature(bbf_agent.code, class, &name, NULL) == 0) {
+        char *name = class != NULL ? bbf_names_of(class) : NULL;
+        if (name != NULL)
             add_allocator(r, pool, true,
                           strstr(name, "Heap") != NULL ? BBF_MEM_HEAP : BBF_MEM_DIRECT);
-            (*bbf_agent.code)->Deallocate(bbf_agent.code, (unsigned char *)name);
-        }
+        bbf_jvm_free(name);
     } else {
         add_allocator(r, bbf_fields_object(f, buffer, "alloc"), false, BBF_MEM_UNKNOWN);
     }
@@ -176,7 +174,7 @@ static void add_allocator_of(struct reading *r, uint64_t weak)
 static void find_allocators(struct reading *r, uint64_t open)
 {
     uint64_t weak, step = open / MAX_BUFFERS + 1, n = 0;
-    bbf_nearby_each_class(r->env, r, visit);
+    bbf_names_each_class(r->env, r, visit);
     for (size_t i = 0; i < n_seen; i++) {
         jobject o = (*r->env)->NewLocalRef(r->env, seen[i].object);
         add_allocator(r, o, seen[i].adaptive, seen[i].memory);

@@ -1,190 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/report/watch.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "agent/report/misuse.h"
-#include "agent/cost/overhead.h"
-#include "agent/commands/serve.h"
-#include "agent/state.h"
+#include "agent/cost/meter.h"
+#include "agent/events.h"
 #include "agent/jvm/threads.h"
+#include "agent/report/misuse.h"
+#include "agent/sinks/sinks.h"
+#include "agent/state.h"
+#include "agent/stream.h"
 #include "core/err.h"
-#include "core/safe.h"
-#include "render/text.h"
 
 enum {
-    LINES = 50,   /* a second */
-    FIRST = 1000, /* places that a new client gets a line for; more are counted */
-    STEPS = 64,
-    PATH_BYTES = 640, /* a line has 1,024: the numbers take 170 at most */
-    OPENER_BYTES = 190,
+    EVENTS_A_SECOND = 50,
+    GREETING = 1000, /* places that a new client gets a line for; more are counted */
     AGED_SECONDS = 10,
-    AGED_SHARE = 20 /* a look at the open buffers takes at most so small a share of a core */
+    AGED_SHARE = 20 /* looks at the open buffers take at most this part of a core */
 };
 
 /* What was reported of the aged buffers of one place. */
-struct told {
+struct bbf_reported_place {
     uint32_t node;
     uint8_t memory, lost;
     uint64_t count, bytes;
 };
 
-static uint32_t turn;       /* the tomb whose turn it was last */
-static time_t second;       /* of the last look */
-static uint64_t aged_at_ns; /* when the next look for aged buffers is due */
-static struct told *told;   /* ascending; charged to `memory` */
-static size_t n_told;
+static uint32_t turn;                       /* the tomb whose turn it was last */
+static time_t second;                       /* of the last look */
+static uint64_t aged_at_ns;                 /* when the next look for aged buffers is due */
+static struct bbf_reported_place *reported; /* ascending; charged to `memory` */
+static size_t n_reported;
 
-/* ---- one line ---- */
+/* ---- events ---- */
 
-static void add_site(struct bbf_buf *out, uint32_t id)
-{
-    const struct bbf_site *site = bbf_site_get(bbf_agent.tracker, id);
-
-    if (site == NULL) {
-        bbf_buf_char(out, '?');
-        return;
-    }
-    const char *simple = strrchr(site->class_name, '.');
-    simple = simple != NULL ? simple + 1 : site->class_name;
-    bbf_safe_printf(out, BBF_SAFE_VALUE, "%s%s%s", simple,
-                    *simple != '\0' && site->method[0] != '\0' ? "." : "", site->method);
-}
-
-/* The last `most` bytes of `text` at most, from the start of a character on. */
-static const char *end_of(const char *text, size_t len, size_t most)
-{
-    const char *at = text + (len > most ? len - most : 0);
-
-    while (((unsigned char)*at & 0xC0) == 0x80)
-        at++;
-    return at;
-}
-
-/* Root to losing step; of a long path its end, which is where the fix belongs. */
-static void add_path(struct bbf_buf *out, uint32_t node)
-{
-    static const char arrow[] = " → ";
-    struct bbf_buf steps[STEPS];
-    size_t n = 0, bytes = 0;
-
-    while (node != BBF_L_NODE_NONE && n < STEPS) {
-        const struct bbf_node *at = bbf_node_at(bbf_agent.tracker, node);
-        struct bbf_buf step = BBF_BUF_INIT;
-        add_site(&step, at->site);
-        if (n > 0 && bytes + step.len + strlen(arrow) > PATH_BYTES) {
-            bbf_buf_free(&step);
-            break;
-        }
-        bytes += step.len + strlen(arrow);
-        steps[n++] = step;
-        node = at->parent;
-    }
-    if (node != BBF_L_NODE_NONE)
-        bbf_buf_printf(out, "…%s", arrow);
-    while (n-- > 0) {
-        const char *text = bbf_buf_cstr(&steps[n]), *end = end_of(text, steps[n].len, PATH_BYTES);
-        bbf_buf_printf(out, "%s%s%s", end > text ? "…" : "", end, n > 0 ? arrow : "\n");
-        out->failed = out->failed || steps[n].failed;
-        bbf_buf_free(&steps[n]);
-    }
-}
-
-/* The thread that opened most; the beginning where a name of escapes is very long. */
-static void add_opener(struct bbf_buf *out, const struct bbf_snapshot *names,
-                       const struct bbf_snap_leak *leak)
-{
-    size_t begin = out->len;
-
-    bbf_text_opener(out, names, leak, '\0');
-    if (out->failed || out->len - begin <= OPENER_BYTES)
-        return;
-    out->len = begin + OPENER_BYTES;
-    while (((unsigned char)out->data[out->len] & 0xC0) == 0x80)
-        out->len--;
-    bbf_buf_str(out, "…");
-}
-
-/* What a line says. Counts are of lives that were followed: `weight` makes buffers of them. */
-struct line {
-    struct bbf_snap_leak leak; /* count and bytes: so far; node: an id of the tracker's */
-    uint64_t added, added_bytes;
-    uint64_t weight;
-};
-
-struct lines {
-    struct line *at;
+struct batch {
+    struct bbf_event *at;
     size_t n, room;
 };
 
-/* "LEAK heap: 3 new buffers (192 bytes), 8 so far (512 bytes), by worker-1: A → b → c"; without
- * `added`: "LEAK heap: 8 buffers so far (512 bytes), …". */
-static void add_line(struct bbf_buf *out, const struct line *line, const struct bbf_snapshot *names)
+static struct bbf_event *next_event(struct batch *batch)
 {
-    const struct bbf_snap_leak *leak = &line->leak;
-    const char *about = line->weight > 1 ? "about " : "";
-    uint64_t count = leak->count * line->weight, added = line->added * line->weight;
-
-    bbf_buf_printf(out, "%s %s: ", leak->verdict == BBF_VERDICT_AGED ? "AGED" : "LEAK",
-                   bbf_memory_name(leak->memory));
-    if (added > 0)
-        bbf_buf_printf(out, "%s%" PRIu64 " new %s (%s%" PRIu64 " bytes), %s%" PRIu64 " so far",
-                       about, added, added == 1 ? "buffer" : "buffers", about,
-                       line->added_bytes * line->weight, about, count);
-    else
-        bbf_buf_printf(out, "%s%" PRIu64 " %s so far", about, count,
-                       count == 1 ? "buffer" : "buffers");
-    bbf_buf_printf(out, " (%s%" PRIu64 " bytes)", about, leak->bytes * line->weight);
-    if (leak->thread != 0) {
-        struct bbf_snap_leak buffers = *leak;
-        buffers.count = count;
-        buffers.thread_count *= line->weight;
-        bbf_buf_str(out, ", by ");
-        add_opener(out, names, &buffers);
+    if (batch->n == batch->room) {
+        size_t room = batch->room == 0 ? EVENTS_A_SECOND : 2 * batch->room;
+        struct bbf_event *more = reallocarray(batch->at, room, sizeof *more);
+        if (more == NULL)
+            return NULL;
+        batch->at = more;
+        batch->room = room;
     }
-    bbf_buf_str(out, ": ");
-    add_path(out, leak->node);
+    return &batch->at[batch->n++];
 }
 
-/* All of them to `out`, or, where that is NULL, to the live stream. */
-static int say(JNIEnv *env, struct lines *lines, struct bbf_buf *out)
+/* Threads are asked of the JVM once for all events. The names belong to `names`. */
+static int name_threads(JNIEnv *env, struct batch *batch, struct bbf_snapshot *names)
 {
-    struct bbf_snapshot *names = bbf_snapshot_new();
-    int err = names != NULL ? BBF_OK : BBF_ENOMEM;
-
-    if (err == BBF_OK && lines->n > 0) {
-        names->leaks = calloc(lines->n, sizeof *names->leaks);
-        err = names->leaks != NULL ? BBF_OK : BBF_ENOMEM;
-    }
-    for (size_t i = 0; i < lines->n && err == BBF_OK; i++)
-        names->leaks[names->n_leaks++] = lines->at[i].leak;
-    if (err == BBF_OK && lines->n > 0)
-        err = bbf_threads_fill(env, names);
-    for (size_t i = 0; i < lines->n && err == BBF_OK; i++) {
-        struct bbf_buf text = BBF_BUF_INIT;
-        add_line(out != NULL ? out : &text, &lines->at[i], names);
-        if (out == NULL && !text.failed)
-            bbf_serve_publish(text.data, text.len);
-        bbf_buf_free(&text);
-    }
-    bbf_snapshot_free(names);
+    names->leaks = calloc(batch->n, sizeof *names->leaks);
+    if (names->leaks == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = 0; i < batch->n; i++)
+        names->leaks[names->n_leaks++].thread = batch->at[i].thread;
+    int err = bbf_threads_fill(env, names);
+    for (size_t i = 0; i < batch->n && err == BBF_OK; i++)
+        batch->at[i].thread_name = bbf_snapshot_thread(names, batch->at[i].thread);
     return err;
 }
 
-static struct line *next_line(struct lines *lines)
+static void post(const struct batch *batch, int err)
 {
-    if (lines->n == lines->room) {
-        size_t room = lines->room == 0 ? LINES : 2 * lines->room;
-        struct line *more = reallocarray(lines->at, room, sizeof *more);
-        if (more == NULL)
-            return NULL;
-        lines->at = more;
-        lines->room = room;
-    }
-    return &lines->at[lines->n++];
+    for (size_t i = 0; i < batch->n; i++)
+        if (err == BBF_OK)
+            bbf_events_post(&batch->at[i]);
+        else
+            bbf_events_unmade(batch->at[i].kind, 1);
+}
+
+/* All of them to `newcomer`, or, where that is NULL, to every sink. */
+static int deliver(JNIEnv *env, struct batch *batch, struct bbf_buf *newcomer)
+{
+    if (batch->n == 0)
+        return BBF_OK;
+    struct bbf_snapshot *names = bbf_snapshot_new();
+    int err = names != NULL ? name_threads(env, batch, names) : BBF_ENOMEM;
+
+    if (newcomer == NULL)
+        post(batch, err);
+    for (size_t i = 0; newcomer != NULL && err == BBF_OK && i < batch->n; i++)
+        bbf_sink_live_greet(newcomer, &batch->at[i]);
+    bbf_snapshot_free(names);
+    return err;
 }
 
 /* ---- what leaked ---- */
@@ -194,52 +99,58 @@ static bool is_leak(const struct bbf_tomb *tomb)
     return tomb->end == BBF_END_LEAKED && tomb->count > 0;
 }
 
-static struct line line_of(const struct bbf_tomb *tomb)
+static struct bbf_event event_of(const struct bbf_tomb *tomb)
 {
-    struct line line = {.leak = {.node = tomb->node,
-                                 .verdict = BBF_VERDICT_LEAKED,
-                                 .memory = (enum bbf_memory)tomb->memory,
-                                 .count = tomb->count,
-                                 .bytes = tomb->bytes},
-                        .added = tomb->count - tomb->told,
-                        .added_bytes = tomb->bytes - tomb->told_bytes,
-                        .weight = bbf_node_weight(bbf_agent.tracker, tomb->node)};
-    line.leak.thread = bbf_tomb_opener(tomb, &line.leak.thread_count);
-    return line;
+    struct bbf_event event = bbf_event_new(BBF_EVENT_LEAK);
+    uint64_t weight = bbf_node_sampled_by(bbf_agent.tracker, tomb->node);
+
+    event.tracker = bbf_agent.tracker;
+    event.node = tomb->node;
+    event.memory = (enum bbf_memory)tomb->memory;
+    event.lost = (enum bbf_lost)tomb->lost;
+    event.weight = weight;
+    event.count = tomb->count * weight;
+    event.bytes = tomb->bytes * weight;
+    event.added = (tomb->count - tomb->reported) * weight;
+    event.added_bytes = (tomb->bytes - tomb->reported_bytes) * weight;
+    event.age_ns = (uint64_t)tomb->oldest * 1000000000u;
+    event.thread = bbf_tomb_opener(tomb, &event.thread_count);
+    event.thread_count *= weight;
+    return event;
 }
 
-static void tell(struct bbf_tomb *tomb)
+static void mark_reported(struct bbf_tomb *tomb)
 {
-    tomb->told = tomb->count;
-    tomb->told_bytes = tomb->bytes;
+    tomb->reported = tomb->count;
+    tomb->reported_bytes = tomb->bytes;
 }
 
-/* The next LINES places that have something new. */
-static void tell_leaks(JNIEnv *env)
+/* The next EVENTS_A_SECOND places that have something new. */
+static void report_leaks(JNIEnv *env)
 {
-    struct lines lines = {0};
-    uint32_t n = bbf_agent.tracker->n_tombs, first = turn < n ? turn : 0;
+    struct batch batch = {0};
+    uint32_t n = bbf_tracker_tombs(bbf_agent.tracker), first = turn < n ? turn : 0;
 
-    for (uint32_t i = 0; i < n && lines.n < LINES; i++) {
+    for (uint32_t i = 0; i < n && batch.n < EVENTS_A_SECOND; i++) {
         turn = (first + i) % n + 1;
-        struct bbf_tomb *tomb = bbf_tomb_at(bbf_agent.tracker, turn);
-        if (!is_leak(tomb) || tomb->count == tomb->told)
+        struct bbf_tomb *tomb = bbf_tracker_tomb(bbf_agent.tracker, turn);
+        if (!is_leak(tomb) || tomb->count == tomb->reported)
             continue;
-        struct line *line = next_line(&lines);
-        if (line == NULL)
+        struct bbf_event *event = next_event(&batch);
+        if (event == NULL)
             break;
-        *line = line_of(tomb);
-        tell(tomb);
+        *event = event_of(tomb);
+        mark_reported(tomb);
     }
-    (void)say(env, &lines, NULL);
-    free(lines.at);
+    (void)deliver(env, &batch, NULL);
+    free(batch.at);
 }
 
 /* ---- what is aged ---- */
 
-static int compare_told(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
-    const struct told *x = a, *y = b;
+    const struct bbf_reported_place *x = a, *y = b;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
     if (x->memory != y->memory)
@@ -249,56 +160,63 @@ static int compare_told(const void *a, const void *b)
 
 static void forget_aged(void)
 {
-    bbf_budget_uncharge(&bbf_agent.tracker->budget, n_told * sizeof *told);
-    free(told);
-    told = NULL;
-    n_told = 0;
+    bbf_tracker_uncharge(bbf_agent.tracker, n_reported * sizeof *reported);
+    free(reported);
+    reported = NULL;
+    n_reported = 0;
 }
 
 /* Replaces what was reported before. */
-static void keep_aged(struct told *now, size_t n)
+static void keep_aged(struct bbf_reported_place *now, size_t n)
 {
     forget_aged();
-    if (bbf_budget_charge(&bbf_agent.tracker->budget, n * sizeof *now)) {
-        qsort(now, n, sizeof *now, compare_told);
-        told = now;
-        n_told = n;
+    if (bbf_tracker_charge(bbf_agent.tracker, n * sizeof *now)) {
+        qsort(now, n, sizeof *now, compare_places);
+        reported = now;
+        n_reported = n;
     } else {
         free(now); /* they are reported again the next time */
     }
 }
 
-/* Whom a look at the aged buffers is for. */
+/* Who gets what a look at the aged buffers finds. */
 enum audience {
-    LISTENERS, /* what is new, LINES of it; the rest has its turn the next time */
-    NEWCOMER,  /* the totals that those who listen know; what is new comes to all of them later */
-    FIRST_ONE  /* the totals, where no client listens yet */
+    EVERY_SINK, /* what is new, EVENTS_A_SECOND of it; the rest has its turn the next time */
+    NEWCOMER,   /* the totals that were reported before; what is new is posted later, to all */
+    FIRST_ONE   /* the totals, where no sink wanted them before */
 };
 
-static struct line *next_aged_line(struct lines *lines, const struct bbf_snap_leak *leak,
-                                   uint32_t node)
+static int add_aged_event(struct batch *batch, const struct bbf_snap_leak *leak,
+                          const struct bbf_reported_place *at, bool is_new)
 {
-    struct line *line = next_line(lines);
+    struct bbf_event *event = next_event(batch);
 
-    if (line == NULL)
-        return NULL;
-    /* A snapshot's counts are of buffers already; the weight says only that they are estimates. */
-    uint64_t weight = bbf_node_weight(bbf_agent.tracker, node);
-    *line = (struct line){.leak = *leak, .weight = weight};
-    line->leak.node = node;
-    line->leak.count /= weight;
-    line->leak.bytes /= weight;
-    line->leak.thread_count /= weight;
-    return line;
+    if (event == NULL)
+        return BBF_ENOMEM;
+    *event = bbf_event_new(BBF_EVENT_AGED);
+    event->tracker = bbf_agent.tracker;
+    event->node = at->node;
+    event->memory = leak->memory;
+    event->lost = leak->lost;
+    event->weight = bbf_node_sampled_by(bbf_agent.tracker, at->node);
+    event->count = leak->count; /* a snapshot's counts are of buffers already */
+    event->bytes = leak->bytes;
+    event->added = is_new ? leak->count - at->count : 0;
+    event->added_bytes = is_new ? leak->bytes - at->bytes : 0;
+    event->age_ns = leak->oldest_seconds * 1000000000u;
+    event->thread = leak->thread;
+    event->thread_count = leak->thread_count;
+    return BBF_OK;
 }
 
-/* The line of one place. *at: what was reported of it and is still there; updated. */
-static int aged_line(const struct bbf_snap_leak *leak, enum audience audience, struct told *at,
-                     struct lines *lines, uint64_t *more)
+/* The event of one place. *at: what was reported of it and is still there; updated. */
+static int aged_event(const struct bbf_snap_leak *leak, enum audience audience,
+                      struct bbf_reported_place *at, struct batch *batch, uint64_t *more)
 {
     struct bbf_snap_leak whole = *leak;
+    int err = BBF_OK;
 
-    if (audience == LISTENERS && (leak->count <= at->count || lines->n >= LINES))
+    if (audience == EVERY_SINK && (leak->count <= at->count || batch->n >= EVENTS_A_SECOND))
         return BBF_OK;
     if (audience == NEWCOMER) {
         whole.count = at->count;
@@ -306,28 +224,21 @@ static int aged_line(const struct bbf_snap_leak *leak, enum audience audience, s
     }
     if (whole.count == 0)
         return BBF_OK;
-    if (lines->n >= FIRST) {
+    if (batch->n >= GREETING)
         ++*more;
-    } else {
-        struct line *line = next_aged_line(lines, &whole, at->node);
-        if (line == NULL)
-            return BBF_ENOMEM;
-        if (audience == LISTENERS) {
-            line->added = (leak->count - at->count) / line->weight;
-            line->added_bytes = (leak->bytes - at->bytes) / line->weight;
-        }
-    }
+    else
+        err = add_aged_event(batch, &whole, at, audience == EVERY_SINK);
     at->count = whole.count;
     at->bytes = whole.bytes;
-    return BBF_OK;
+    return err;
 }
 
-/* A line for each place with aged buffers of which the audience has to hear. Adds to *more the
- * places that got none because of FIRST. */
-static int aged_lines(const struct bbf_snapshot *s, enum audience audience, struct lines *lines,
-                      uint64_t *more)
+/* An event for each place with aged buffers that the audience does not know yet. Adds to *more the
+ * places that got none because of GREETING. */
+static int aged_events(const struct bbf_snapshot *s, enum audience audience, struct batch *batch,
+                       uint64_t *more)
 {
-    struct told *now = calloc(s->n_leaks + 1, sizeof *now);
+    struct bbf_reported_place *now = calloc(s->n_leaks + 1, sizeof *now);
     int err = now != NULL ? BBF_OK : BBF_ENOMEM;
     size_t n = 0;
 
@@ -335,17 +246,18 @@ static int aged_lines(const struct bbf_snapshot *s, enum audience audience, stru
         const struct bbf_snap_leak *leak = &s->leaks[i];
         if (leak->verdict != BBF_VERDICT_AGED)
             continue;
-        struct told *at = &now[n++];
-        *at = (struct told){.node = s->nodes[leak->node].id,
-                            .memory = (uint8_t)leak->memory,
-                            .lost = (uint8_t)leak->lost};
-        const struct told *before =
-            n_told > 0 ? bsearch(at, told, n_told, sizeof *told, compare_told) : NULL;
+        struct bbf_reported_place *at = &now[n++];
+        *at = (struct bbf_reported_place){.node = s->nodes[leak->node].id,
+                                          .memory = (uint8_t)leak->memory,
+                                          .lost = (uint8_t)leak->lost};
+        const struct bbf_reported_place *before =
+            n_reported > 0 ? bsearch(at, reported, n_reported, sizeof *reported, compare_places)
+                           : NULL;
         if (before != NULL) {
             at->count = before->count < leak->count ? before->count : leak->count;
             at->bytes = before->bytes < leak->bytes ? before->bytes : leak->bytes;
         }
-        err = aged_line(leak, audience, at, lines, more);
+        err = aged_event(leak, audience, at, batch, more);
     }
     if (err == BBF_OK)
         keep_aged(now, n);
@@ -354,41 +266,41 @@ static int aged_lines(const struct bbf_snapshot *s, enum audience audience, stru
     return err;
 }
 
-/* Look at all open buffers, which takes its time: the next look is the later for it. */
-static int look_for_aged(enum audience audience, struct lines *lines, uint64_t *more)
+/* Look at all open buffers. The longer that takes, the later the next look. */
+static int look_for_aged(enum audience audience, struct batch *batch, uint64_t *more)
 {
-    uint64_t begin = bbf_overhead_clock();
+    uint64_t begin = bbf_meter_clock();
     struct bbf_snapshot *s = bbf_snapshot_new();
     struct timespec now;
     int err = s != NULL ? bbf_tracker_capture(bbf_agent.tracker, s) : BBF_ENOMEM;
 
     if (err == BBF_OK)
-        err = aged_lines(s, audience, lines, more);
+        err = aged_events(s, audience, batch, more);
     bbf_snapshot_free(s);
     clock_gettime(CLOCK_MONOTONIC, &now);
     aged_at_ns = (uint64_t)(now.tv_sec + AGED_SECONDS) * 1000000000u +
-                 AGED_SHARE * (bbf_overhead_clock() - begin);
+                 AGED_SHARE * (bbf_meter_clock() - begin);
     return err;
 }
 
-static void tell_aged(JNIEnv *env)
+static void report_aged(JNIEnv *env)
 {
-    struct lines lines = {0};
+    struct batch batch = {0};
     struct timespec now;
-    uint64_t more = 0; /* stays 0: a look has fewer lines than FIRST */
+    uint64_t more = 0; /* stays 0: a look has fewer events than GREETING */
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < aged_at_ns ||
-        atomic_load(&bbf_agent.tracker->max_age) == 0)
+        !bbf_tracker_judges_age(bbf_agent.tracker))
         return;
-    if (look_for_aged(LISTENERS, &lines, &more) == BBF_OK)
-        (void)say(env, &lines, NULL);
-    free(lines.at);
+    if (look_for_aged(EVERY_SINK, &batch, &more) == BBF_OK)
+        (void)deliver(env, &batch, NULL);
+    free(batch.at);
 }
 
-/* ---- the stream ---- */
+/* ---- once a second, and for a client that begins ---- */
 
-void bbf_watch_look(JNIEnv *env)
+void bbf_watch_poll(JNIEnv *env)
 {
     struct timespec now;
 
@@ -396,62 +308,67 @@ void bbf_watch_look(JNIEnv *env)
     if (now.tv_sec == second)
         return;
     second = now.tv_sec;
-    if (!bbf_serve_is_watched())
-        return;
-    tell_leaks(env);
-    tell_aged(env);
+    if (bbf_events_wanted(BBF_EVENT_LEAK))
+        report_leaks(env);
+    if (bbf_events_wanted(BBF_EVENT_AGED))
+        report_aged(env);
 }
 
 /* The totals that were reported of each place, so that the increments that follow fit them. */
-static int add_totals(struct lines *lines, uint64_t *more)
+static int add_totals(struct batch *batch, uint64_t *more)
 {
-    for (uint32_t i = 1; i <= bbf_agent.tracker->n_tombs; i++) {
-        const struct bbf_tomb *tomb = bbf_tomb_at(bbf_agent.tracker, i);
-        if (!is_leak(tomb) || tomb->told == 0)
+    for (uint32_t i = 1; i <= bbf_tracker_tombs(bbf_agent.tracker); i++) {
+        const struct bbf_tomb *tomb = bbf_tracker_tomb(bbf_agent.tracker, i);
+        if (!is_leak(tomb) || tomb->reported == 0)
             continue;
-        if (lines->n >= FIRST) {
+        if (batch->n >= GREETING) {
             ++*more;
             continue;
         }
-        struct line *line = next_line(lines);
-        if (line == NULL)
+        struct bbf_event *event = next_event(batch);
+        if (event == NULL)
             return BBF_ENOMEM;
-        *line = line_of(tomb);
-        line->added = 0;
-        line->leak.count = tomb->told;
-        line->leak.bytes = tomb->told_bytes;
+        *event = event_of(tomb);
+        event->added = event->added_bytes = 0;
+        event->count = tomb->reported * event->weight;
+        event->bytes = tomb->reported_bytes * event->weight;
     }
     return BBF_OK;
 }
 
+/* The sinks that want leaks get what is new first: then the totals are the same for all. */
+static void report_before_newcomer(JNIEnv *env)
+{
+    bbf_events_refresh();
+    if (!bbf_events_wanted(BBF_EVENT_LEAK))
+        for (uint32_t i = 1; i <= bbf_tracker_tombs(bbf_agent.tracker); i++)
+            mark_reported(bbf_tracker_tomb(bbf_agent.tracker, i));
+    else
+        report_leaks(env);
+    if (bbf_events_wanted(BBF_EVENT_AGED)) {
+        aged_at_ns = 0;
+        report_aged(env);
+    }
+}
+
 int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
 {
-    struct lines lines = {0}, aged = {0};
+    struct batch leaks = {0}, aged = {0};
     uint64_t more = 0;
-    /* A client that listens began here: it has received all that was reported. */
-    bool listened = bbf_serve_is_watched();
 
-    if (listened) {
-        aged_at_ns = 0;
-        tell_leaks(env);
-        tell_aged(env);
-    } else {
-        for (uint32_t i = 1; i <= bbf_agent.tracker->n_tombs; i++)
-            tell(bbf_tomb_at(bbf_agent.tracker, i));
-    }
-    int err = add_totals(&lines, &more);
-    if (err == BBF_OK && atomic_load(&bbf_agent.tracker->max_age) != 0)
-        err = look_for_aged(listened ? NEWCOMER : FIRST_ONE, &aged, &more);
+    report_before_newcomer(env);
+    int err = add_totals(&leaks, &more);
+    if (err == BBF_OK && bbf_tracker_judges_age(bbf_agent.tracker))
+        err = look_for_aged(bbf_events_wanted(BBF_EVENT_AGED) ? NEWCOMER : FIRST_ONE, &aged, &more);
     if (err == BBF_OK)
-        err = say(env, &lines, text);
+        err = deliver(env, &leaks, text);
     if (err == BBF_OK)
-        err = say(env, &aged, text);
-    if (more > 0)
-        bbf_buf_printf(text, "… and %" PRIu64 " more places: see bbflow tree\n", more);
-    bbf_misuse_lines(text);
-    free(lines.at);
+        err = deliver(env, &aged, text);
+    bbf_sink_live_more(text, more);
+    bbf_misuse_each(bbf_sink_live_greet, text);
+    free(leaks.at);
     free(aged.at);
-    *place = bbf_serve_published();
+    *place = bbf_stream_published();
     return err == BBF_OK && text->failed ? BBF_ENOMEM : err;
 }
 
@@ -459,5 +376,5 @@ void bbf_watch_reset(void)
 {
     turn = 0;
     forget_aged();
-    bbf_serve_unpublish();
+    bbf_stream_unpublish();
 }

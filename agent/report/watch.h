@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/report/watch.h - the live stream's source. While a client watches: once a second a line for
- * each place where buffers were lost since its last line, with what was added and the total so far;
- * every ten seconds or less often the same for aged buffers, which only a look at all open ones
- * finds. A client that begins gets the totals so far first.
+ * agent/report/watch.h - makes the events LEAK and AGED, while a sink wants them: once a second one
+ * for each place where buffers were lost since its last event, with what was added and the total so
+ * far; every ten seconds or less often the same for aged buffers, which only a look at all open
+ * ones finds. A client of the live stream that begins gets the totals so far first.
  *
- * Invariants: the tracker numbers the places that it finds (its tombs, trie/tracker.h) from 1; what
- * was told of a place is kept in its tomb, so that all clients hear of the same increments, and the
- * sum of what a client hears of a place is its total. At most LINES lines a second: places that
- * have no turn wait for theirs, nothing is left out.
+ * Invariants: the tracker numbers the places that it finds (its tombs, trie/tomb.h) from 1; what
+ * was reported of a place is kept in its tomb. So all sinks get the same increments, and the totals
+ * that a client begins with and what it gets later add up. At most 50 events a second: places that
+ * have no turn wait for theirs, none is left out.
  *
  * Threads: the agent thread.
  */
@@ -21,11 +21,11 @@
 #include "core/buf.h"
 
 /* After a scan, and once a second. */
-void bbf_watch_look(JNIEnv *env);
-/* A client begins: append a line for each place so far to `text`; *place is where in the live
- * stream it goes on. BBF_ENOMEM. */
+void bbf_watch_poll(JNIEnv *env);
+/* A client of the live stream begins: append a line for each place and misuse so far to `text`;
+ * *place is where in the stream it continues. BBF_ENOMEM. */
 int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place);
-/* After a reset: forget what was told. */
+/* After a reset: forget what was reported. */
 void bbf_watch_reset(void);
 
 #endif

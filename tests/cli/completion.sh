@@ -79,7 +79,7 @@ for command in $commands; do
 done
 check 'bbflow reset --no' --nodes
 check 'bbflow tree 12 --to' --token-file=
-check 'bbflow tree -f ' 'tree llm summary json folded'
+check 'bbflow tree -f ' "$("$bbflow" help tree | sed -n 's/.* write \(.*\), whatever .*/\1/p' | tr -d ,)"
 check 'bbflow tree --format j' json
 check 'bbflow tree --format=j' json
 check 'bbflow tree --protocol=' 'auto 1 2'

@@ -133,7 +133,12 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes tree, llm, summary, json, folded" \
+# The formats are those that have golden files.
+formats=$("$bbflow" help words | sed -n 's/^formats //p')
+formats=${formats%, }
+same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
+    <(for file in "$golden"/basic.*; do echo "${file##*.}"; done | sort)
+check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes $formats" \
     tree "$golden/basic.json" -f xml
 check bad-extension 2 '' "bbflow: the extension '.jfr' of out.jfr names no format; say it with -f: *" \
     dump "$golden/basic.json" -o out.jfr
@@ -181,7 +186,7 @@ same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
 # ---- Files -----------------------------------------------------------------------------------------
 
-for format in tree llm summary json folded; do
+for format in ${formats//,/}; do
     "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done

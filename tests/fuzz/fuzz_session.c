@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/err.h"
+#include "wire/server/reply.h"
 #include "wire/server/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

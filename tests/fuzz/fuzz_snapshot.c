@@ -41,10 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(s == NULL, "refused, but there is a snapshot");
         return 0;
     }
-    render(&text, s, BBF_FORMAT_TREE, 0);
+#define XX(id, name, extension, flags) render(&text, s, BBF_FORMAT_##id, 0);
+    BBF_FORMATS(XX)
+#undef XX
     render(&text, s, BBF_FORMAT_TREE, 1);
-    render(&text, s, BBF_FORMAT_LLM, 0);
-    render(&text, s, BBF_FORMAT_SUMMARY, 0);
     /* Nothing in a document may end a line or move a cursor. */
     for (size_t i = 0; i < text.len; i++)
         check((unsigned char)text.data[i] >= 0x20 || text.data[i] == '\n', "a control character");

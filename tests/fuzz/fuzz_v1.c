@@ -10,8 +10,8 @@
 
 #include "core/err.h"
 #include "tests/unit/wire_flat.h"
-#include "wire/btrace/v1.h"
-#include "wire/btrace/v1_plain.h"
+#include "wire/btrace/v1/v1.h"
+#include "wire/btrace/v1/v1_plain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

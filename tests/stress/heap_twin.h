@@ -19,7 +19,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "trie/tracker.h"
+#include "trie/model.h"
+#include "trie/trie.h"
 
 enum { HEAP_SLOTS = 1 << 18 };
 
@@ -149,13 +150,13 @@ static inline void twin_forget(void *ctx, uint64_t weak)
     twin_weak_drop(ctx, (struct twin_object *)(uintptr_t)weak);
 }
 
-static inline struct bbf_heap heap_twin_agent(struct heap_twin *h)
+static inline struct bbf_jvm_refs heap_twin_agent(struct heap_twin *h)
 {
-    return (struct bbf_heap){.ctx = h,
-                             .weaken = twin_weaken,
-                             .clear = twin_clear,
-                             .collected = twin_collected,
-                             .forget = twin_forget};
+    return (struct bbf_jvm_refs){.ctx = h,
+                                 .weaken = twin_weaken,
+                                 .clear = twin_clear,
+                                 .collected = twin_collected,
+                                 .forget = twin_forget};
 }
 
 #endif

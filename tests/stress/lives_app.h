@@ -55,7 +55,7 @@ struct app {
     struct twin twin;
     struct heap_twin *heap;
     struct bbf_tracker *t;
-    struct bbf_heap view;
+    struct bbf_jvm_refs view;
     struct ends ends;
     _Atomic uint64_t opened, closed, undone, unknown; /* by the twins' own count */
     _Atomic uint64_t next_tid;

@@ -46,9 +46,9 @@ static inline bool map_soften(void *ctx, uint32_t record)
     return true;
 }
 
-static inline struct bbf_heap map_twin_agent(struct heap_twin *h)
+static inline struct bbf_jvm_refs map_twin_agent(struct heap_twin *h)
 {
-    struct bbf_heap heap = heap_twin_agent(h);
+    struct bbf_jvm_refs heap = heap_twin_agent(h);
     heap.clear = map_clear;
     heap.soften = map_soften;
     return heap;

@@ -112,11 +112,11 @@ static inline bool twin_close(struct twin_thread *me, struct bbf_record *at, uin
 static inline void twin_remember(struct twin_thread *me, struct bbf_stripe *stripe, uint64_t f,
                                  uint32_t node)
 {
-    uint32_t next = twin_get_int(&stripe->next_ended), at = next & (BBF_L_ENDED_SLOTS - 1);
-    twin_put_int(&stripe->next_ended, next + 1);
-    twin_put(&stripe->ended[at].handle, 0);
-    twin_put_release(&stripe->ended[at].where, (uint64_t)node << 32 | (uint32_t)me->tid);
-    twin_put_release(&stripe->ended[at].handle, f);
+    uint32_t next = twin_get_int(&stripe->next_end), at = next & (BBF_L_ENDED_SLOTS - 1);
+    twin_put_int(&stripe->next_end, next + 1);
+    twin_put(&stripe->recent_ends[at].handle, 0);
+    twin_put_release(&stripe->recent_ends[at].where, (uint64_t)node << 32 | (uint32_t)me->tid);
+    twin_put_release(&stripe->recent_ends[at].handle, f);
 }
 
 /* ---- pools of the application (docs/adr/0034) ---- */
@@ -536,7 +536,7 @@ static inline void twin_adopt(struct twin_thread *me, struct twin_object *compos
         return;
     uint64_t word = (c >> 32 & MASK) << BBF_L_OWNER_GENERATION_BITS | (k >> 32 & MASK);
     word = word << BBF_L_OWNER_RECORD_BITS | (k & ((1 << BBF_L_OWNER_RECORD_BITS) - 1));
-    twin_put(&bbf_after_at(me->w->t, (uint32_t)c)->owner, word);
+    twin_put(&bbf_extra_at(me->w->t, (uint32_t)c)->owner, word);
 }
 
 #endif

@@ -36,7 +36,7 @@ struct app {
     struct twin twin;
     struct heap_twin heap;
     struct bbf_tracker *t;
-    struct bbf_heap view;
+    struct bbf_jvm_refs view;
     _Atomic uint64_t lives, released, leaked;         /* by the application's own count */
     _Atomic uint64_t opened, closed, undone, unknown; /* by the twins' */
     _Atomic uint64_t next_tid, since_scan;

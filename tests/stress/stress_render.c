@@ -121,11 +121,10 @@ int main(void)
     check(bbf_snapshot_finish(s) == 0, "finish");
     printf("%d nodes\nfinish                  %6.3f s\n", NODES, now() - start);
     check(s->n_leaks == NODES / LEAK_EVERY && s->totals.leaked_ == s->n_leaks, "leaks");
-    time_format(s, "tree", 0);
+#define XX(id, name, extension, flags) time_format(s, #name, 0);
+    BBF_FORMATS(XX)
+#undef XX
     time_format(s, "tree", 100);
-    time_format(s, "llm", 0);
-    time_format(s, "summary", 0);
-    time_format(s, "json", 0);
     time_round_trip(s);
     bbf_snapshot_free(s);
     return 0;

@@ -1,10 +1,11 @@
 /*
- * tests/unit/plan_text.h - instrument/plan.c, netty_hooks.c and netty.c, which know no JVM, for
+ * tests/unit/plan_text.h - instrument/plan.c and what it is made of, which knows no JVM, for
  * their tests: the plan of a method, as text. Each test program has its own copy of both.
  */
 #ifndef BBF_TESTS_UNIT_PLAN_TEXT_H
 #define BBF_TESTS_UNIT_PLAN_TEXT_H
 
+#include "instrument/insert.c"
 #include "instrument/netty.c"
 #include "instrument/netty_hooks.c"
 #include "instrument/plan.c"
@@ -24,7 +25,7 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
     return slot == overwritten;
 }
 
-/* A class of one method, which bbf_plan_declares() is shown. */
+/* A class of one method, which bbf_plan_inspect() is shown. */
 static struct bbf_cf_method only_method;
 
 enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,

@@ -11,18 +11,20 @@
 
 #include <cmocka.h>
 
-#include "agent/commands/serve.h"
-#include "agent/cost/overhead.h"
+#include "agent/stream.h"
+#include "agent/cost/meter.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
+#include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "core/err.h"
+#include "trie/model.h"
 #include "wire/server/live.h"
 
 enum { PLACES = 1100, TID = 7 };
 
 struct bbf_agent bbf_agent;
-static struct bbf_tracker tracker;
+static struct bbf_tracker fake;
 static struct bbf_node nodes[PLACES + 1];
 static struct bbf_site sites[PLACES + 1];
 static struct bbf_tomb tombs[PLACES + 1];
@@ -31,6 +33,25 @@ static uint32_t rate;
 static bool someone_watches;
 static struct bbf_buf stream; /* what was published */
 static const char *thread_name;
+static unsigned asked_for_threads;
+static bool no_memory;
+
+/* Another sink beside the live stream: it wants what a test says. */
+static unsigned other_wants, other_took;
+
+static unsigned wanted_by_other(void)
+{
+    return other_wants;
+}
+
+static bool offer_other(const struct bbf_event *event)
+{
+    (void)event;
+    other_took++;
+    return true;
+}
+
+const struct bbf_sink bbf_sink_log = {"log", wanted_by_other, offer_other};
 
 static int capture(struct bbf_snapshot *s)
 {
@@ -49,31 +70,33 @@ static int capture(struct bbf_snapshot *s)
     return BBF_OK;
 }
 
-void bbf_serve_publish(const char *text, size_t len)
+bool bbf_stream_publish(const char *text, size_t len)
 {
     bbf_buf_add(&stream, text, len);
+    return true;
 }
 
-uint64_t bbf_serve_published(void)
+uint64_t bbf_stream_published(void)
 {
     return 0;
 }
 
-void bbf_serve_unpublish(void)
+void bbf_stream_unpublish(void)
 {
 }
 
-bool bbf_serve_is_watched(void)
+bool bbf_stream_is_watched(void)
 {
     return someone_watches;
 }
 
-void bbf_misuse_lines(struct bbf_buf *out)
+void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx)
 {
-    (void)out;
+    (void)take;
+    (void)ctx;
 }
 
-uint64_t bbf_overhead_clock(void)
+uint64_t bbf_meter_clock(void)
 {
     return 0;
 }
@@ -81,30 +104,37 @@ uint64_t bbf_overhead_clock(void)
 int bbf_threads_fill(JNIEnv *env, struct bbf_snapshot *s)
 {
     (void)env;
+    asked_for_threads++;
+    if (no_memory)
+        return BBF_ENOMEM;
     return bbf_snapshot_add_thread(s, TID, thread_name);
 }
 
-#define bbf_node_at(t, id)        (&nodes[id])
-#define bbf_site_get(t, id)       (&sites[id])
-#define bbf_tomb_at(t, number)    (&tombs[number])
-#define bbf_node_weight(t, node)  rate
-#define bbf_tracker_capture(t, s) capture(s)
+#define bbf_node_place(t, id)        ((void)(t), (struct bbf_place){nodes[id].site, nodes[id].parent})
+#define bbf_site_get(t, id)          ((void)(t), &sites[id])
+#define bbf_tracker_tomb(t, number)  (&tombs[number])
+#define bbf_node_sampled_by(t, node) rate
+#define bbf_tracker_capture(t, s)    capture(s)
+#include "agent/event.c"
+#include "agent/events.c"
 #include "agent/report/watch.c"
+#include "agent/sinks/live.c"
 
 static char names[PLACES + 1][1001];
 
 static int setup(void **state)
 {
     (void)state;
-    memset(&tracker, 0, sizeof tracker);
+    memset(&fake, 0, sizeof fake);
     memset(tombs, 0, sizeof tombs);
     memset(aged_buffers, 0, sizeof aged_buffers);
-    atomic_store(&tracker.max_age, 1);
-    tracker.budget.limit = UINT64_MAX;
-    bbf_agent.tracker = &tracker;
+    atomic_store(&fake.max_age, 1);
+    fake.budget.limit = UINT64_MAX;
+    bbf_agent.tracker = &fake;
     rate = 1;
     thread_name = "main";
-    someone_watches = false;
+    someone_watches = no_memory = false;
+    asked_for_threads = other_wants = other_took = 0;
     for (uint32_t i = 1; i <= PLACES; i++) {
         snprintf(names[i], sizeof names[i], "place%u", i);
         sites[i] = (struct bbf_site){.class_name = (char *)"com.app.Steps", .method = names[i]};
@@ -114,7 +144,7 @@ static int setup(void **state)
         tombs[i].end = BBF_END_LEAKED;
         tombs[i].memory = BBF_MEM_HEAP;
     }
-    tracker.n_tombs = PLACES;
+    fake.n_tombs = PLACES;
     bbf_watch_reset();
     bbf_buf_free(&stream);
     return 0;
@@ -140,12 +170,12 @@ static struct bbf_buf come(void)
 }
 
 /* As after so many seconds as every place needs for its turn. */
-static void let_all_be_told(void)
+static void let_all_be_reported(void)
 {
-    for (int i = 0; i < PLACES / LINES + 1; i++) {
-        tell_leaks(NULL);
+    for (int i = 0; i < PLACES / EVENTS_A_SECOND + 1; i++) {
+        report_leaks(NULL);
         aged_at_ns = 0;
-        tell_aged(NULL);
+        report_aged(NULL);
     }
 }
 
@@ -181,7 +211,7 @@ static void a_second_watcher_takes_no_loss_from_the_first(void **state)
 
 static void a_second_watcher_takes_no_aged_buffer_from_the_first(void **state)
 {
-    enum { NEW = 2 * LINES + 10 };
+    enum { NEW = 2 * EVENTS_A_SECOND + 10 };
 
     (void)state;
     aged_buffers[1] = 4;
@@ -192,7 +222,7 @@ static void a_second_watcher_takes_no_aged_buffer_from_the_first(void **state)
         aged_buffers[i] = 1;
     struct bbf_buf b = come();
     size_t common = stream.len; /* the second one hears what comes from here on */
-    let_all_be_told();
+    let_all_be_reported();
     assert_int_equal(
         sum(bbf_buf_cstr(&a), "AGED heap: ") + sum(bbf_buf_cstr(&stream), "AGED heap: "), 6 + NEW);
     assert_int_equal(sum(bbf_buf_cstr(&b), "AGED heap: ") +
@@ -205,11 +235,11 @@ static void a_second_watcher_takes_no_aged_buffer_from_the_first(void **state)
 static void places_without_a_line_are_counted(void **state)
 {
     (void)state;
-    for (uint32_t i = 1; i <= FIRST + 9; i++)
+    for (uint32_t i = 1; i <= GREETING + 9; i++)
         aged_buffers[i] = 1;
     lose(1, 1);
     struct bbf_buf a = come();
-    assert_int_equal(sum(bbf_buf_cstr(&a), "AGED heap: "), FIRST);
+    assert_int_equal(sum(bbf_buf_cstr(&a), "AGED heap: "), GREETING);
     assert_has(&a, "\n… and 9 more places: see bbflow tree\n");
     bbf_buf_free(&a);
 }
@@ -266,6 +296,56 @@ static void the_losing_step_of_a_long_path_is_there(void **state)
     bbf_buf_free(&whole);
 }
 
+/* A second later. */
+static void look(void)
+{
+    second = 0;
+    bbf_events_refresh();
+    bbf_watch_poll(NULL);
+}
+
+static void what_no_sink_wants_is_not_even_made(void **state)
+{
+    (void)state;
+    lose(1, 5);
+    look();
+    assert_int_equal(asked_for_threads, 0);
+    assert_int_equal(tombs[1].reported, 0);
+    assert_int_equal(stream.len, 0);
+}
+
+static void a_sink_that_listens_always_leaves_each_client_its_total(void **state)
+{
+    (void)state;
+    other_wants = BBF_EVENT_BIT(BBF_EVENT_LEAK);
+    lose(1, 5);
+    look();
+    assert_int_equal(other_took, 1);
+    assert_int_equal(stream.len, 0); /* no client watches */
+    lose(1, 2);
+    struct bbf_buf a = come();
+    assert_int_equal(other_took, 2);
+    assert_has(&a, "LEAK heap: 7 buffers so far (70 bytes), by main: Steps.place1\n");
+    lose(1, 1);
+    look();
+    assert_int_equal(other_took, 3);
+    assert_has(&stream, "LEAK heap: 1 new buffer (10 bytes), 8 so far (80 bytes), by main");
+    bbf_buf_free(&a);
+}
+
+static void events_that_cannot_be_made_are_counted_for_who_wants_them(void **state)
+{
+    (void)state;
+    uint64_t before = bbf_events_dropped("live");
+    someone_watches = no_memory = true;
+    lose(1, 5);
+    lose(2, 1);
+    look();
+    assert_int_equal(bbf_events_dropped("live") - before, 2);
+    assert_int_equal(bbf_events_dropped("log"), 0);
+    assert_int_equal(stream.len, 0);
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -282,6 +362,9 @@ int main(void)
         cmocka_unit_test_setup(places_without_a_line_are_counted, setup),
         cmocka_unit_test_setup(the_share_of_the_opener_is_of_buffers_as_well, setup),
         cmocka_unit_test_setup(the_losing_step_of_a_long_path_is_there, setup),
+        cmocka_unit_test_setup(what_no_sink_wants_is_not_even_made, setup),
+        cmocka_unit_test_setup(a_sink_that_listens_always_leaves_each_client_its_total, setup),
+        cmocka_unit_test_setup(events_that_cannot_be_made_are_counted_for_who_wants_them, setup),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

@@ -4,6 +4,7 @@
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/option.h"
+#include "core/units.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -74,7 +74,7 @@ static void included_classes_are_followed_and_excluded_ones_are_not(void **state
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct planned *p = planned_new(table[i].options);
         bool followed =
-            bbf_plan_follows(table[i].class_name, strlen(table[i].class_name), &p->rules);
+            bbf_plan_is_followed(table[i].class_name, strlen(table[i].class_name), &p->rules);
         if (followed != table[i].followed)
             print_error("%s: %s\n", table[i].options, table[i].class_name);
         assert_int_equal(followed, table[i].followed);
@@ -513,13 +513,13 @@ static void tracked_objects_are_followed_from_constructor_to_closing_method(void
                 "stepObject(a1,#A.f) r:exit(dup,a1,#A.f_return) +C");
     only_method = (struct bbf_cf_method){.name = {"end", 3}, .access = PLAIN};
     assert_true(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, &p->sites));
-    assert_true(bbf_plan_declares(&p->c, NULL, 0));
+    assert_true(bbf_plan_inspect(&p->c, NULL, 0));
     assert_true(p->c.closes);
     only_method = (struct bbf_cf_method){.name = {"end", 3}, .access = STATIC};
     assert_true(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, &p->sites));
-    assert_false(bbf_plan_declares(&p->c, NULL, 0));
+    assert_false(bbf_plan_inspect(&p->c, NULL, 0));
     only_method = (struct bbf_cf_method){.name = {"ends", 4}, .access = PLAIN};
-    assert_false(bbf_plan_declares(&p->c, NULL, 0));
+    assert_false(bbf_plan_inspect(&p->c, NULL, 0));
     assert_false(bbf_plan_class(&p->c, "java/lang/Thread", 16, &p->rules, &p->sites));
     planned_free(p);
 }
@@ -536,10 +536,10 @@ static void copies_are_looked_at_behind_super_clone(void **state)
     only_method = (struct bbf_cf_method){
         .name = clone, .descriptor = object, .access = PLAIN, .super_name = {"java/util/List", 14}};
     assert_false(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, &p->sites));
-    assert_false(bbf_plan_declares(&p->c, NULL, 0)); /* its super class is no buffer */
+    assert_false(bbf_plan_inspect(&p->c, NULL, 0)); /* its super class is no buffer */
     only_method.super_name = owner;
     assert_false(bbf_plan_class(&p->c, "com/y/Any", 9, &p->rules, &p->sites));
-    assert_true(bbf_plan_declares(&p->c, NULL, 0));
+    assert_true(bbf_plan_inspect(&p->c, NULL, 0));
     bbf_plan_config(&p->config, &p->c);
     assert_true(p->config.interesting(&p->c, "clone", 5));
     assert_false(p->config.interesting(&p->c, "close", 5));

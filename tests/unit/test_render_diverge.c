@@ -4,7 +4,7 @@
  * by hand on trees of every kind; what a person reads of them.
  */
 #include "core/buf.h"
-#include "render/diverge.h"
+#include "render/diverge_text.h"
 #include "render/leaks.h"
 #include "tests/unit/snapshot_samples.h"
 
@@ -17,8 +17,8 @@ static const char direct[] = "io.netty.buffer.PooledUnsafeDirectByteBuf";
 
 struct found {
     struct bbf_snapshot *snapshot;
-    uint32_t *parents;
-    struct bbf_divergences divergences;
+    struct bbf_view view;
+    struct bbf_divergences divergences; /* the view's */
 };
 
 static struct found find(struct bbf_snapshot *s)
@@ -26,28 +26,25 @@ static struct found find(struct bbf_snapshot *s)
     struct found f = {.snapshot = s};
 
     assert_int_equal(bbf_snapshot_finish(s), 0);
-    f.parents = sample_memory(calloc(s->n_nodes + 1, sizeof *f.parents));
-    assert_int_equal(bbf_snapshot_parents(s, f.parents, NULL), 0);
-    assert_int_equal(bbf_divergences_init(&f.divergences, s, f.parents), 0);
+    assert_int_equal(bbf_view_init(&f.view, s), 0);
+    assert_int_equal(bbf_view_add_names(&f.view, '\0'), 0);
+    assert_int_equal(bbf_view_add_divergences(&f.view), 0);
+    f.divergences = f.view.divergences;
     return f;
 }
 
 static void assert_text(struct found *f, size_t max, const char *expected)
 {
-    struct bbf_names names;
     struct bbf_buf text = BBF_BUF_INIT;
 
-    assert_int_equal(bbf_names_init(&names, f->snapshot, '\0'), 0);
-    bbf_divergences_text(&text, &f->divergences, f->snapshot, f->parents, &names, max);
+    bbf_divergences_text(&text, &f->view, max);
     assert_string_equal(bbf_buf_cstr(&text), expected);
     bbf_buf_free(&text);
-    bbf_names_free(&names);
 }
 
 static void found_free(struct found *f)
 {
-    bbf_divergences_free(&f->divergences);
-    free(f->parents);
+    bbf_view_free(&f->view);
     bbf_snapshot_free(f->snapshot);
 }
 

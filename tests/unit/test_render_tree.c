@@ -220,9 +220,12 @@ static void no_leaks_is_said_once(void **state)
 static void what_does_not_hang_together_is_not_rendered(void **state)
 {
     (void)state;
-    static const enum bbf_format formats[] = {BBF_FORMAT_TREE, BBF_FORMAT_LLM, BBF_FORMAT_SUMMARY,
-                                              BBF_FORMAT_JSON};
-    for (size_t f = 0; f < 4; f++) {
+    static const enum bbf_format formats[] = {
+#define XX(id, name, extension, flags) BBF_FORMAT_##id,
+        BBF_FORMATS(XX)
+#undef XX
+    };
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         struct bbf_buf text = BBF_BUF_INIT;
         struct bbf_snapshot *s = sample_interior();
         s->nodes[1].site = 99;

@@ -328,7 +328,7 @@ static void a_thread_that_ends_leaves_nothing_behind(void **state)
         assert_int_equal(stripe->run[i], 0);
     walk_assert_totals(w, "1 0 0 0 0 0");
     uint32_t key = (BBF_REF_0 + 1) << BBF_L_KEY_BUCKET_SHIFT | w->t->release_site[w->direct_class];
-    assert_int_equal(*bbf_ended_at(w->t, bbf_node_find(w->t, node, key)), 1);
+    assert_int_equal(*bbf_released_count(w->t, bbf_node_find(w->t, node, key)), 1);
     /* All 64 records of its batch can be had again before fresh ones are made. */
     uint32_t end = w->t->next_record;
     for (int i = 0; i < BBF_L_BATCH; i++)
@@ -364,7 +364,7 @@ static void a_thread_whose_places_are_taken_works_without_a_stripe(void **state)
 static void assert_ended(struct walk *w, uint64_t handle, uint32_t node, uint32_t tid)
 {
     uint32_t at = 0, by = 0;
-    assert_true(bbf_life_ended(w->t, handle, &at, &by));
+    assert_true(bbf_life_find_ended(w->t, handle, &at, &by));
     assert_int_equal(at, node);
     assert_int_equal(by, tid);
 }
@@ -376,7 +376,7 @@ static void a_released_life_is_known_by_its_handle_for_a_while(void **state)
     uint64_t handles[BBF_L_ENDED_SLOTS + 2], first = o->bbf;
     uint32_t node, tid;
     (void)state;
-    assert_false(bbf_life_ended(w->t, first, &node, &tid)); /* open */
+    assert_false(bbf_life_find_ended(w->t, first, &node, &tid)); /* open */
     twin_step(w->me, o, w->a);
     node = walk_node(w, o);
     twin_release(w->me, o, true);
@@ -391,7 +391,7 @@ static void a_released_life_is_known_by_its_handle_for_a_while(void **state)
     /* An end that is no release, of a sticky record: not taken for the one before it. */
     twin_root(w->me, o, 1, w->root);
     assert_true(twin_end_by(w->me, o->bbf, true));
-    assert_false(bbf_life_ended(w->t, o->bbf, &node, &tid));
+    assert_false(bbf_life_find_ended(w->t, o->bbf, &node, &tid));
     /* The last ENDED_SLOTS of a thread, and no more. */
     for (int i = 0; i < BBF_L_ENDED_SLOTS + 2; i++) {
         struct twin_object *p = walk_buffer(w, BBF_MEM_DIRECT, 1);
@@ -399,11 +399,11 @@ static void a_released_life_is_known_by_its_handle_for_a_while(void **state)
         twin_release(w->me, p, true);
         twin_drop(w->heap, p);
     }
-    assert_false(bbf_life_ended(w->t, handles[1], &node, &tid));
+    assert_false(bbf_life_find_ended(w->t, handles[1], &node, &tid));
     assert_ended(w, handles[2], root, 77);
     assert_ended(w, handles[BBF_L_ENDED_SLOTS + 1], root, 77);
-    assert_false(bbf_life_ended(w->t, BBF_HANDLE_IGN, &node, &tid));
-    assert_false(bbf_life_ended(w->t, BBF_WORD(1, UINT32_MAX), &node, &tid));
+    assert_false(bbf_life_find_ended(w->t, BBF_HANDLE_IGN, &node, &tid));
+    assert_false(bbf_life_find_ended(w->t, BBF_WORD(1, UINT32_MAX), &node, &tid));
     twin_drop(w->heap, o);
     walk_free(w);
 }

@@ -185,7 +185,7 @@ static void the_reserved_nodes_lead_nowhere(void **state)
     bbf_node_released(t, BBF_L_NODE_RACED, 1, 5);
     bbf_node_released(t, 0, 1, 2); /* position unknown: ?raced (docs/memory-model.md) */
     bbf_node_unknown(t, BBF_L_NODE_BEFORE_RESET);
-    assert_int_equal(*bbf_ended_at(t, BBF_L_NODE_RACED), 7);
+    assert_int_equal(*bbf_released_count(t, BBF_L_NODE_RACED), 7);
     assert_int_equal(bbf_node_at(t, BBF_L_NODE_BEFORE_RESET)->unknown, 1);
     assert_int_equal(sample_made(t), made);
     assert_int_equal(bbf_node_charged(t, BBF_WORD(7, 0), 7), BBF_L_NODE_RACED);
@@ -361,16 +361,16 @@ static void released_lives_are_counted_in_a_row_for_each_class(void **state)
     uint32_t other = bbf_node_find(t, a, key | t->release_site[direct]);
     assert_int_not_equal(row, 0);
     assert_int_not_equal(other, 0);
-    assert_int_equal(*bbf_ended_at(t, row), 7);
-    assert_int_equal(*bbf_ended_at(t, other), 5);
-    assert_int_equal(*bbf_ended_at(t, a), 0);
+    assert_int_equal(*bbf_released_count(t, row), 7);
+    assert_int_equal(*bbf_released_count(t, other), 5);
+    assert_int_equal(*bbf_released_count(t, a), 0);
     assert_int_equal(sample_bucket(t, row), BBF_REF_0);
     assert_int_equal(bbf_node_at(t, row)->parent, a);
     assert_int_equal(t->hit_depth, 0);
     assert_int_equal(t->hit_children, 0);
     /* A class without a number is charged at the node itself. */
     bbf_node_released(t, a, 0, 2);
-    assert_int_equal(*bbf_ended_at(t, a), 2);
+    assert_int_equal(*bbf_released_count(t, a), 2);
     sample_free(t);
 }
 
@@ -383,7 +383,7 @@ static void without_room_for_a_row_the_node_itself_is_charged(void **state)
     uint32_t heap = bbf_class_intern(t, "io/netty/buffer/UnpooledHeapByteBuf");
     (void)state;
     bbf_node_released(t, a, heap, 3);
-    assert_int_equal(*bbf_ended_at(t, a), 3);
+    assert_int_equal(*bbf_released_count(t, a), 3);
     sample_free(t);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/unit/wire_streams.h"
+#include "wire/client/conn.h"
 #include "wire/client/conn_io.h"
 
 /* ---- what is written ---- */

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "tests/unit/wire_peer.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 enum { MIB = 1 << 20 };
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "tests/unit/wire_peer.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 /* ---- TCP ---- */
 
@@ -334,11 +334,11 @@ static void token_compares_whole(void **state)
     const uint8_t *t = (const uint8_t *)"abcabc";
 
     (void)state;
-    assert_true(bbf_token_is(t, 6, (const uint8_t *)"abcabc", 6));
-    assert_false(bbf_token_is(t, 3, (const uint8_t *)"abcabc", 6));
-    assert_false(bbf_token_is(t, 6, (const uint8_t *)"abc", 3));
-    assert_false(bbf_token_is(t, 0, (const uint8_t *)"", 0));
-    assert_false(bbf_token_is(t, 6, (const uint8_t *)"abcabC", 6));
+    assert_true(bbf_token_equal(t, 6, (const uint8_t *)"abcabc", 6));
+    assert_false(bbf_token_equal(t, 3, (const uint8_t *)"abcabc", 6));
+    assert_false(bbf_token_equal(t, 6, (const uint8_t *)"abc", 3));
+    assert_false(bbf_token_equal(t, 0, (const uint8_t *)"", 0));
+    assert_false(bbf_token_equal(t, 6, (const uint8_t *)"abcabC", 6));
 }
 
 static uint64_t compare_ns(const uint8_t *token, const uint8_t *given, size_t len, bool *equal)
@@ -349,7 +349,7 @@ static uint64_t compare_ns(const uint8_t *token, const uint8_t *given, size_t le
         struct timespec begin, end;
         clock_gettime(CLOCK_MONOTONIC, &begin);
         for (int k = 0; k < 10; k++)
-            *equal = bbf_token_is(token, BBF_TOKEN_MAX, given, len);
+            *equal = bbf_token_equal(token, BBF_TOKEN_MAX, given, len);
         clock_gettime(CLOCK_MONOTONIC, &end);
         uint64_t ns = (uint64_t)(end.tv_sec - begin.tv_sec) * 1000000000u + (uint64_t)end.tv_nsec -
                       (uint64_t)begin.tv_nsec;

@@ -9,8 +9,8 @@
 
 #include "core/err.h"
 #include "wire/btrace/utf8.h"
-#include "wire/btrace/v1.h"
-#include "wire/btrace/v1_plain.h"
+#include "wire/btrace/v1/v1.h"
+#include "wire/btrace/v1/v1_plain.h"
 
 #define VECTORS BBF_SOURCE_DIR "/tests/golden/wire/btrace-v1/"
 #include "tests/unit/wire_streams.h"

@@ -10,7 +10,8 @@
 #include "core/err.h"
 #include "snapshot/snapshot.h"
 #include "trie/sums.h"
-#include "trie/tracker.h"
+#include "trie/model.h"
+#include "trie/trie.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,10 +63,10 @@ static inline void sample_free(struct bbf_tracker *t)
     bbf_sums_free(t, t->baseline);
     pthread_mutex_destroy(&t->site_lock);
     munmap(t->records.base, t->records.size);
-    munmap(t->after.base, t->after.size);
+    munmap(t->extras.base, t->extras.size);
     munmap(t->tombs.base, t->tombs.size);
     munmap(t->nodes.base, t->nodes.size);
-    munmap(t->ended.base, t->ended.size);
+    munmap(t->released_counts.base, t->released_counts.size);
     munmap(t->overflow.base, t->overflow.size);
     munmap(t->rate_roots, (size_t)BBF_L_RATES * BBF_L_MAX_SITES * sizeof *t->rate_roots);
     munmap(t->roots, BBF_L_MAX_SITES * sizeof *t->roots);

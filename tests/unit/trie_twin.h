@@ -11,7 +11,7 @@
 struct walk {
     struct bbf_tracker *t;
     struct heap_twin *heap;
-    struct bbf_heap agent;
+    struct bbf_jvm_refs agent;
     struct twin twin;
     struct twin_thread thread, *me;
     uint32_t root, a, b, derive; /* sites */

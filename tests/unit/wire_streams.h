@@ -12,7 +12,7 @@
 #include "core/err.h"
 #include "tests/unit/wire_check.h"
 #include "tests/unit/wire_flat.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 /* The next command of the stream, from exact copies on the heap: with each piece that it asks for.
  * Returns its length. */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/btrace/tags.h"
-
 /* docs/btrace-wire.md 3.4: none of these is hit by a real client. */
 const struct bbf_wire_limits bbf_wire_server_limits = {
     .frame = (size_t)32 << 20,
@@ -20,15 +18,6 @@ const struct bbf_wire_limits bbf_wire_client_limits = {
     .string = BBF_WIRE_STRING_MAX,
     .entries = 1000000,
     .objects = 1 << 20,
-};
-
-const enum bbf_value_kind bbf_wire_tags[3][BBF_WIRE_TAGS] = {
-    [BBF_TAGS_NUMBER] = {BBF_VALUE_NULL, BBF_VALUE_INT, BBF_VALUE_LONG, BBF_VALUE_FLOAT,
-                         BBF_VALUE_DOUBLE, BBF_VALUE_BIGINT, BBF_VALUE_BIGDEC},
-    [BBF_TAGS_SETTING] = {BBF_VALUE_NULL, BBF_VALUE_STRING, BBF_VALUE_INT, BBF_VALUE_LONG,
-                          BBF_VALUE_BOOLEAN, BBF_VALUE_FLOAT, BBF_VALUE_DOUBLE},
-    [BBF_TAGS_CELL] = {BBF_VALUE_NULL, BBF_VALUE_STRING, BBF_VALUE_INT, BBF_VALUE_LONG,
-                       BBF_VALUE_FLOAT, BBF_VALUE_DOUBLE, BBF_VALUE_BOOLEAN},
 };
 
 void bbf_command_free(struct bbf_command *command)

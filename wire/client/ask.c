@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "wire/client/conn.h"
 #include "wire/client/conn_io.h"
 
 enum { PROBE_ID = 64 };
@@ -55,9 +56,9 @@ static int find_probe(struct bbf_conn *conn, char id[PROBE_ID], char *why, size_
             snprintf(id, PROBE_ID, "%.*s", (int)(probe->len - n), probe->s);
     }
     if (!found)
-        err = bbf_conn_say(why, why_size, BBF_ENOTFOUND,
-                           "a BTrace agent answers, but it has no bbflow probe%s",
-                           list.n_list > 0 ? "; 'bbflow list' shows what it has" : "");
+        err = bbf_conn_fail(why, why_size, BBF_ENOTFOUND,
+                            "a BTrace agent answers, but it has no bbflow probe%s",
+                            list.n_list > 0 ? "; 'bbflow list' shows what it has" : "");
     bbf_command_free(&list);
     return err;
 }
@@ -70,7 +71,8 @@ int bbf_conn_bind(struct bbf_conn *conn, const char *probe, char *why, size_t wh
     int err = BBF_OK;
 
     if (conn->over)
-        return bbf_conn_say(why, why_size, BBF_ECLOSED, "this connection has had its conversation");
+        return bbf_conn_fail(why, why_size, BBF_ECLOSED,
+                             "this connection has had its conversation");
     if (probe == NULL)
         err = find_probe(conn, id, why, why_size);
     if (probe == NULL)
@@ -84,8 +86,8 @@ int bbf_conn_bind(struct bbf_conn *conn, const char *probe, char *why, size_t wh
             return err;
         answered = command.type == BBF_CMD_STATUS;
         if (answered && !command.flag)
-            err = bbf_conn_say(why, why_size, BBF_EREFUSED, "the agent refused to reconnect to %s",
-                               probe);
+            err = bbf_conn_fail(why, why_size, BBF_EREFUSED, "the agent refused to reconnect to %s",
+                                probe);
         bbf_command_free(&command);
     }
     return err;
@@ -167,11 +169,12 @@ int bbf_conn_event(struct bbf_conn *conn, const char *name, struct bbf_buf *docu
     int err = bbf_conn_ask(conn, NULL, name, &answer, note, why, why_size);
 
     if (err == BBF_OK && document->failed)
-        err = bbf_conn_say(why, why_size, BBF_ENOMEM, "out of memory");
+        err = bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
     /* An answer that is refused without an ERROR says why in its text. */
     if (err == BBF_OK && answer.failed)
-        err = bbf_conn_say(why, why_size, BBF_EREFUSED, "%s",
-                           answer.why.len > 0 ? bbf_buf_cstr(&answer.why) : bbf_buf_cstr(document));
+        err =
+            bbf_conn_fail(why, why_size, BBF_EREFUSED, "%s",
+                          answer.why.len > 0 ? bbf_buf_cstr(&answer.why) : bbf_buf_cstr(document));
     bbf_buf_free(&answer.why);
     return err;
 }
@@ -183,7 +186,8 @@ int bbf_conn_set(struct bbf_conn *conn, const struct bbf_entry *params, size_t n
     struct answer gathered = {.texts = answer, .why = BBF_BUF_INIT};
 
     if (conn->over)
-        return bbf_conn_say(why, why_size, BBF_ECLOSED, "this connection has had its conversation");
+        return bbf_conn_fail(why, why_size, BBF_ECLOSED,
+                             "this connection has had its conversation");
     /* The encoder only reads; the struct serves both directions. */
     command.entries = (struct bbf_entry *)(uintptr_t)params;
     int err = bbf_conn_send(conn, &command, why, why_size);
@@ -191,7 +195,7 @@ int bbf_conn_set(struct bbf_conn *conn, const struct bbf_entry *params, size_t n
         err = gather(conn, BBF_CMD_STATUS, &gathered, note, why, why_size);
     if (err == BBF_OK && gathered.failed) {
         bbf_buf_add(answer, gathered.why.data, gathered.why.len);
-        err = bbf_conn_say(why, why_size, BBF_EREFUSED, "%s", bbf_buf_cstr(answer));
+        err = bbf_conn_fail(why, why_size, BBF_EREFUSED, "%s", bbf_buf_cstr(answer));
     }
     bbf_buf_free(&gathered.why);
     return err;

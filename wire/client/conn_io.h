@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire/client/conn_io.h - a client's connection from the inside: its bytes. Private to
- * wire/client/conn.c (bytes and commands), wire/client/dial.c (how it begins) and wire/client/ask.c
- * (what is said on it).
+ * wire/client/, where conn.c makes commands of them, dial.c begins a connection and ask.c has
+ * conversations on it.
  *
  * Invariant: in.data[pos..len) is received and not used up; `need` counts from pos.
  *
@@ -11,8 +11,14 @@
 #ifndef BBF_WIRE_CLIENT_CONN_IO_H
 #define BBF_WIRE_CLIENT_CONN_IO_H
 
-#include "wire/client/conn.h"
-#include "wire/btrace/v1.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/buf.h"
+#include "wire/btrace/pieces.h"
+#include "wire/btrace/v1/v1.h"
 
 struct bbf_conn {
     int fd;
@@ -31,11 +37,17 @@ struct bbf_conn {
 };
 
 /* Fill `why`, return `err`. */
-int bbf_conn_say(char *why, size_t why_size, int err, const char *format, ...)
+int bbf_conn_fail(char *why, size_t why_size, int err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-int64_t bbf_conn_now_ms(void); /* CLOCK_MONOTONIC */
 int bbf_conn_send_all(struct bbf_conn *conn, const void *data, size_t len, char *why,
                       size_t why_size);
+/* Send the pieces, and use the list up. */
+int bbf_conn_send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, char *why,
+                         size_t why_size);
+/* Receive at least one byte more into `in`. With a stop_fd there is no time limit, and BBF_EMORE
+ * means that it can be read. */
+enum { BBF_CONN_NO_STOP = -1 };
+int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t why_size);
 /* At least `n` bytes from pos. BBF_ECLOSED, BBF_ETIMEOUT. */
 int bbf_conn_await(struct bbf_conn *conn, size_t n, char *why, size_t why_size);
 

@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
+#include "wire/client/conn.h"
 #include "wire/client/conn_io.h"
 #include "wire/refusal.h"
 
@@ -34,16 +36,16 @@ static int unix_failed(const char *path, char *why, size_t why_size)
 
     switch (error) {
     case ENOENT:
-        return bbf_conn_say(why, why_size, BBF_ENOTFOUND, "%s: no such socket", path);
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: no such socket", path);
     case ECONNREFUSED:
-        return bbf_conn_say(why, why_size, BBF_ENOTFOUND,
-                            "%s: nobody answers (the process has ended)", path);
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND,
+                             "%s: nobody answers (the process has ended)", path);
     case EACCES:
     case EPERM:
-        return bbf_conn_say(why, why_size, BBF_EPERMISSION,
-                            "%s: permission denied (another user's JVM)", path);
+        return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
+                             "%s: permission denied (another user's JVM)", path);
     default:
-        return bbf_conn_say(why, why_size, BBF_EIO, "%s: %s", path, strerror(error));
+        return bbf_conn_fail(why, why_size, BBF_EIO, "%s: %s", path, strerror(error));
     }
 }
 
@@ -51,24 +53,24 @@ static int unix_failed(const char *path, char *why, size_t why_size)
 static int connect_unix(struct bbf_conn *conn, const char *path, char *why, size_t why_size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int64_t until = bbf_conn_now_ms() + conn->timeout_ms;
+    int64_t until = bbf_monotonic_ms() + conn->timeout_ms;
 
     if (strlen(path) >= sizeof address.sun_path)
-        return bbf_conn_say(why, why_size, BBF_EIO,
-                            "%s: longer than the %zu bytes of a socket's path", path,
-                            sizeof address.sun_path - 1);
+        return bbf_conn_fail(why, why_size, BBF_EIO,
+                             "%s: longer than the %zu bytes of a socket's path", path,
+                             sizeof address.sun_path - 1);
     strcpy(address.sun_path, path);
     conn->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (conn->fd < 0)
-        return bbf_conn_say(why, why_size, BBF_EIO, "socket: %s", strerror(errno));
+        return bbf_conn_fail(why, why_size, BBF_EIO, "socket: %s", strerror(errno));
     while (connect(conn->fd, (struct sockaddr *)&address, sizeof address) != 0) {
         if (errno == EINTR)
             continue;
         if (errno != EAGAIN)
             return unix_failed(path, why, why_size);
-        if (bbf_conn_now_ms() >= until)
-            return bbf_conn_say(why, why_size, BBF_ETIMEOUT, "%s: not accepted within %u ms", path,
-                                conn->timeout_ms);
+        if (bbf_monotonic_ms() >= until)
+            return bbf_conn_fail(why, why_size, BBF_ETIMEOUT, "%s: not accepted within %u ms", path,
+                                 conn->timeout_ms);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     return BBF_OK;
@@ -90,12 +92,12 @@ static bool is_loopback(const struct sockaddr *address)
 static int finish_connect(struct bbf_conn *conn)
 {
     struct pollfd p = {.fd = conn->fd, .events = POLLOUT};
-    int64_t until = bbf_conn_now_ms() + conn->timeout_ms;
+    int64_t until = bbf_monotonic_ms() + conn->timeout_ms;
     int error = 0, n;
     socklen_t size = sizeof error;
 
     do {
-        int64_t left = until - bbf_conn_now_ms();
+        int64_t left = until - bbf_monotonic_ms();
         n = poll(&p, 1, left > 0 ? (int)(left > INT32_MAX ? INT32_MAX : left) : 0);
     } while (n < 0 && errno == EINTR);
     if (n == 0)
@@ -134,8 +136,8 @@ static int connect_tcp(struct bbf_conn *conn, const struct bbf_conn_config *conf
     int error = getaddrinfo(config->host, config->port, &hints, &list);
 
     if (error != 0)
-        return bbf_conn_say(why, why_size, BBF_ENOTFOUND, "%s: %s", config->host,
-                            gai_strerror(error));
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: %s", config->host,
+                             gai_strerror(error));
     error = ENOENT;
     for (const struct addrinfo *at = list; at != NULL && error != 0; at = at->ai_next)
         error = connect_address(conn, config, at);
@@ -144,18 +146,18 @@ static int connect_tcp(struct bbf_conn *conn, const struct bbf_conn_config *conf
     case 0:
         return BBF_OK;
     case EPERM:
-        return bbf_conn_say(why, why_size, BBF_EPERMISSION,
-                            "%s is another machine, and the token would travel there in clear; "
-                            "use a tunnel (ssh -L), or --remote-token",
-                            config->host);
+        return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
+                             "%s is another machine, and the token would travel there in clear; "
+                             "use a tunnel (ssh -L), or --remote-token",
+                             config->host);
     case ECONNREFUSED:
-        return bbf_conn_say(why, why_size, BBF_ENOTFOUND, "nobody listens on port %s",
-                            config->port);
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "nobody listens on port %s",
+                             config->port);
     case ETIMEDOUT:
-        return bbf_conn_say(why, why_size, BBF_ETIMEOUT, "not accepted within %u ms",
-                            conn->timeout_ms);
+        return bbf_conn_fail(why, why_size, BBF_ETIMEOUT, "not accepted within %u ms",
+                             conn->timeout_ms);
     default:
-        return bbf_conn_say(why, why_size, BBF_EIO, "%s", strerror(error));
+        return bbf_conn_fail(why, why_size, BBF_EIO, "%s", strerror(error));
     }
 }
 
@@ -194,7 +196,7 @@ static int turned_away(struct bbf_conn *conn, char *why, size_t why_size)
     conn->timeout_ms = timeout_ms;
     for (size_t i = 0; err == BBF_OK && i < sizeof reasons / sizeof reasons[0]; i++) {
         if (memcmp(conn->in.data + conn->pos + MAGIC, reasons[i].reason, MAGIC) == 0)
-            return bbf_conn_say(why, why_size, reasons[i].err, "%s", reasons[i].text);
+            return bbf_conn_fail(why, why_size, reasons[i].err, "%s", reasons[i].text);
     }
     return BBF_OK;
 }
@@ -221,24 +223,25 @@ static int authenticate(struct bbf_conn *conn, const struct bbf_conn_config *con
     bbf_buf_add(&preamble, "BTA1", MAGIC);
     bbf_buf_add(&preamble, &len, sizeof len);
     bbf_buf_add(&preamble, config->token, config->token_len);
-    int err = preamble.failed ? bbf_conn_say(why, why_size, BBF_ENOMEM, "out of memory")
+    int err = preamble.failed ? bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory")
                               : exchange(conn, preamble.data, preamble.len, why, why_size);
     if (preamble.data != NULL)
         explicit_bzero(preamble.data, preamble.cap);
     bbf_buf_free(&preamble);
     if (err == BBF_ECLOSED)
-        return bbf_conn_say(why, why_size, BBF_EREFUSED,
-                            "the agent closed the connection without an answer to the token: it is "
-                            "stopping, or it knows no token (then leave it out)");
+        return bbf_conn_fail(
+            why, why_size, BBF_EREFUSED,
+            "the agent closed the connection without an answer to the token: it is "
+            "stopping, or it knows no token (then leave it out)");
     if (err != BBF_OK)
         return err;
     if (next_is(conn, "BTAF"))
-        return bbf_conn_say(why, why_size, BBF_EPERMISSION,
-                            "the token is wrong; the JVM's property btrace.auth.tokenFile names "
-                            "its file");
+        return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
+                             "the token is wrong; the JVM's property btrace.auth.tokenFile names "
+                             "its file");
     if (!next_is(conn, "BTAK"))
-        return bbf_conn_say(why, why_size, BBF_EREFUSED,
-                            "the agent asks for no token; leave it out");
+        return bbf_conn_fail(why, why_size, BBF_EREFUSED,
+                             "the agent asks for no token; leave it out");
     conn->pos += MAGIC;
     return BBF_OK;
 }
@@ -253,20 +256,20 @@ static int begin_v2(struct bbf_conn *conn, char *why, size_t why_size)
     int err = exchange(conn, "BTR2", MAGIC, why, why_size);
     conn->timeout_ms = timeout_ms;
     if (err == BBF_ECLOSED)
-        return bbf_conn_say(why, why_size, BBF_EREFUSED,
-                            "the agent closed the connection at once (too many clients, or "
-                            "another user)");
+        return bbf_conn_fail(why, why_size, BBF_EREFUSED,
+                             "the agent closed the connection at once (too many clients, or "
+                             "another user)");
     if (err != BBF_OK)
         return err;
     if (next_is(conn, "BTAF"))
-        return bbf_conn_say(why, why_size, BBF_EPERMISSION,
-                            "the agent asks for a token: --token-file FILE; the JVM's property "
-                            "btrace.auth.tokenFile names the file");
+        return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
+                             "the agent asks for a token: --token-file FILE; the JVM's property "
+                             "btrace.auth.tokenFile names the file");
     if (memcmp(conn->in.data + conn->pos, "\xAC\xED", 2) == 0)
-        return bbf_conn_say(why, why_size, BBF_EVERSION,
-                            "the agent speaks BTrace v1 only, no BTR2");
+        return bbf_conn_fail(why, why_size, BBF_EVERSION,
+                             "the agent speaks BTrace v1 only, no BTR2");
     if (!next_is(conn, "BTR2"))
-        return bbf_conn_say(why, why_size, BBF_EVERSION, "who answers there speaks no BTrace v2");
+        return bbf_conn_fail(why, why_size, BBF_EVERSION, "who answers there speaks no BTrace v2");
     conn->pos += MAGIC;
     return BBF_OK;
 }
@@ -276,17 +279,18 @@ static int begin_v1(struct bbf_conn *conn, char *why, size_t why_size)
 {
     conn->reader = bbf_v1_reader_new(&bbf_wire_client_limits);
     if (conn->reader == NULL)
-        return bbf_conn_say(why, why_size, BBF_ENOMEM, "out of memory");
+        return bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
     int err = exchange(conn, BBF_V1_HEADER, BBF_V1_HEADER_LEN, why, why_size);
     if (err == BBF_ECLOSED)
-        return bbf_conn_say(why, why_size, BBF_EREFUSED, "the agent closed the connection at once");
+        return bbf_conn_fail(why, why_size, BBF_EREFUSED,
+                             "the agent closed the connection at once");
     if (err != BBF_OK)
         return err;
     if (next_is(conn, "BTAF"))
-        return bbf_conn_say(why, why_size, BBF_EPERMISSION,
-                            "the agent asks for a token: --token-file FILE");
+        return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
+                             "the agent asks for a token: --token-file FILE");
     if (!next_is(conn, BBF_V1_HEADER))
-        return bbf_conn_say(why, why_size, BBF_EVERSION, "who answers there speaks no BTrace");
+        return bbf_conn_fail(why, why_size, BBF_EVERSION, "who answers there speaks no BTrace");
     conn->pos += BBF_V1_HEADER_LEN;
     return BBF_OK;
 }
@@ -311,11 +315,11 @@ static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
     *out = NULL;
     *asked = false;
     if (conn == NULL)
-        return bbf_conn_say(why, why_size, BBF_ENOMEM, "out of memory");
+        return bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
     conn->fd = -1;
     conn->timeout_ms = config->timeout_ms;
     conn->max_answer = config->max_answer;
-    conn->asked_ms = bbf_conn_now_ms();
+    conn->asked_ms = bbf_monotonic_ms();
     conn->deflate_over = config->deflate_over > 0 ? config->deflate_over : BBF_DEFLATE_OVER;
     int err = config->path != NULL ? connect_unix(conn, config->path, why, why_size)
                                    : connect_tcp(conn, config, why, why_size);
@@ -340,10 +344,10 @@ int bbf_conn_open(struct bbf_conn **out, const struct bbf_conn_config *config, c
 {
     bool asked;
     int64_t until =
-        bbf_conn_now_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
+        bbf_monotonic_ms() + (config->timeout_ms < BUSY_MS ? config->timeout_ms : BUSY_MS);
     int err = dial(out, config, config->protocol, &asked, why, why_size);
 
-    while (err == BBF_EMORE && bbf_conn_now_ms() < until) {
+    while (err == BBF_EMORE && bbf_monotonic_ms() < until) {
         nanosleep(&(struct timespec){.tv_nsec = BUSY_PAUSE_MS * 1000000L}, NULL);
         err = dial(out, config, config->protocol, &asked, why, why_size);
     }

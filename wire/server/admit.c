@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/clock.h"
+#include "wire/refusal.h"
+
 enum { STUCK_MS = 2000 };
 
 /* ---- Whose a connection is ------------------------------------------------------------------- */
@@ -227,7 +230,7 @@ static bool is_stuck(const struct bbf_session *session, int64_t now)
 static bool drop_stuck(struct bbf_service *service, bool tcp)
 {
     struct bbf_session *longest = NULL;
-    int64_t now = bbf_now_ms();
+    int64_t now = bbf_monotonic_ms();
 
     for (size_t i = 0; i < service->slots; i++) {
         struct bbf_session *session = &service->sessions[i];

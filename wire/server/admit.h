@@ -20,8 +20,9 @@
 #ifndef BBF_WIRE_SERVER_ADMIT_H
 #define BBF_WIRE_SERVER_ADMIT_H
 
-#include "wire/refusal.h"
-#include "wire/server/session.h"
+#include <stdbool.h>
+
+#include "wire/server/session_io.h"
 
 /*
  * A session for `fd`, which is connected, over TCP or not; it is opened. NULL: there is no place

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wire/server/converse.c - the BTrace conversation, v2 or v1 (design.md: serving,
- * docs/btrace-wire.md 5): what each command means in which state. The application's side of it is
- * asked of the config's callbacks.
- */
+#include "wire/server/converse.h"
+
 #include <string.h>
 #include <strings.h>
 
-#include "wire/server/session.h"
+#include "wire/server/reply.h"
 
 static const char probe_class[] = " [bbflow]";
 

@@ -32,13 +32,13 @@ void bbf_live_free(struct bbf_live *live)
     pthread_mutex_destroy(&live->lock);
 }
 
-void bbf_live_add(struct bbf_live *live, int64_t time_ms, const char *text, size_t len)
+bool bbf_live_add(struct bbf_live *live, int64_t time_ms, const char *text, size_t len)
 {
     len = bbf_utf8_cut(text, len, BBF_LIVE_TEXT);
     struct bbf_live_message *message = malloc(sizeof *message + len);
 
     if (message == NULL)
-        return;
+        return false;
     message->time_ms = time_ms;
     message->len = len;
     memcpy(message->text, text, len);
@@ -49,6 +49,7 @@ void bbf_live_add(struct bbf_live *live, int64_t time_ms, const char *text, size
     atomic_store(&live->head, head + 1);
     pthread_mutex_unlock(&live->lock);
     free(old);
+    return true;
 }
 
 void bbf_live_clear(struct bbf_live *live)

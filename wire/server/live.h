@@ -32,8 +32,8 @@ struct bbf_live {
 
 int bbf_live_init(struct bbf_live *live, size_t cap); /* BBF_ENOMEM; cap > 0 */
 void bbf_live_free(struct bbf_live *live);
-/* Append a copy; what is too long is cut between characters. Without memory it is lost. */
-void bbf_live_add(struct bbf_live *live, int64_t time_ms, const char *text, size_t len);
+/* Append a copy; what is too long is cut between characters. false: no memory, it is lost. */
+bool bbf_live_add(struct bbf_live *live, int64_t time_ms, const char *text, size_t len);
 /* Forget all: who comes later sees only what comes later. */
 void bbf_live_clear(struct bbf_live *live);
 /* The place of the oldest that is left: where a new client begins. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wire/server/negotiate.c - the bytes before the first command: BTrace 3.0's authentication and the
- * choice between v2 and v1 (docs/btrace-wire.md 2).
- */
+#include "wire/server/negotiate.h"
+
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/err.h"
+#include "wire/refusal.h"
 #include "wire/server/admit.h"
 
 enum { MAGIC = 4 };
@@ -37,7 +37,7 @@ static void next_state(struct bbf_service *service, struct bbf_session *session,
                        enum bbf_session_state state)
 {
     session->state = state;
-    session->moved = bbf_now_ms();
+    session->moved = bbf_monotonic_ms();
     session->deadline = session->moved + service->config.handshake_ms;
 }
 
@@ -80,7 +80,7 @@ static void authenticate(struct bbf_service *service, struct bbf_session *sessio
     }
     if (session->in.len < 2 * MAGIC + len)
         return;
-    if (!bbf_token_is(service->token, service->token_len, in + 2 * MAGIC, len)) {
+    if (!bbf_token_equal(service->token, service->token_len, in + 2 * MAGIC, len)) {
         refuse(service, session);
         return;
     }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wire/server/reply.c - what callbacks and the conversation say: commands into a session's queue.
- */
-#include <inttypes.h>
-#include <stdio.h>
+#include "wire/server/reply.h"
+
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/err.h"
-#include "wire/server/session.h"
+#include "wire/server/session_io.h"
 #include "wire/btrace/utf8.h"
 
 enum {
@@ -15,37 +13,6 @@ enum {
     DOCUMENT_BYTES = 1024 * 1024, /* design.md: serving */
     PART_STALL_MS = 5000          /* a snapshot is held meanwhile: shorter than the usual limit */
 };
-
-void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
-                      const struct bbf_command *command)
-{
-    bool moved;
-
-    if (session->broken)
-        return;
-    if (session->out.bytes == 0)
-        session->moved = bbf_now_ms();
-    int err = session->reader != NULL
-                  ? bbf_sendq_v1(&session->out, command)
-                  : bbf_sendq_command(&session->out, command, session->deflate_over);
-    if (err != BBF_OK) {
-        session->broken = true;
-        return;
-    }
-    /* A document goes out while it is being written, as far as the client keeps up. */
-    if (session->out.bytes >= DOCUMENT_BYTES) {
-        if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
-            session->broken = true;
-        if (moved)
-            session->moved = bbf_now_ms();
-    }
-    if (session->out.bytes > service->config.queue_bytes) {
-        atomic_fetch_add_explicit(&service->dropped, 1, memory_order_relaxed);
-        session->broken = true;
-    }
-    if (session->broken)
-        bbf_sendq_free(&session->out);
-}
 
 void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *command)
 {
@@ -93,19 +60,6 @@ void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len)
     }
 }
 
-void bbf_session_lost(struct bbf_service *service, struct bbf_session *session, int64_t time_ms,
-                      uint64_t n)
-{
-    char text[100];
-    int len =
-        snprintf(text, sizeof text,
-                 "%" PRIu64 " messages lost: this client reads too slowly (option queue)\n", n);
-    struct bbf_command command = {
-        .type = BBF_CMD_MESSAGE, .text = {{text, (size_t)len}}, .timestamp_ms = time_ms};
-
-    bbf_session_emit(service, session, &command);
-}
-
 int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
 {
     struct bbf_session *session = reply->session;
@@ -118,7 +72,7 @@ int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len)
         if (!reply->service->serve_others(reply->service, atomic_load(&session->fd)))
             session->broken = true;
         bbf_session_flush(session);
-        if (session->out.bytes > DOCUMENT_BYTES && bbf_now_ms() - session->moved > stall)
+        if (session->out.bytes > DOCUMENT_BYTES && bbf_monotonic_ms() - session->moved > stall)
             session->broken = true;
         if (session->broken)
             bbf_sendq_free(&session->out);
@@ -131,16 +85,6 @@ void bbf_reply_status(struct bbf_reply *reply, bool ok)
     struct bbf_command command = {.type = BBF_CMD_STATUS, .number = {0, 0}, .flag = ok};
 
     bbf_session_emit(reply->service, reply->session, &command);
-}
-
-void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
-                       const char *message)
-{
-    struct bbf_wire_str text = {(char *)(uintptr_t)message, strlen(message)};
-    /* The stock client prints the stack and nothing else, so the message is that, too. */
-    struct bbf_command command = {.type = BBF_CMD_ERROR, .text = {{"bbflow", 6}, text, text}};
-
-    bbf_session_emit(service, session, &command);
 }
 
 void bbf_reply_error(struct bbf_reply *reply, const char *message)

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "core/err.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 /* Small frames share a chunk up to this size. */
 enum { CHUNK_BYTES = 64 * 1024 };

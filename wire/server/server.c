@@ -17,8 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
 #include "wire/server/admit.h"
+#include "wire/server/session.h"
 #include "wire/sockdir.h"
 
 enum {
@@ -115,7 +117,7 @@ static void accept_some(struct bbf_server *server, bool tcp)
             continue;
         if (fd < 0) {
             if (errno != EAGAIN && errno != EWOULDBLOCK)
-                server->accept_after = bbf_now_ms() + ACCEPT_PAUSE_MS;
+                server->accept_after = bbf_monotonic_ms() + ACCEPT_PAUSE_MS;
             return;
         }
         /* Over TCP the kernel does not say who it is: that is the token's part. */
@@ -223,7 +225,7 @@ static void note_cpu_time(struct bbf_server *server)
 static void serve_once(struct bbf_server *server, int most_ms)
 {
     uint64_t round = ++server->rounds;
-    int timeout = prepare(server, bbf_now_ms());
+    int timeout = prepare(server, bbf_monotonic_ms());
 
     if (most_ms >= 0 && (timeout < 0 || timeout > most_ms))
         timeout = most_ms;
@@ -231,7 +233,7 @@ static void serve_once(struct bbf_server *server, int most_ms)
     int ready = poll(server->polls, (nfds_t)(FIXED_POLLS + server->n_open), timeout);
     /* Taken before the callbacks: the time that one client's callback takes is not held against
      * the others, whose input is looked at before their time is. */
-    int64_t now = bbf_now_ms();
+    int64_t now = bbf_monotonic_ms();
 
     if (ready < 0) { /* out of memory: try again, but do not spin */
         nanosleep(&(struct timespec){.tv_nsec = ACCEPT_PAUSE_MS * 1000000L}, NULL);
@@ -404,12 +406,12 @@ static int listen_everywhere(struct bbf_server *server, const struct bbf_server_
  * for many is not counted. */
 static bool leaves_descriptors(void)
 {
-    enum { SPARE = 8, MOST = 1024 };
+    enum { SPARE = 8, CHECKED_MAX = 1024 };
     struct rlimit limit;
     struct pollfd fds[64];
     size_t open_fds = 0;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST)
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > CHECKED_MAX)
         return true;
     for (int from = 0; from < (int)limit.rlim_cur; from += 64) {
         nfds_t n = 0;
@@ -689,14 +691,15 @@ uint16_t bbf_server_port(const struct bbf_server *server)
     return server->port;
 }
 
-void bbf_server_publish(struct bbf_server *server, const char *text, size_t len)
+bool bbf_server_publish(struct bbf_server *server, const char *text, size_t len)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    bbf_live_add(&server->service.live, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text,
-                 len);
+    bool added = bbf_live_add(&server->service.live,
+                              (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, text, len);
     wake(server);
+    return added;
 }
 
 uint64_t bbf_server_published(const struct bbf_server *server)

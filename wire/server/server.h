@@ -14,47 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#include "wire/btrace/command.h"
-#include "wire/token.h"
+#include "wire/server/config.h"
+#include "wire/server/reply.h"
 
 struct bbf_server;
-struct bbf_reply; /* one conversation's output, valid during a callback only */
-
-struct bbf_server_config {
-    const char *socket_dir; /* option `socket`: folder that holds bbflow-UID/; NULL:
-                               $XDG_RUNTIME_DIR, /tmp, /dev/shm */
-    pid_t pid;              /* names the socket: BASE/bbflow-UID/PID.sock, folder 0700 */
-    size_t max_clients;     /* over TCP a quarter less: strangers cannot shut the socket's owner
-                               out, unless there is one place only */
-    size_t max_waiting; /* over TCP, before the token: places of their own (wire/server/admit.h); 0:
-                           64, or max_clients twice if that is more */
-    bool tcp;           /* listen on 127.0.0.1, too, never on another address */
-    uint16_t port;      /* 0: any */
-    const struct bbf_token *token; /* asked of clients over TCP; NULL: nothing is asked */
-    size_t queue;                  /* messages that the live stream keeps for all clients (5,000) */
-    const char *probe_id;          /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
-    void *ctx;
-    /* EVENT name ("json", "tree gc", …), all but "watch": that is the live stream. Emit with
-     * bbf_reply_*; an unknown event is answered with a MESSAGE that names the known ones and
-     * STATUS(0, failed). */
-    void (*event)(void *ctx, const char *name, struct bbf_reply *reply);
-    /* A client begins to hear the live stream: say what it has to know of before, by
-     * bbf_reply_command(); the answer is the place where the stream goes on (what
-     * bbf_server_published() had). NULL: it begins with the oldest message that is kept. */
-    uint64_t (*begin)(void *ctx, struct bbf_reply *reply);
-    /* SET_PARAMS with at least one key that is not a stock client's; the stock keys are left out, a
-     * key is never null and holds no NUL byte. All or nothing: return 0 and a MESSAGE text in
-     * *answer, or BBF_E… with an error text in *answer. */
-    int (*set)(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer);
-    /* For tests and special cases; 0 takes the value in brackets. */
-    unsigned handshake_ms; /* until RECONNECT, between two commands (5,000) */
-    unsigned auth_ms;      /* from a TCP connect to the token (2,000, at most handshake_ms) */
-    unsigned stall_ms;     /* without any progress of a waiting answer (30,000) */
-    size_t queue_bytes;    /* answers that wait for one client; more drops it (256 MiB) */
-    bool peers_unknown;    /* as where the kernel does not say whose a TCP connection is */
-};
 
 /*
  * Bind, listen, start the thread. A server that can listen in one of two places starts; `why` then
@@ -77,8 +41,8 @@ uint16_t bbf_server_port(const struct bbf_server *server);    /* 0: no TCP */
 /* Clients that are connected now. Any thread. */
 size_t bbf_server_clients(const struct bbf_server *server);
 /* A line for the live stream, at most 1,024 bytes, with the time of now. Any thread but a forked
- * child's; never waits for a client. */
-void bbf_server_publish(struct bbf_server *server, const char *text, size_t len);
+ * child's; never waits for a client. false: no memory, it is not published. */
+bool bbf_server_publish(struct bbf_server *server, const char *text, size_t len);
 /* How many were published: the next one's place. Any thread. */
 uint64_t bbf_server_published(const struct bbf_server *server);
 /* Clients that hear the live stream now. Any thread. */
@@ -99,21 +63,5 @@ struct bbf_server_stats {
     uint64_t cpu_ns;       /* processor time of its thread when it last waited */
 };
 void bbf_server_get_stats(const struct bbf_server *server, struct bbf_server_stats *stats);
-
-/* Any other answer, in the client's protocol: a grid, a map, a number. Names, cells and values must
- * not be null (a stock client ends at a null cell); column names are not shown by stock clients. */
-void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *command);
-/* A text, sent as MESSAGE frames with time 0: whole lines, <= 1,024 bytes each, in order. */
-void bbf_reply_text(struct bbf_reply *reply, const char *text, size_t len);
-/* A document for our own client, sent as MESSAGE frames <= 1 MiB. */
-void bbf_reply_document(struct bbf_reply *reply, const char *text, size_t len);
-/* The same for a part of a document that is made as it goes out: waits, while the other clients are
- * served, until no more than 1 MiB is left to send. BBF_ECLOSED: the client has read nothing for 5
- * s, or is gone; nothing more can be sent. */
-int bbf_reply_part(struct bbf_reply *reply, const char *text, size_t len);
-/* ERROR(class "bbflow", message, stack) followed by STATUS(0, failed). */
-void bbf_reply_error(struct bbf_reply *reply, const char *message);
-/* STATUS(0, ok | failed): the end of an answer that was a MESSAGE, such as "unknown event". */
-void bbf_reply_status(struct bbf_reply *reply, bool ok);
 
 #endif

@@ -5,71 +5,26 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "core/clock.h"
 #include "core/err.h"
+#include "wire/btrace/v1/v1.h"
+#include "wire/refusal.h"
 #include "wire/server/admit.h"
+#include "wire/server/converse.h"
+#include "wire/server/negotiate.h"
 
 enum {
     READ_BYTES = 64 * 1024,
     HIGH_WATER = 1024 * 1024, /* queued output that stops the reading of commands */
     LINGER_MS = 1000,
-    RETRY_MS = 20, /* without bytes: a slow sender pauses */
-    QUIET_MS = 1000,
+    RETRY_MS = 20,          /* without bytes: a slow sender pauses */
     LIVE_WATER = 16 * 1024, /* queued output that holds the live stream back */
     SMALL_INPUT = 64 * 1024,
     ALL_INPUT = 128 * 1024 * 1024, /* of all sessions, with what v1 keeps of it; over it those with
                                       more than SMALL_INPUT go */
     KEEP_BYTES = 256 * 1024 /* an input buffer that grew past this is given back when empty */
 };
-
-int64_t bbf_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp)
-{
-    session->state = tcp && service->token != NULL ? BBF_AUTH : BBF_NEGOTIATE;
-    session->tcp = session->waiting = tcp;
-    session->peer = BBF_PEER_NOT_ASKED;
-    session->broken = session->eof = session->shut = session->asked = session->watching = false;
-    session->busy = false;
-    atomic_store(&session->begun, false);
-    session->need = session->want = 0;
-    session->deflate_over = SIZE_MAX;
-    session->retry = session->live_at = INT64_MAX;
-    session->moved = bbf_now_ms();
-    session->deadline =
-        session->moved + (tcp ? service->config.auth_ms : service->config.handshake_ms);
-    atomic_store(&session->fd, fd);
-}
-
-void bbf_session_close(struct bbf_session *session)
-{
-    /* The slot first: a child forked in between then has a stray fd at worst, and never closes a
-     * number that belongs to someone else by then. */
-    int fd = atomic_exchange(&session->fd, -1);
-
-    if (fd >= 0)
-        close(fd);
-    if (session->in.data != NULL && session->state == BBF_AUTH)
-        explicit_bzero(session->in.data, session->in.cap);
-    bbf_buf_free(&session->in);
-    bbf_sendq_free(&session->out);
-    bbf_v1_reader_free(session->reader);
-    session->reader = NULL;
-}
-
-void bbf_session_linger(struct bbf_session *session)
-{
-    session->state = BBF_LINGER;
-    session->deadline = INT64_MAX; /* starts when the answer is out; until then, the stall limit */
-}
 
 short bbf_session_events(const struct bbf_session *session)
 {
@@ -124,20 +79,6 @@ void bbf_session_expire(struct bbf_service *service, struct bbf_session *session
     bbf_session_close(session);
 }
 
-void bbf_session_flush(struct bbf_session *session)
-{
-    bool moved;
-
-    if (session->broken || session->out.bytes == 0)
-        return;
-    if (bbf_sendq_flush(&session->out, atomic_load(&session->fd), &moved) != BBF_OK)
-        session->broken = true;
-    if (moved)
-        session->moved = bbf_now_ms();
-    if (session->out.bytes == 0)
-        session->asked = false;
-}
-
 /* Something that was read takes other memory than before. */
 static void charge(struct bbf_service *service, size_t before, size_t after)
 {
@@ -183,7 +124,7 @@ static void receive(struct bbf_service *service, struct bbf_session *session)
         session->in.len += (size_t)n;
     if (n > 0 && session->reader != NULL && session->in.len >= session->want &&
         session->in.len < session->need)
-        session->retry = bbf_now_ms() + session->retry_ms;
+        session->retry = bbf_monotonic_ms() + session->retry_ms;
 }
 
 static int decode_v2(struct bbf_session *session, struct bbf_command *command, const uint8_t *in,
@@ -209,7 +150,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
                      struct bbf_command *command, const uint8_t *in, size_t len, size_t *used,
                      const char **why)
 {
-    int64_t begin = bbf_now_ms();
+    int64_t begin = bbf_monotonic_ms();
     size_t before = bbf_v1_reader_bytes(session->reader);
     int err = bbf_v1_decode(session->reader, command, in, len, used, why);
     size_t after = bbf_v1_reader_bytes(session->reader);
@@ -229,7 +170,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
     if (err == BBF_EMORE) {
         session->want = *used;
         session->need = *used > len + len / 16 ? *used : len + len / 16;
-        session->retry_ms = RETRY_MS + 20 * (bbf_now_ms() - begin);
+        session->retry_ms = RETRY_MS + 20 * (bbf_monotonic_ms() - begin);
     }
     return err;
 }
@@ -275,7 +216,7 @@ static bool next_command(struct bbf_service *service, struct bbf_session *sessio
     session->busy = false;
     bbf_command_free(&command);
     if (session->state == BBF_HANDSHAKE)
-        session->deadline = bbf_now_ms() + service->config.handshake_ms;
+        session->deadline = bbf_monotonic_ms() + service->config.handshake_ms;
     return true;
 }
 
@@ -301,11 +242,6 @@ static bool obey_input(struct bbf_service *service, struct bbf_session *session)
         memmove(session->in.data, session->in.data + pos, left);
     session->in.len = left;
     return left > 0 && !session->broken && session->out.bytes > HIGH_WATER;
-}
-
-void bbf_session_spoke(struct bbf_session *session)
-{
-    session->live_at = session->watching ? 0 : bbf_now_ms() + QUIET_MS;
 }
 
 /* The live stream begins for this client. */
@@ -372,7 +308,7 @@ void bbf_session_work(struct bbf_service *service, struct bbf_session *session, 
         } else if (session->state == BBF_LINGER && !session->shut) {
             session->shut = true;
             shutdown(atomic_load(&session->fd), SHUT_WR);
-            session->deadline = bbf_now_ms() + LINGER_MS;
+            session->deadline = bbf_monotonic_ms() + LINGER_MS;
         }
     }
     if (session->broken)

@@ -1,144 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/server/session.h - one connection of the command server: its bytes in and out, its time
- * limits, and what is said on it. Private to the server.
+ * wire/server/session.h - a session's turn: it reads, obeys and writes as far as it goes without
+ * waiting, is fed from the live stream, and ends when its time is up. Private to the server; the
+ * states and their invariants are in wire/server/session_io.h.
  *
- *   AUTH --BTA1, token--> NEGOTIATE --BTR2 or AC ED 00 05--> HANDSHAKE --RECONNECT--> BOUND
- *   --DISCONNECT, EXIT, refusal--> LINGER
- *
- * AUTH only over TCP with a token. A TCP connection is `waiting` until it has shown the token, or
- * without one said which protocol it speaks; it has auth_ms for that, however slowly it sends.
- * v2 and v1 differ in the bytes alone: `reader` is NULL for v2.
- *
- * LINGER: the answer is still being sent, then our side is shut and whatever the client sends is
- * thrown away, until it closes or a second has passed. (A close with unread input would take the
- * answer away from the client; a stock client sends EXIT after its DISCONNECT, facts 5.)
- *
- * Invariants: only the server's thread touches a session; `fd` alone is read by
- * bbf_server_forget(). Output over HIGH_WATER stops the reading of commands, so that a client's
- * unread answers are bounded by one command's answer. Before the token nothing but it is read, into
- * memory that does not move and is wiped. All sessions' unread input together is bounded.
- *
- * The live stream flows to a bound session once it has said nothing for a second, or has asked for
- * it (EVENT "watch"): never into a document that is about to be asked for. A client's place in it
- * is a number (wire/server/live.h), so that one that does not read costs nothing.
- *
- * Units: milliseconds of CLOCK_MONOTONIC.
+ * Threads: the server's only. Units: milliseconds of CLOCK_MONOTONIC.
  */
 #ifndef BBF_WIRE_SERVER_SESSION_H
 #define BBF_WIRE_SERVER_SESSION_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/server/live.h"
-#include "wire/server/sendq.h"
-#include "wire/server/server.h"
-#include "wire/token.h"
-#include "wire/btrace/v1.h"
+#include "wire/server/session_io.h"
 
-enum bbf_session_state { BBF_AUTH, BBF_NEGOTIATE, BBF_HANDSHAKE, BBF_BOUND, BBF_LINGER };
-
-/* What all sessions of a server share. */
-struct bbf_service {
-    struct bbf_server_config config; /* strings owned by the server, defaults filled in */
-    atomic_uint_fast64_t accepted, refused, malformed, commands, dropped, unauthorized, lost;
-    atomic_uint_fast64_t crowded, late;
-    struct bbf_session *sessions; /* max_clients + max_waiting slots and one, never moved */
-    size_t slots;
-    uint64_t opened; /* connections so far: the number of the newest */
-    uint8_t *token;  /* of clients over TCP; NULL: none is asked for */
-    size_t token_len;
-    size_t input; /* bytes that all sessions' input takes */
-    atomic_size_t most_input;
-    /* While an answer waits for its client, which is busy: look after the others, at most for
-     * WAIT_MS, or until `fd` can be written. False: the server is to stop. */
-    bool (*serve_others)(struct bbf_service *service, int fd);
-    struct bbf_live live;
-};
-
-/* Whose a TCP connection is (wire/server/admit.c). */
-enum bbf_peer { BBF_PEER_NOT_ASKED, BBF_PEER_KNOWN, BBF_PEER_UNKNOWN };
-
-struct bbf_session {
-    atomic_int fd; /* -1: free */
-    bool waiting;  /* over TCP, and no client yet: wire/server/admit.h */
-    enum bbf_peer peer;
-    uid_t uid;       /* if the peer is known */
-    uint64_t number; /* a higher one was opened later */
-    enum bbf_session_state state;
-    bool tcp;
-    bool busy;   /* inside a callback: its output may move, nothing else */
-    bool broken; /* to be closed without more words */
-    bool eof;    /* the client will send no more */
-    bool shut;   /* we will send no more */
-    struct bbf_buf in;
-    size_t need;   /* bytes at the start of `in` below which decoding is not tried */
-    size_t want;   /* v1: bytes below which decoding is in vain, want <= need */
-    int64_t retry; /* v1: when the sender is taken to pause, so that `want` is enough */
-    int64_t retry_ms;
-    struct bbf_v1_reader *reader; /* NULL: v2 */
-    struct bbf_sendq out;
-    size_t deflate_over; /* of v2's MESSAGEs; SIZE_MAX: never */
-    int64_t deadline;    /* of the state; INT64_MAX: none */
-    int64_t moved;       /* when the output last moved, or began to wait */
-    bool asked;          /* some of the output is an answer: the stall limit holds */
-    bool watching;       /* EVENT "watch" */
-    atomic_bool begun;   /* it hears the live stream; read by any thread */
-    int64_t live_at;     /* when the live stream may flow; INT64_MAX: never */
-    uint64_t place;      /* in the live stream */
-};
-
-enum { BBF_WAIT_MS = 100 }; /* a look at the clock while a client does not read */
-
-/* One callback's output. */
-struct bbf_reply {
-    struct bbf_service *service;
-    struct bbf_session *session;
-};
-
-int64_t bbf_now_ms(void);
-
-/* `tcp`: from a TCP socket, so that a token is asked for if there is one. */
-void bbf_session_open(struct bbf_service *service, struct bbf_session *session, int fd, bool tcp);
-void bbf_session_close(struct bbf_session *session);
-/* The bytes before the first command (wire/server/negotiate.c): token, choice of the protocol. *pos
- * steps over what is done with. */
-void bbf_session_negotiate(struct bbf_service *service, struct bbf_session *session, size_t *pos);
-/* Most that is read before a token is accepted. */
-enum { BBF_AUTH_BYTES = 4 + 4 + BBF_TOKEN_MAX };
 /* Send what the live stream has for it, as far as little waits. */
 void bbf_session_feed(struct bbf_service *service, struct bbf_session *session, int64_t now);
-/* A bound client has spoken: the stream waits until it is quiet. */
-void bbf_session_spoke(struct bbf_session *session);
 /* What to poll for. */
 short bbf_session_events(const struct bbf_session *session);
-/* Write, as far as it goes without waiting. */
-void bbf_session_flush(struct bbf_session *session);
 /* Read, obey, write, as far as it goes without waiting. Closes the session when it is over. */
 void bbf_session_work(struct bbf_service *service, struct bbf_session *session, short revents);
 /* When bbf_session_expire() may have to do something. */
 int64_t bbf_session_due(const struct bbf_service *service, const struct bbf_session *session);
 /* Close it if its time is up at `now`. */
 void bbf_session_expire(struct bbf_service *service, struct bbf_session *session, int64_t now);
-/* Say no more than what waits, then end. */
-void bbf_session_linger(struct bbf_session *session);
-
-/* Obey one command (wire/server/converse.c). */
-void bbf_session_obey(struct bbf_service *service, struct bbf_session *session,
-                      struct bbf_command *command);
-/* Is the content of such a command looked at? Others are only skipped over. */
-bool bbf_session_reads(enum bbf_command_type type);
-
-/* Queue a frame (wire/server/reply.c); a session that takes too much becomes broken. */
-void bbf_session_emit(struct bbf_service *service, struct bbf_session *session,
-                      const struct bbf_command *command);
-/* "n messages lost", into the live stream. */
-void bbf_session_lost(struct bbf_service *service, struct bbf_session *session, int64_t time_ms,
-                      uint64_t n);
-/* ERROR alone. */
-void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
-                       const char *message);
 
 #endif

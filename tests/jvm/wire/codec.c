@@ -14,7 +14,7 @@
 
 #include "core/err.h"
 #include "tests/unit/wire_flat.h"
-#include "wire/btrace/v1.h"
+#include "wire/btrace/v1/v1.h"
 
 static void require(int ok, const char *what)
 {

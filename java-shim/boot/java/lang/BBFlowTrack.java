@@ -6,7 +6,7 @@
  *
  * A life is opened by a constructor's hook only: what was made before us, cloned or deserialised
  * is not followed, and an object that is not in the table was closed or is none of ours. Both
- * hooks stand in every class that may be meant; the class of the object decides (agent/classes/tracked.c).
+ * hooks stand in every class that may be meant; the class of the object decides (agent/classes/custom_types.c).
  */
 package java.lang;
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/classes/loaded.h - classes that are loaded already: retransformed when the rules change,
+ * and looked through for ByteBuf classes that were loaded without the hidden field.
+ *
+ * Threads: the agent thread, or the JVM's start; prepare any.
+ */
+#ifndef BBF_AGENT_CLASSES_LOADED_H
+#define BBF_AGENT_CLASSES_LOADED_H
+
+#include <jni.h>
+#include <jvmti.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "instrument/plan.h"
+
+/* ClassPrepare, from an attach to the detach: a ByteBuf whose load began before F's hook was
+ * enabled and ended after the loaded classes were looked at, and what else of Netty's was missed so
+ * (agent/classes/late_classes.h). Its first use is after this. */
+void JNICALL bbf_loaded_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
+
+/* What a pass over the loaded classes did. */
+struct bbf_retransformed {
+    size_t rewritten, put_back, failed;
+};
+
+/*
+ * Bring loaded classes in line with `now`: those that it follows and `before` did not are
+ * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
+ * looks for ByteBuf classes that were loaded before bbflow). In batches of at most 64.
+ */
+struct bbf_retransformed bbf_loaded_apply(JNIEnv *env, const struct bbf_rules *before,
+                                          const struct bbf_rules *now);
+/*
+ * Put back what was changed by `rules`, Netty's own hooks as well; since_ns not 0: only what was
+ * changed as it loaded, and not before then (CLOCK_MONOTONIC). The caller has withdrawn the rules,
+ * so that the hook changes nothing.
+ */
+struct bbf_retransformed bbf_loaded_put_back(JNIEnv *env, const struct bbf_rules *rules,
+                                             uint64_t since_ns);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/cost/account.h - what bbflow itself takes, and budget=, which follows fewer buffers
+ * while that is too much (agent/cost/governor.h). ADR 24 has how each number is made, and what none
+ * of them includes.
+ *
+ * Measured: processor time of the process, of the agent thread and of the server's thread
+ * (clock_gettime(2): CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID), the time that class files
+ * take (CLOCK_MONOTONIC, in whatever thread loads them). Estimated: calls into the agent (each
+ * thread times one in 61) and the hooks (what the trie counts, times what a hook costs in a loop
+ * like it, agent/cost/model.h). No clock is read in a hook.
+ *
+ * Threads: the agent thread, except where another is named. Units: nanoseconds; _ps picoseconds;
+ * _ppm millionths.
+ */
+#ifndef BBF_AGENT_COST_ACCOUNT_H
+#define BBF_AGENT_COST_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/option.h"
+#include "snapshot/snapshot.h"
+
+/* The agent thread has started: its clock begins, and what a hook costs is found out (a fraction of
+ * a millisecond). */
+void bbf_account_begin(void);
+
+/*
+ * budget=, budgetSeconds= and sample= are these from now on; `fresh`: hooks have just come, and
+ * what an earlier budget had chosen is forgotten. BBF_ELIMIT: the tracker has no place for the
+ * rate. Agent thread, or before there is one.
+ */
+int bbf_account_apply(const struct bbf_options *options, bool fresh);
+
+/* Settings that change what bbflow costs are now in force: what it took before is counted
+ * separately. */
+void bbf_account_changed(void);
+
+/* If an interval is over: measure it, and hold the budget. */
+void bbf_account_poll(void);
+
+/* Into an empty snapshot; changes nothing else. */
+void bbf_account_fill(struct bbf_snap_cost *cost);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/duties.h"
+
+#include <jni.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "agent/attach.h"
+#include "agent/classes/custom_types.h"
+#include "agent/classes/late_classes.h"
+#include "agent/clock.h"
+#include "agent/cost/account.h"
+#include "agent/cost/meter.h"
+#include "agent/events.h"
+#include "agent/report/capture.h"
+#include "agent/report/misuse.h"
+#include "agent/report/notes.h"
+#include "agent/report/oom.h"
+#include "agent/report/reconcile.h"
+#include "agent/report/watch.h"
+#include "agent/rules.h"
+#include "agent/settings.h"
+#include "agent/state.h"
+#include "agent/thread.h"
+#include "core/err.h"
+#include "core/log.h"
+#include "wire/sockdir.h"
+
+enum {
+    MAX_FAULTS = 1000, /* throwables caught in the shim before tracking is turned off */
+    SCAN_MS = 10,      /* between two scans, and until the next look whether one is due */
+    SCAN_SHARE = 20    /* scans take at most this part of one core */
+};
+#define MS UINT64_C(1000000)
+
+/* ---- duties ---- */
+
+/* The time that the shim reads. */
+static void poll_clock(JNIEnv *env)
+{
+    uint64_t began = (uint64_t)bbf_agent.started.tv_sec;
+    (void)env;
+    bbf_tracker_set_now(bbf_agent.tracker,
+                        (uint32_t)(bbf_clock_ns(CLOCK_MONOTONIC) / BBF_CLOCK_SECOND - began));
+}
+
+/* design.md: errors: hooks that keep failing in the application's threads are stopped. */
+static void poll_faults(JNIEnv *env)
+{
+    (void)env;
+    if (bbf_tracker_faults(bbf_agent.tracker) >= MAX_FAULTS)
+        bbf_agent_disable("too many internal errors in the hooks");
+}
+
+static uint64_t next_scan_ns; /* CLOCK_MONOTONIC: none before */
+
+/*
+ * Scan after a collection, at most a twentieth of the time, however often the collector runs. By
+ * the thread's own clock: on a busy machine the thread waits much longer than it works.
+ */
+static void poll_scan(JNIEnv *env)
+{
+    (void)env;
+    if (!bbf_thread_has_gc() || bbf_clock_ns(CLOCK_MONOTONIC) < next_scan_ns)
+        return;
+    bbf_thread_clear_gc();
+    uint64_t begin = bbf_meter_clock();
+    bbf_capture_scan();
+    next_scan_ns =
+        bbf_clock_ns(CLOCK_MONOTONIC) + SCAN_MS * MS + SCAN_SHARE * (bbf_meter_clock() - begin);
+}
+
+static unsigned wait_for_scan(void)
+{
+    return bbf_thread_has_gc() ? SCAN_MS : UINT32_MAX;
+}
+
+static void poll_collapse(JNIEnv *env)
+{
+    (void)env;
+    bbf_tracker_collapse(bbf_agent.tracker);
+}
+
+static void poll_cost(JNIEnv *env)
+{
+    (void)env;
+    bbf_account_poll();
+}
+
+/* Before the duties that make events. */
+static void poll_sinks(JNIEnv *env)
+{
+    (void)env;
+    bbf_events_refresh();
+}
+
+static void poll_misuse(JNIEnv *env)
+{
+    (void)env;
+    bbf_misuse_poll();
+}
+
+static void poll_tracked(JNIEnv *env)
+{
+    (void)env;
+    bbf_custom_types_poll();
+}
+
+/* In this order, whenever the agent thread is awake. */
+static const struct bbf_duty {
+    const char *name;
+    void (*poll)(JNIEnv *env);
+    unsigned (*wait_ms)(void); /* how long it may be left alone; NULL: as long as the agent may */
+} duties[] = {
+    {"clock", poll_clock, NULL},
+    {"faults", poll_faults, NULL},
+    {"scan", poll_scan, wait_for_scan},
+    {"collapse", poll_collapse, NULL},
+    {"cost", poll_cost, NULL},
+    {"sinks", poll_sinks, NULL},
+    {"lost buffers", bbf_watch_poll, NULL},
+    {"late classes", bbf_late_classes_poll, NULL},
+    {"uses after release", poll_misuse, NULL},
+    {"out of memory", bbf_oom_poll, NULL},
+    {"custom types", poll_tracked, NULL},
+};
+enum { DUTIES = sizeof duties / sizeof duties[0] };
+
+/* The one that is being polled; NULL: none. Agent thread. */
+static const struct bbf_duty *current;
+
+static void poll_all(JNIEnv *env)
+{
+    for (current = duties; current < duties + DUTIES; current++)
+        current->poll(env);
+    current = NULL;
+}
+
+/* ---- jobs ---- */
+
+static int reset(bool nodes)
+{
+    bbf_watch_reset();
+    bbf_misuse_reset();
+    return nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
+                 : bbf_tracker_baseline(bbf_agent.tracker);
+}
+
+/* The jobs that first have to know what is lost by now. */
+static int serve_after_scan(JNIEnv *env, struct bbf_job *job)
+{
+    bbf_capture_scan(); /* newer than the job (design.md: garbage detection) */
+    switch (job->kind) {
+    case BBF_JOB_WATCH:
+        return bbf_watch_begin(env, job->text, &job->place);
+    case BBF_JOB_RESET:
+    case BBF_JOB_RESET_NODES:
+        return reset(job->kind == BBF_JOB_RESET_NODES);
+    case BBF_JOB_FILE:
+        return bbf_capture_file(env, job->snapshot, job->deadline_ns, job->text);
+    default:
+        return bbf_capture_report(env, job->snapshot);
+    }
+}
+
+static int serve(JNIEnv *env, struct bbf_job *job)
+{
+    if (job->kind == BBF_JOB_ATTACH) {
+        bbf_attach(env);
+        return BBF_OK;
+    }
+    if (atomic_load(&bbf_agent.rules) == NULL)
+        return BBF_ECLOSED; /* detached, or never attached */
+    if (job->kind == BBF_JOB_APPLY)
+        return bbf_settings_apply(env, job->effects, job->before, job->text);
+    if (job->kind == BBF_JOB_DETACH) {
+        bbf_capture_scan();
+        bbf_detach(env, job->text);
+        return BBF_OK;
+    }
+    if (job->gc || job->kind == BBF_JOB_GC)
+        bbf_capture_collect_garbage();
+    return job->kind == BBF_JOB_GC ? BBF_OK : serve_after_scan(env, job);
+}
+
+/* ---- the agent thread's body ---- */
+
+static void *begin(void)
+{
+    JNIEnv *env = NULL;
+    JavaVMAttachArgs args = {JNI_VERSION_1_8, (char *)"bbflow", bbf_agent.group};
+    if ((*bbf_agent.vm)->AttachCurrentThreadAsDaemon(bbf_agent.vm, (void **)&env, &args) !=
+        JNI_OK) {
+        bbf_agent_disable("the agent thread cannot be attached to the JVM");
+        return NULL;
+    }
+    next_scan_ns = 0;
+    bbf_capture_begin(env);
+    bbf_account_begin();
+    (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);
+    return env;
+}
+
+static unsigned wait_ms(void *context)
+{
+    unsigned least = bbf_attach_tick_ms();
+    (void)context;
+    for (size_t i = 0; i < DUTIES; i++) {
+        unsigned wait = duties[i].wait_ms != NULL ? duties[i].wait_ms() : least;
+        least = wait < least ? wait : least;
+    }
+    return least;
+}
+
+static void work(void *context)
+{
+    /* What follows reads the rules in force, and those before (APPLY). */
+    const struct bbf_rules_hold hold = bbf_rules_hold();
+    poll_all(context);
+    for (struct bbf_job *job; (job = bbf_thread_take()) != NULL;)
+        bbf_thread_answer(job, serve(context, job));
+    bbf_rules_let_go(&hold);
+}
+
+/* After a detach: is nothing left to do? Open lives are counted after a scan only. */
+static bool is_over(void *context)
+{
+    static uint64_t scans; /* what the tracker had when it was asked last */
+    if (atomic_load(&bbf_agent.phase) != BBF_PHASE_OUT || !bbf_finish_detach(context) ||
+        scans == bbf_tracker_scans(bbf_agent.tracker))
+        return false;
+    scans = bbf_tracker_scans(bbf_agent.tracker);
+    if (bbf_lives_open(bbf_agent.tracker) > 0)
+        return false;
+    bbf_reconcile_forget(context);
+    return true;
+}
+
+static void end(void *context, enum bbf_thread_end how)
+{
+    (void)context;
+    if (how == BBF_THREAD_DIED) {
+        bbf_agent_disable("the agent thread has died");
+        if (current != NULL)
+            bbf_log(BBF_LOG_INFO, "the agent thread's last duty: %s", current->name);
+        bbf_capture_abandon();
+    } else {
+        bbf_custom_types_poll();
+    }
+    (*bbf_agent.vm)->DetachCurrentThread(bbf_agent.vm);
+}
+
+void bbf_duties_init(void)
+{
+    static const struct bbf_thread_body body = {
+        .begin = begin, .wait_ms = wait_ms, .work = work, .is_over = is_over, .end = end};
+    bbf_notes_add_source(bbf_oom_note);
+    bbf_notes_add_source(bbf_events_note);
+    bbf_thread_init(&body);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/event.h"
+
+#include <time.h>
+
+#include "core/layout.h"
+#include "render/line.h"
+#include "render/misuse.h"
+#include "trie/trie.h"
+
+struct bbf_event bbf_event_new(enum bbf_event_kind kind)
+{
+    struct timespec wall, monotonic;
+
+    clock_gettime(CLOCK_REALTIME, &wall);
+    clock_gettime(CLOCK_MONOTONIC, &monotonic);
+    return (struct bbf_event){.kind = kind,
+                              .time_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec,
+                              .monotonic_ns = (uint64_t)monotonic.tv_sec * 1000000000 +
+                                              (uint64_t)monotonic.tv_nsec,
+                              .node = BBF_L_NODE_NONE,
+                              .memory = BBF_MEM_UNKNOWN,
+                              .lost = BBF_LOST_UNKNOWN,
+                              .weight = 1};
+}
+
+void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf_path *path)
+{
+    *path = (struct bbf_path)BBF_PATH_INIT;
+    while (node != BBF_L_NODE_NONE) {
+        const struct bbf_place at = bbf_node_place(tracker, node);
+        const struct bbf_site *site = bbf_site_get(tracker, at.site);
+        if (!bbf_path_climb(path, site != NULL ? site->class_name : NULL,
+                            site != NULL ? site->method : NULL))
+            return;
+        node = at.parent;
+    }
+}
+
+static void add_loss(struct bbf_buf *out, const struct bbf_event *event)
+{
+    const struct bbf_line_loss loss = {
+        .verdict = event->kind == BBF_EVENT_AGED ? BBF_VERDICT_AGED : BBF_VERDICT_LEAKED,
+        .memory = event->memory,
+        .estimated = event->weight > 1,
+        .added = event->added,
+        .added_bytes = event->added_bytes,
+        .count = event->count,
+        .bytes = event->bytes,
+        .thread = event->thread,
+        .thread_count = event->thread_count,
+        .thread_name = event->thread_name};
+    struct bbf_path path;
+
+    bbf_event_path(event->tracker, event->node, &path);
+    bbf_line_loss(out, &loss, &path);
+}
+
+void bbf_event_line(struct bbf_buf *out, const struct bbf_event *event)
+{
+    switch (event->kind) {
+    case BBF_EVENT_LEAK:
+    case BBF_EVENT_AGED:
+        add_loss(out, event);
+        break;
+    case BBF_EVENT_MISUSE:
+        bbf_misuse_line(out, event->detail.misuse, NULL);
+        break;
+    case BBF_EVENT_OOM:
+        bbf_line_oom(out);
+        break;
+    case BBF_EVENT_OOM_REPORT:
+        bbf_line_oom_report(out, event->detail.report.path, event->detail.report.why);
+        break;
+    }
+}

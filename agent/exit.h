@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/exit.h - what is done when the JVM ends: the collection of gc=exit, then file=. The agent
+ * thread does both; these ask it and wait, bounded by exitTimeout=.
+ *
+ * Threads: one of the JVM's shutdown.
+ */
+#ifndef BBF_AGENT_EXIT_H
+#define BBF_AGENT_EXIT_H
+
+/* gc=exit: in a shutdown hook. Failure is logged. */
+void bbf_exit_collect(void);
+/* Write file=, if there is one: at VMDeath. Failure is logged. */
+void bbf_exit_write(void);
+
+#endif

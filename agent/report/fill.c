@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/report/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/classes/netty_version.h"
+#include "agent/cost/account.h"
+#include "agent/jvm/properties.h"
+#include "agent/jvm/threads.h"
+#include "agent/report/misuse.h"
+#include "agent/report/notes.h"
+#include "agent/report/reconcile.h"
+#include "agent/state.h"
+#include "core/err.h"
+#include "trie/map.h"
+
+static char main_class[512], vm_version[128];
+
+void bbf_report_init(void)
+{
+    bbf_property(bbf_agent.code, "sun.java.command", main_class, sizeof main_class);
+    main_class[strcspn(main_class, " ")] = '\0';
+    bbf_property(bbf_agent.code, "java.vm.version", vm_version, sizeof vm_version);
+}
+
+static int fill_settings(struct bbf_snapshot *s)
+{
+    size_t n = bbf_options_count();
+    s->settings = calloc(n, sizeof *s->settings);
+    if (s->settings == NULL)
+        return BBF_ENOMEM;
+    pthread_mutex_lock(&bbf_agent.lock);
+    for (size_t i = 0; i < n; i++) {
+        struct bbf_buf value = BBF_BUF_INIT;
+        bbf_option_show(&bbf_agent.options, i, &value);
+        struct bbf_snap_pair *pair = &s->settings[s->n_settings++];
+        pair->name = strdup(bbf_option_name(i));
+        pair->value = strdup(bbf_buf_cstr(&value));
+        bbf_buf_free(&value);
+    }
+    pthread_mutex_unlock(&bbf_agent.lock);
+    for (size_t i = 0; i < n; i++)
+        if (s->settings[i].name == NULL || s->settings[i].value == NULL)
+            return BBF_ENOMEM;
+    return BBF_OK;
+}
+
+/* One line for each Netty, and one for each ByteBuf that cannot be followed. */
+static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty_seen *seen)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    char version[64];
+    bbf_netty_version(env, seen->prefix, version, sizeof version);
+    bbf_buf_printf(&text, "%s %s", version, seen->prefix);
+    int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
+    text.len = 0;
+    bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
+    if (err == BBF_OK && !seen->has_field)
+        err = bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
+    if (!seen->has_field && !bbf_map_is_open(bbf_agent.tracker))
+        s->totals.untracked_classes_++;
+    bbf_buf_free(&text);
+    return err;
+}
+
+static int fill_jvm(JNIEnv *env, struct bbf_snapshot *s)
+{
+    struct bbf_netty_seen seen[BBF_MAX_NETTYS];
+    int err = BBF_OK;
+    s->jvm.pid = getpid();
+    s->jvm.main = strdup(main_class);
+    s->jvm.version = strdup(vm_version);
+    if (s->jvm.main == NULL || s->jvm.version == NULL)
+        return BBF_ENOMEM;
+    pthread_mutex_lock(&bbf_agent.seen_lock);
+    size_t n = bbf_agent.n_seen;
+    memcpy(seen, bbf_agent.seen, n * sizeof *seen);
+    pthread_mutex_unlock(&bbf_agent.seen_lock);
+    for (size_t i = 0; i < n && err == BBF_OK; i++)
+        err = add_netty(env, s, &seen[i]);
+    return err;
+}
+
+static void fill_rewriting(struct bbf_snapshot *s)
+{
+    for (int i = BBF_CF_NOTHING + 1; i < BBF_CF_CLASS_RESULTS; i++)
+        s->totals.untouched_classes_ += atomic_load(&bbf_agent.classes[i]);
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++) {
+        uint64_t n = atomic_load(&bbf_agent.methods[i]);
+        if (i == BBF_CF_METHOD_ENTRY_JUMP || i == BBF_CF_METHOD_ENTRY_SIZE)
+            s->totals.entry_only_methods_ += n;
+        else if (i != BBF_CF_METHOD_FULL && i != BBF_CF_METHOD_LEFT_THIS)
+            s->totals.untouched_methods_ += n;
+    }
+}
+
+int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    s->captured_at_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    int err = fill_jvm(env, s);
+    if (err == BBF_OK)
+        err = fill_settings(s);
+    fill_rewriting(s);
+    if (err == BBF_OK)
+        err = bbf_reconcile_fill(env, s);
+    if (err == BBF_OK)
+        err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = bbf_misuse_fill(s);
+    if (err == BBF_OK)
+        err = bbf_threads_fill(env, s);
+    if (err == BBF_OK)
+        err = bbf_notes_fill(env, s);
+    bbf_account_fill(&s->cost);
+    return err;
+}

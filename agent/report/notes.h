@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * agent/report/notes.h - the notes of a report: what was not seen, why it may be empty, what was
+ * asked for and does not exist. They are its first lines.
+ *
+ * Threads: the agent thread.
+ */
+#ifndef BBF_AGENT_REPORT_NOTES_H
+#define BBF_AGENT_REPORT_NOTES_H
+
+#include <jni.h>
+
+#include "core/buf.h"
+#include "snapshot/snapshot.h"
+
+/* Have `source` write a note for each report, or nothing. For parts of the agent that make reports
+ * themselves (agent/report/oom.h) and that this file does not know. Before the agent thread starts;
+ * four at most. */
+void bbf_notes_add_source(void (*source)(struct bbf_buf *note));
+
+/* Add all notes to a snapshot that is otherwise filled. BBF_ENOMEM. */
+int bbf_notes_fill(JNIEnv *env, struct bbf_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/report/status.h"
+
+#include "agent/boot/jdk.h"
+#include "agent/boot/shim.h"
+#include "agent/commands/port.h"
+#include "agent/rules.h"
+#include "agent/state.h"
+#include "core/log.h"
+#include "render/status.h"
+
+enum { WHY = 600 };
+
+static void fill_rewriting(struct bbf_status *status,
+                           struct bbf_status_row classes[BBF_CF_CLASS_RESULTS],
+                           struct bbf_status_row methods[BBF_CF_METHOD_RESULTS])
+{
+    for (int i = 0; i < BBF_CF_CLASS_RESULTS; i++)
+        classes[i] = (struct bbf_status_row){atomic_load(&bbf_agent.classes[i]),
+                                             bbf_cf_class_text((enum bbf_cf_class_result)i)};
+    for (int i = 0; i < BBF_CF_METHOD_RESULTS; i++)
+        methods[i] = (struct bbf_status_row){atomic_load(&bbf_agent.methods[i]),
+                                             bbf_cf_method_text((enum bbf_cf_method_result)i)};
+    status->rewriting.looked_at = atomic_load(&bbf_agent.hooked);
+    status->rewriting.ns = atomic_load(&bbf_agent.rewrite_ns);
+    status->rewriting.classes = classes;
+    status->rewriting.n_classes = BBF_CF_CLASS_RESULTS;
+    status->rewriting.methods = methods;
+    status->rewriting.n_methods = BBF_CF_METHOD_RESULTS;
+    status->rewriting.failed = atomic_load(&bbf_agent.retransform_failed);
+}
+
+static void fill_server(struct bbf_status *status)
+{
+    struct bbf_server_stats stats;
+
+    if (bbf_agent.server == NULL)
+        return;
+    bbf_server_get_stats(bbf_agent.server, &stats);
+    status->server.runs = true;
+    status->server.path = bbf_server_path(bbf_agent.server);
+    status->server.port = bbf_server_port(bbf_agent.server);
+    status->server.accepted = stats.accepted;
+    status->server.refused = stats.refused;
+    status->server.malformed = stats.malformed;
+    status->server.unauthorized = stats.unauthorized;
+    status->server.late = stats.late;
+    status->server.crowded = stats.crowded;
+    status->server.dropped = stats.dropped;
+    status->server.lost = stats.lost;
+}
+
+void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
+    char why[WHY] = "";
+    struct bbf_status status = {.snapshot = snapshot,
+                                .version = BBF_VERSION,
+                                .java = bbf_agent.jdk,
+                                .oldest_java = BBF_JDK_FIRST,
+                                .newest_java = BBF_JDK_LAST_TESTED,
+                                .scans = bbf_tracker_scans(bbf_agent.tracker),
+                                .conversions = bbf_tracker_converted(bbf_agent.tracker),
+                                .log_lost = bbf_log_lost()};
+
+    status.port.wanted = bbf_port_served(&status.port.number, why, sizeof why);
+    status.port.why = why;
+    status.old_settings.count = bbf_rules_old(&status.old_settings.bytes);
+    int header = bbf_shim_kinds(&status.kinds.known);
+    status.kinds.header = header == 0   ? BBF_HEADER_UNKNOWN
+                          : header == 4 ? BBF_HEADER_COMPACT
+                                        : BBF_HEADER_CLASS_WORD;
+    fill_rewriting(&status, classes, methods);
+    fill_server(&status);
+    bbf_status_text(out, &status);
+}

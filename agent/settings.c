@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/settings.h"
+
+#include "agent/classes/loaded.h"
+#include "agent/cost/account.h"
+#include "agent/state.h"
+#include "core/err.h"
+
+void bbf_settings_replace(const struct bbf_options *fresh)
+{
+    pthread_mutex_lock(&bbf_agent.lock);
+    struct bbf_options old = bbf_agent.options;
+    bbf_agent.options = *fresh;
+    pthread_mutex_unlock(&bbf_agent.lock);
+    bbf_options_free(&old);
+}
+
+static void apply_to_classes(JNIEnv *env, const struct bbf_rules *before,
+                             const struct bbf_rules *now, struct bbf_buf *text)
+{
+    struct bbf_retransformed r = bbf_loaded_apply(env, before, now);
+    if (text == NULL)
+        return;
+    bbf_buf_printf(text, "%zu loaded classes newly followed, %zu put back", r.rewritten,
+                   r.put_back);
+    if (r.failed > 0)
+        bbf_buf_printf(text, ", %zu could not be retransformed", r.failed);
+    bbf_buf_char(text, '\n');
+}
+
+int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *before,
+                       struct bbf_buf *text)
+{
+    const struct bbf_rules *now = atomic_load(&bbf_agent.rules);
+    if ((effects & BBF_EFFECT_LIMITS) != 0) {
+        const struct bbf_limits limits = bbf_limits_of(&now->options);
+        bbf_tracker_limit(bbf_agent.tracker, &limits);
+    }
+    if ((effects & BBF_EFFECT_ROOTS) != 0)
+        bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
+    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
+        bbf_account_apply(&now->options, false) != BBF_OK)
+        return BBF_ELIMIT;
+    if ((effects & BBF_EFFECT_CLASSES) != 0)
+        apply_to_classes(env, before, now, text);
+    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
+        bbf_account_changed();
+    return BBF_OK;
+}

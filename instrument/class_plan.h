@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * instrument/class_plan.h - what a plan is made from: the rules that the options give, who numbers
+ * sites, and what is known of one class.
+ *
+ * Threads: any; rules never change once published.
+ */
+#ifndef BBF_INSTRUMENT_CLASS_PLAN_H
+#define BBF_INSTRUMENT_CLASS_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "classfile/classfile.h"
+#include "core/option.h"
+#include "core/terms.h"
+
+/* Which classes are followed: a copy of the options that decide it. Immutable. */
+struct bbf_rules {
+    struct bbf_options options;
+};
+
+/* A step or root that a hook reports by number. Names as Java's; borrowed for the call. */
+struct bbf_plan_site {
+    const char *class_name; /* dotted or with slashes */
+    const char *method;
+    const char *descriptor; /* "" where there is none */
+    enum bbf_site_kind kind;
+    enum bbf_memory memory; /* roots */
+    bool harmless;          /* roots: an unreleased buffer costs nothing */
+};
+
+/* Numbers sites. `number` returns 0 at its limit: the hook is then left out. Any thread. */
+struct bbf_plan_sites {
+    uint32_t (*number)(void *ctx, const struct bbf_plan_site *site);
+    void *ctx;
+};
+
+/* What one class gets. */
+struct bbf_plan_class {
+    const struct bbf_plan_sites *sites;
+    const struct bbf_rules *rules;
+    struct bbf_cf_str name;
+    size_t buffer_prefix;       /* of a class in Netty's buffer package that has hooks, else 0 */
+    bool is_refcount_class;     /* Netty's own */
+    bool steps;                 /* included */
+    bool skip_forwarders;       /* Netty's, and not named itself: fewer steps (ADR 32, 36) */
+    bool constructors;          /* trackConstructors */
+    bool throws_refcount_error; /* that a buffer was used after its release */
+    bool reports_oom;           /* that direct memory ran out */
+    bool is_jdk;                /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
+    /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a
+     * class does not know here what it inherits. */
+    const char *tracks;
+    bool named; /* an entry of track= names the class itself */
+    /* Both known after bbf_plan_inspect() alone. */
+    bool closes; /* it declares a method named as a closing one */
+    bool clones; /* its constants may have the name `clone` */
+    bool copies; /* and its super class may be a buffer, which super.clone() copies (ADR 34) */
+};
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/diverge_text.h"
+
+#include "render/text.h"
+
+#include <inttypes.h>
+
+/* Steps of the branch that are named: all, or those at its ends. */
+enum { WAY_HEAD = 3, WAY_TAIL = 6 };
+
+struct text {
+    struct bbf_buf *out;
+    struct bbf_view *view;
+};
+
+static bool twins(const struct text *t, uint32_t a, uint32_t b)
+{
+    return bbf_diverge_twins(t->view->snapshot, a, b);
+}
+
+static void add_name(const struct text *t, uint32_t node, bool with_ref)
+{
+    bbf_view_name(t->out, t->view, node);
+    if (with_ref)
+        bbf_buf_printf(t->out, " [ref=%s]", bbf_ref_name(t->view->snapshot->nodes[node].ref));
+}
+
+static void add_share(const struct text *t, uint64_t part, uint64_t whole)
+{
+    bbf_buf_printf(t->out, "%" PRIu64 " of %" PRIu64 " (", part, whole);
+    bbf_text_percent(t->out, part, whole);
+    bbf_buf_str(t->out, ")");
+}
+
+/* What lies between the steps that the line above names: behind the branch's first step, or, of
+ * several branches, behind the step that they share. */
+static void add_way(const struct text *t, const struct bbf_divergence *d)
+{
+    uint32_t from = d->branches > 1 ? d->shared : d->losing;
+
+    if (d->last == from)
+        return;
+    const struct bbf_view_path path = bbf_view_path(t->view, d->last);
+    size_t begin = path.n - 1, end = begin;
+    while (path.nodes[begin - 1] != from)
+        begin--;
+    if (begin == end)
+        return;
+    bbf_buf_str(t->out, "   by way of ");
+    bbf_view_join_ends(t->out, t->view, path.nodes + begin, end - begin, WAY_HEAD, WAY_TAIL);
+    if (d->ways > 1)
+        bbf_buf_printf(t->out, ", or %" PRIu32 " other way%s", d->ways - 1, d->ways > 2 ? "s" : "");
+    bbf_buf_char(t->out, '\n');
+}
+
+/* Where nothing of the origin is released. */
+static void add_all_lost(const struct text *t, const struct bbf_divergence *d)
+{
+    bool root = t->view->parents[d->origin] == BBF_NO_PARENT;
+
+    bbf_buf_str(t->out, " of ");
+    add_name(t, d->origin, false);
+    if (!root) {
+        bbf_buf_str(t->out, " in ");
+        add_name(t, t->view->parents[d->origin], false);
+    }
+    if (d->last == d->origin) {
+        bbf_buf_str(t->out, root ? " reach no followed method" : " reach no further step");
+        return;
+    }
+    bbf_buf_str(t->out, " end in ");
+    add_name(t, d->last, false);
+}
+
+static void add_branch_lost(const struct text *t, const struct bbf_divergence *d)
+{
+    struct bbf_buf *out = t->out;
+
+    bbf_buf_str(out, " that reach ");
+    add_name(t, d->shared, false);
+    if (d->losing == d->shared) {
+        bbf_buf_str(out, " end there");
+        return;
+    }
+    if (d->branches == 1 && d->losing != d->last) {
+        bbf_buf_str(out, " go to ");
+        add_name(t, d->losing, twins(t, d->losing, d->kept));
+        bbf_buf_str(out, " and");
+    }
+    bbf_buf_str(out, " end in ");
+    add_name(t, d->last,
+             d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
+}
+
+/* "3.0 MiB direct", "3.0 MiB direct and heap" */
+static void add_bytes(const struct text *t, const struct bbf_divergence *d)
+{
+    const char *glue = " ";
+
+    if (d->memories == 1U << BBF_MEM_COMPOSITE) {
+        bbf_text_lost_bytes(t->out, d->bytes, BBF_MEM_COMPOSITE);
+        return;
+    }
+    bbf_text_bytes(t->out, d->bytes);
+    for (unsigned memory = BBF_MEM_DIRECT; memory <= BBF_MEM_UNKNOWN; memory++)
+        if ((d->memories >> memory & 1) != 0) {
+            bbf_buf_printf(t->out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
+            glue = " and ";
+        }
+}
+
+static void add_lost(const struct text *t, const struct bbf_divergence *d)
+{
+    struct bbf_buf *out = t->out;
+
+    add_share(t, d->leaked + d->aged, d->passed);
+    if (d->shared == BBF_NO_NODE)
+        add_all_lost(t, d);
+    else
+        add_branch_lost(t, d);
+    if (d->ends > 1)
+        bbf_buf_printf(out, " or %" PRIu32 " other step%s", d->ends - 1, d->ends > 2 ? "s" : "");
+    bbf_buf_str(out, ": ");
+    add_bytes(t, d);
+    if (d->aged != 0 && d->leaked != 0)
+        bbf_buf_printf(out, ", %" PRIu64 " of them still open", d->aged);
+    else if (d->aged != 0)
+        bbf_buf_str(out, ", all still open");
+    bbf_buf_char(out, '\n');
+}
+
+static void add_kept(const struct text *t, const struct bbf_divergence *d)
+{
+    struct bbf_buf *out = t->out;
+
+    bbf_buf_str(out, "   ");
+    if (d->shared == BBF_NO_NODE) {
+        bbf_buf_str(out, "none of these is released anywhere\n");
+        return;
+    }
+    add_share(t, d->released, d->passed);
+    bool all = d->kept_released == d->released;
+    bbf_buf_str(out, all && d->kept == BBF_NO_NODE ? " are released" : " are released, ");
+    if (!all) {
+        bbf_text_percent(out, d->kept_released, d->released);
+        bbf_buf_str(out, " of them");
+    }
+    /* Who called release there is no step: the class that was released would mislead. */
+    if (d->kept == BBF_NO_NODE) {
+        bbf_buf_str(out, " there\n");
+        return;
+    }
+    bbf_buf_str(out, all ? "through " : " through ");
+    add_name(t, d->kept, twins(t, d->losing, d->kept));
+    bbf_buf_char(out, '\n');
+}
+
+void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max)
+{
+    const struct bbf_divergences *divergences = &view->divergences;
+    struct text t = {out, view};
+
+    if (divergences->count == 0)
+        return;
+    bbf_buf_str(out, "Where lives are lost:\n");
+    for (size_t i = 0; i < divergences->count && i < max; i++) {
+        bbf_buf_printf(out, "%zu. ", i + 1);
+        add_lost(&t, &divergences->rows[i]);
+        add_way(&t, &divergences->rows[i]);
+        add_kept(&t, &divergences->rows[i]);
+    }
+    if (divergences->count > max)
+        bbf_buf_printf(out, "(%zu more)\n", divergences->count - max);
+    bbf_buf_char(out, '\n');
+}

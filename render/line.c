@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/line.h"
+
+#include <inttypes.h>
+
+#include "render/text.h"
+
+enum {
+    PATH_MAX_BYTES = 640, /* a line has 1,024, its numbers take 170 at most */
+    OPENER_MAX_BYTES = 190
+};
+
+/* The thread that opened most; the beginning where a name of escapes is very long. */
+static void add_opener(struct bbf_buf *out, const struct bbf_line_loss *loss)
+{
+    size_t begin = out->len;
+
+    bbf_text_thread_share(out, loss->thread_name, loss->thread, loss->thread_count, loss->count,
+                          '\0');
+    if (out->failed || out->len - begin <= OPENER_MAX_BYTES)
+        return;
+    out->len = begin + OPENER_MAX_BYTES;
+    while (((unsigned char)out->data[out->len] & 0xC0) == 0x80)
+        out->len--;
+    bbf_buf_str(out, "…");
+}
+
+void bbf_line_loss(struct bbf_buf *out, const struct bbf_line_loss *loss,
+                   const struct bbf_path *path)
+{
+    const char *about = loss->estimated ? "about " : "";
+
+    bbf_buf_printf(out, "%s %s: ", loss->verdict == BBF_VERDICT_AGED ? "AGED" : "LEAK",
+                   bbf_memory_name(loss->memory));
+    if (loss->added > 0)
+        bbf_buf_printf(out, "%s%" PRIu64 " new %s (%s%" PRIu64 " bytes), %s%" PRIu64 " so far",
+                       about, loss->added, loss->added == 1 ? "buffer" : "buffers", about,
+                       loss->added_bytes, about, loss->count);
+    else
+        bbf_buf_printf(out, "%s%" PRIu64 " %s so far", about, loss->count,
+                       loss->count == 1 ? "buffer" : "buffers");
+    bbf_buf_printf(out, " (%s%" PRIu64 " bytes)", about, loss->bytes);
+    if (loss->thread != 0) {
+        bbf_buf_str(out, ", by ");
+        add_opener(out, loss);
+    }
+    bbf_buf_str(out, ": ");
+    bbf_path_text(out, path, BBF_CLASS_SIMPLE, PATH_MAX_BYTES);
+}
+
+void bbf_line_more_places(struct bbf_buf *out, uint64_t places)
+{
+    bbf_buf_printf(out, "… and %" PRIu64 " more places: see bbflow tree", places);
+}
+
+void bbf_line_oom(struct bbf_buf *out)
+{
+    bbf_buf_str(out, "direct memory ran out");
+}
+
+void bbf_line_oom_report(struct bbf_buf *out, const char *path, const char *why)
+{
+    bbf_line_oom(out);
+    if (path != NULL)
+        bbf_buf_printf(out, ", report: %s", path);
+    else
+        bbf_buf_printf(out, ", and no report: %s", why);
+}
+
+void bbf_line_oom_note(struct bbf_buf *out, uint64_t count, const char *path, time_t at,
+                       unsigned written)
+{
+    char when[32];
+    struct tm tm;
+
+    bbf_line_oom(out);
+    bbf_buf_printf(out, ": %" PRIu64 " %s", count, count == 1 ? "error" : "errors");
+    if (path == NULL)
+        return;
+    gmtime_r(&at, &tm);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    bbf_buf_printf(out, "; %s is how it was at %s (%u %s, at most one a minute)", path, when,
+                   written, written == 1 ? "report" : "reports");
+}
+
+void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count)
+{
+    if (count > 0)
+        bbf_buf_printf(out, "%s%" PRIu64 " %s", out->len > 0 ? ", " : "events dropped: ", count,
+                       sink);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * render/line.h - what happened, in one line each: the live stream, the log and every
+ * other place that events go to have their words from here.
+ *
+ * Threads: any; pure. Errors: those of the buffer (sticky). Units: bytes, counts of buffers. No
+ * function writes the line's end.
+ */
+#ifndef BBF_RENDER_LINE_H
+#define BBF_RENDER_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "core/buf.h"
+#include "render/path.h"
+#include "snapshot/snapshot.h"
+
+/* Buffers that were lost at one place. */
+struct bbf_line_loss {
+    enum bbf_verdict verdict;
+    enum bbf_memory memory;
+    bool estimated;              /* some buffers stand for others that were not followed */
+    uint64_t added, added_bytes; /* since the line before; 0: the line has totals only */
+    uint64_t count, bytes;       /* so far */
+    uint64_t thread;             /* who opened most of them, 0 = not known */
+    uint64_t thread_count;       /* how many of `count` */
+    const char *thread_name;     /* NULL: the thread has ended and its name is not known */
+};
+
+/*
+ * "LEAK heap: 3 new buffers (192 bytes), 8 so far (512 bytes), by worker-1: A.a → B.b"; without
+ * `added`: "LEAK heap: 8 buffers so far (512 bytes), …". At most 1,023 bytes: of a long path the
+ * end is kept, of a long name of a thread the beginning.
+ */
+void bbf_line_loss(struct bbf_buf *out, const struct bbf_line_loss *loss,
+                   const struct bbf_path *path);
+/* Places for which a greeting has no room. */
+void bbf_line_more_places(struct bbf_buf *out, uint64_t places);
+
+/* Direct memory ran out. */
+void bbf_line_oom(struct bbf_buf *out);
+/* The report of it: where it is, or (`path` is NULL) why there is none. */
+void bbf_line_oom_report(struct bbf_buf *out, const char *path, const char *why);
+/* For a report: `count` errors; the newest of `written` reports is `path` (NULL: none), of `at`. */
+void bbf_line_oom_note(struct bbf_buf *out, uint64_t count, const char *path, time_t at,
+                       unsigned written);
+
+/* For a report: what a sink (agent/event.h) could not take. Nothing if `count` is 0. */
+void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/stock.h"
+
+#include "core/err.h"
+#include "render/path.h"
+#include "render/text.h"
+#include "render/view.h"
+
+#include <inttypes.h>
+
+const char *const bbf_stock_columns[BBF_STOCK_COLUMNS] = {"verdict", "memory",   "buffers",
+                                                          "bytes",   "oldest_s", "last step"};
+
+static const char *const verdicts[] = {"LEAK", "AGED"};
+
+/* Of a very long path its end. */
+static void add_path(struct bbf_buf *out, struct bbf_view *view, uint32_t node)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    const struct bbf_view_path steps = bbf_view_path(view, node);
+    struct bbf_path path = BBF_PATH_INIT;
+    bool room = true;
+
+    for (size_t i = steps.n; i-- > 0 && room;) {
+        const struct bbf_snap_site *site = &s->sites[s->nodes[steps.nodes[i]].site];
+        room = bbf_path_climb(&path, site->class_name, site->method);
+    }
+    bbf_path_text(out, &path, BBF_CLASS_FULL, 0);
+}
+
+int bbf_stock_leaks(struct bbf_buf *out, const struct bbf_snapshot *s)
+{
+    struct bbf_view view;
+    int err = bbf_view_init(&view, s);
+
+    if (err != BBF_OK)
+        return err;
+    for (size_t i = 0; i < s->n_leaks; i++) {
+        const struct bbf_snap_leak *leak = &s->leaks[i];
+        bbf_buf_printf(out, "%s %s: %" PRIu64 " %s, %" PRIu64 " bytes, oldest %" PRIu64 " s: ",
+                       verdicts[leak->verdict], bbf_memory_name(leak->memory), leak->count,
+                       leak->count == 1 ? "buffer" : "buffers", leak->bytes, leak->oldest_seconds);
+        add_path(out, &view, leak->node);
+        bbf_buf_char(out, '\n');
+    }
+    if (s->n_leaks == 0)
+        bbf_buf_str(out, "no leaks\n");
+    bbf_view_free(&view);
+    return out->failed ? BBF_ENOMEM : BBF_OK;
+}
+
+int bbf_stock_table_init(struct bbf_stock_table *table, const struct bbf_snapshot *s)
+{
+    int err = bbf_snapshot_check(s);
+
+    *table = (struct bbf_stock_table){.n = 0};
+    for (size_t i = 0; err == BBF_OK && i < s->n_leaks && i < BBF_STOCK_ROWS; i++) {
+        const struct bbf_snap_leak *leak = &s->leaks[i];
+        const struct bbf_snap_site *site = &s->sites[s->nodes[leak->node].site];
+        struct bbf_buf *step = &table->steps[table->n];
+        bbf_path_step(step, site->class_name, site->method, BBF_CLASS_FULL);
+        table->rows[table->n++] = (struct bbf_stock_row){.verdict = verdicts[leak->verdict],
+                                                         .memory = bbf_memory_name(leak->memory),
+                                                         .buffers = leak->count,
+                                                         .bytes = leak->bytes,
+                                                         .oldest_seconds = leak->oldest_seconds,
+                                                         .last_step = bbf_buf_cstr(step)};
+        err = step->failed ? BBF_ENOMEM : BBF_OK;
+    }
+    if (err != BBF_OK)
+        bbf_stock_table_free(table);
+    return err;
+}
+
+void bbf_stock_table_free(struct bbf_stock_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        bbf_buf_free(&table->steps[i]);
+    table->n = 0;
+}

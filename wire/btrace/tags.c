@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/btrace/tags.h"
+
+const enum bbf_value_kind bbf_wire_tags[3][BBF_WIRE_TAGS] = {
+    [BBF_TAGS_NUMBER] = {BBF_VALUE_NULL, BBF_VALUE_INT, BBF_VALUE_LONG, BBF_VALUE_FLOAT,
+                         BBF_VALUE_DOUBLE, BBF_VALUE_BIGINT, BBF_VALUE_BIGDEC},
+    [BBF_TAGS_SETTING] = {BBF_VALUE_NULL, BBF_VALUE_STRING, BBF_VALUE_INT, BBF_VALUE_LONG,
+                          BBF_VALUE_BOOLEAN, BBF_VALUE_FLOAT, BBF_VALUE_DOUBLE},
+    [BBF_TAGS_CELL] = {BBF_VALUE_NULL, BBF_VALUE_STRING, BBF_VALUE_INT, BBF_VALUE_LONG,
+                       BBF_VALUE_FLOAT, BBF_VALUE_DOUBLE, BBF_VALUE_BOOLEAN},
+};
