@@ -9,10 +9,11 @@
 #include <time.h>
 
 #include "client/client.h"
+#include "client/fail.h"
 #include "client/jfr_run.h"
 #include "core/err.h"
 #include "core/nearest.h"
-#include "core/option.h"
+#include "core/units.h"
 
 enum {
     EVENTS = 1,

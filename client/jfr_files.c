@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "client/client.h"
+#include "client/fail.h"
 #include "client/jfr_run.h"
 #include "client/output.h"
+#include "client/print.h"
 #include "core/err.h"
 #include "jfr/join.h"
 #include "jfr/mend.h"

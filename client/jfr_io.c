@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "client/fail.h"
 #include "client/jfr_run.h"
 #include "client/output.h"
 #include "core/err.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "client/client.h"
+#include "client/fail.h"
 #include "client/jfr_run.h"
 #include "core/err.h"
 #include "jfr/recording.h"

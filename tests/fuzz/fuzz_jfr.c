@@ -75,7 +75,8 @@ static void scrub(const struct bbf_buf *file)
     struct bbf_jfr_recording r;
 
     bbf_jfr_recording_init(&r, (const uint8_t *)file->data, file->len, false);
-    check(bbf_jfr_scrub((unsigned char *)file->data, &r, &how) == BBF_OK, "a repaired file, not scrubbed");
+    check(bbf_jfr_scrub((unsigned char *)file->data, &r, &how) == BBF_OK,
+          "a repaired file, not scrubbed");
     bbf_jfr_recording_close(&r);
 }
 

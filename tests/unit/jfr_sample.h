@@ -32,8 +32,8 @@ static int sample_append(void *ctx, const char *data, size_t len)
 
 static void sample_event(struct bbf_jfr_writer *w, uint64_t ticks, int i)
 {
-    static const char *const texts[] = {NULL, "", "short", "a text that is long enough for the pool",
-                                        "\xC5\xBE \xF0\x9F\x98\x80"};
+    static const char *const texts[] = {
+        NULL, "", "short", "a text that is long enough for the pool", "\xC5\xBE \xF0\x9F\x98\x80"};
     static const struct bbf_jfr_frame path[] = {
         {"com.app.Handler", "reject", "(Lio/netty/buffer/ByteBuf;[IJ)V", 11, 4},
         {"io.netty.buffer.PooledByteBufAllocator", "directBuffer", "", -1, 0}};
