@@ -28,6 +28,9 @@ enum {
     MATCH = 512,
     SAME = 1024,
     MAX_VALUES = 2048,
+    FORMAT = 4096,
+    AGE = 8192,
+    MAX_NODES = 16384,
     FILTER = EVENTS | CATEGORIES | FROM | UNTIL
 };
 
@@ -44,6 +47,10 @@ static const struct bbf_jfr_command {
      "show chunks, start, duration and the number of events of each type"},
     {"print", FILTER | DEPTH | JSON | EXACT | OUTPUT | MAX_UNPACKED | MAX_VALUES, 1, 1,
      bbf_jfr_run_print, "print events as text or JSON, as the JDK's jfr tool does"},
+    {"events", FILTER | JSON | OUTPUT | MAX_UNPACKED | MAX_VALUES, 1, 1, bbf_jfr_run_events,
+     "print one line for each event, for grep; with --json an object for each line"},
+    {"netty", FORMAT | AGE | MAX_NODES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_netty,
+     "pair Netty's buffer events: what is live, leaked, and what pins chunks"},
     {"metadata", EVENTS | CATEGORIES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_metadata,
      "show event types with their labels, units and fields"},
     {"repair", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_repair,
@@ -71,6 +78,9 @@ static const struct flag {
     {"json", JSON, NULL, "print JSON"},
     {"exact", EXACT, NULL, "print numbers and times in full"},
     {"output", OUTPUT, "FILE", "write to FILE"},
+    {"format", FORMAT, "FORMAT", "of the report: tree, llm, summary, json, folded"},
+    {"age", AGE, "DURATION", "what was open so long at the end is aged: 60s, 10m"},
+    {"max-nodes", MAX_NODES, "N", "nodes of the paths to keep (100000)"},
     {"match", MATCH, "REGEX", "what to make unreadable: an extended regular expression"},
     {"same-process", SAME, NULL, "the files are pieces of one JVM's recording: copy all of them"},
     {"max-values", MAX_VALUES, "N",
@@ -179,6 +189,13 @@ static int parse_size(const char *value, uint64_t *bytes)
     return BBF_EXIT_OK;
 }
 
+static int parse_age(const char *value, uint64_t *ns)
+{
+    if (bbf_parse_duration(value, ns) != BBF_OK || *ns == 0)
+        return bbf_fail(BBF_EXIT_USAGE, "--age takes a duration, as 60s or 10m, not '%s'", value);
+    return BBF_EXIT_OK;
+}
+
 static int apply(struct bbf_jfr_request *request, const struct flag *flag, const char *value)
 {
     switch (flag->bit) {
@@ -208,6 +225,13 @@ static int apply(struct bbf_jfr_request *request, const struct flag *flag, const
     case MATCH:
         request->match = value;
         break;
+    case FORMAT:
+        request->format = value;
+        break;
+    case AGE:
+        return parse_age(value, &request->age_ns);
+    case MAX_NODES:
+        return parse_number(flag->name, value, 1, &request->max_nodes);
     case SAME:
         request->same_process = true;
         break;
@@ -221,6 +245,8 @@ static const struct flag *find_flag(const char *word, size_t len)
 {
     if (len == 1 && *word == 'o')
         word = "output", len = 6;
+    if (len == 1 && *word == 'f')
+        word = "format", len = 6;
     for (size_t i = 0; i < FLAGS; i++) {
         if (strlen(flags[i].name) == len && memcmp(flags[i].name, word, len) == 0)
             return &flags[i];
@@ -228,7 +254,8 @@ static const struct flag *find_flag(const char *word, size_t len)
     return NULL;
 }
 
-/* "--name", "--name=value", "--name value", "-o FILE"; *i is at the last word that was used. */
+/* "--name", "--name=value", "--name value", "-o FILE", "-f FORMAT"; *i is at the last word that was
+ * used. */
 static int read_flag(struct bbf_jfr_request *request, const struct bbf_jfr_command *command, int n,
                      char **words, int *i)
 {

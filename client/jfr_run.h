@@ -16,6 +16,7 @@
 #include "core/buf.h"
 #include "core/file.h"
 #include "jfr/print.h"
+#include "jfr/recording.h"
 #include "jfr/source.h"
 
 /* One command line; strings borrowed from argv. */
@@ -24,14 +25,19 @@ struct bbf_jfr_request {
     size_t n_files;
     struct bbf_jfr_print how;
     bool json, same_process;
-    const char *output, *match;
-    uint64_t max_unpacked;
+    const char *output, *match, *format;
+    uint64_t max_unpacked, age_ns;
+    unsigned max_nodes;
 };
 
 /* client/jfr_show.c: to stdout, or to --output */
 int bbf_jfr_run_summary(const struct bbf_jfr_request *request);
 int bbf_jfr_run_print(const struct bbf_jfr_request *request);
 int bbf_jfr_run_metadata(const struct bbf_jfr_request *request);
+int bbf_jfr_run_events(const struct bbf_jfr_request *request);
+
+/* client/jfr_netty.c: a report, to stdout or to --output */
+int bbf_jfr_run_netty(const struct bbf_jfr_request *request);
 
 /* client/jfr_files.c: recordings, to --output */
 int bbf_jfr_run_repair(const struct bbf_jfr_request *request);
@@ -43,6 +49,11 @@ int bbf_jfr_run_scrub(const struct bbf_jfr_request *request);
 /* Open `path`, whatever it is packed by; an empty file is refused. */
 int bbf_jfr_open(const struct bbf_jfr_request *request, const char *path,
                  struct bbf_jfr_source *source);
+
+/* Report what was wrong with the recording that was read, and what to do; an exit code. `damage`:
+ * of its packing; `err`: what the reader stopped with. */
+int bbf_jfr_report_trouble(const char *path, const char *damage,
+                           const struct bbf_jfr_recording *recording, int err);
 
 /* A result on its way: a file that appears when it is whole, or stdout. */
 struct bbf_jfr_result {

@@ -9,9 +9,8 @@
 #include "core/err.h"
 #include "jfr/recording.h"
 
-/* What was wrong with the recording, and what to do. */
-static int report_trouble(const char *path, const char *damage, const struct bbf_jfr_recording *r,
-                          int err)
+int bbf_jfr_report_trouble(const char *path, const char *damage, const struct bbf_jfr_recording *r,
+                           int err)
 {
     if (err == BBF_ENOMEM)
         return bbf_fail(BBF_EXIT_FAILED, "%s: %s", path, bbf_strerror(err));
@@ -49,7 +48,7 @@ static int with_recording(const struct bbf_jfr_request *request, bool constants,
         bbf_jfr_recording_close(&recording);
         rc = bbf_jfr_result_end(w, BBF_OK);
         if (rc == BBF_EXIT_OK)
-            rc = report_trouble(request->files[0], source.damage, &recording, err);
+            rc = bbf_jfr_report_trouble(request->files[0], source.damage, &recording, err);
     }
     bbf_jfr_source_close(&source);
     free(w);
@@ -89,4 +88,16 @@ static int metadata(struct bbf_buf *out, struct bbf_jfr_recording *recording,
 int bbf_jfr_run_metadata(const struct bbf_jfr_request *request)
 {
     return with_recording(request, false, metadata);
+}
+
+static int events(struct bbf_buf *out, struct bbf_jfr_recording *recording,
+                  const struct bbf_jfr_request *request)
+{
+    return request->json ? bbf_jfr_print_json_lines(out, recording, &request->how)
+                         : bbf_jfr_print_lines(out, recording, &request->how);
+}
+
+int bbf_jfr_run_events(const struct bbf_jfr_request *request)
+{
+    return with_recording(request, true, events);
 }

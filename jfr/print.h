@@ -35,6 +35,15 @@ int bbf_jfr_print_text(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                        const struct bbf_jfr_print *how);
 int bbf_jfr_print_json(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                        const struct bbf_jfr_print *how);
+/*
+ * One line for each event: time, type, thread, name=value of the other fields, top frame. A value
+ * with a space, a quotation mark, an equals sign or nothing in it is in quotation marks. And the
+ * same as JSON: the objects of bbf_jfr_print_json() without line ends in them.
+ */
+int bbf_jfr_print_lines(struct bbf_buf *out, struct bbf_jfr_recording *recording,
+                        const struct bbf_jfr_print *how);
+int bbf_jfr_print_json_lines(struct bbf_buf *out, struct bbf_jfr_recording *recording,
+                             const struct bbf_jfr_print *how);
 /* Chunks, start, duration, and per event type count and bytes. */
 int bbf_jfr_print_summary(struct bbf_buf *out, struct bbf_jfr_recording *recording);
 /* Types, annotations and fields of the first chunk; of events only if the filter has something. */

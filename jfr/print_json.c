@@ -16,6 +16,7 @@ struct json {
     int indent, depth;
     unsigned values_left; /* of the event */
     bool has_event;
+    bool on_one_line;    /* an event is */
     struct bbf_buf text; /* a text being escaped */
 };
 
@@ -64,8 +65,14 @@ static void put_quoted(struct json *j, const struct bbf_jfr_text *text)
 
 static void put_indent(struct json *j)
 {
-    for (int i = 0; i < j->indent; i++)
+    for (int i = 0; i < j->indent && !j->on_one_line; i++)
         bbf_buf_str(j->out, "  ");
+}
+
+static void end_line(struct json *j)
+{
+    if (!j->on_one_line)
+        bbf_buf_char(j->out, '\n');
 }
 
 static void put_name(struct json *j, const char *name)
@@ -78,14 +85,15 @@ static void put_name(struct json *j, const char *name)
 
 static void begin_object(struct json *j)
 {
-    bbf_buf_str(j->out, "{\n");
+    bbf_buf_char(j->out, '{');
+    end_line(j);
     j->indent++;
 }
 
 static void end_object(struct json *j)
 {
     j->indent--;
-    bbf_buf_char(j->out, '\n');
+    end_line(j);
     put_indent(j);
     bbf_buf_char(j->out, '}');
 }
@@ -101,8 +109,10 @@ static void put_fields(struct json *j, const struct bbf_jfr_value *of)
         struct bbf_jfr_value value;
         if (!bbf_jfr_read_value(j->chunk, &c, &of->type->fields[i], &value))
             value.what = BBF_JFR_IS_NULL;
-        if (i > 0)
-            bbf_buf_str(j->out, ", \n");
+        if (i > 0) {
+            bbf_buf_str(j->out, ", ");
+            end_line(j);
+        }
         put_name(j, of->type->fields[i].name);
         put_value(j, &value);
     }
@@ -209,13 +219,14 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
     j->chunk = chunk;
     j->values_left = j->how->values_max > 0 ? j->how->values_max : BBF_JFR_VALUES_MAX;
     if (j->has_event)
-        bbf_buf_str(j->out, ", ");
+        bbf_buf_str(j->out, j->on_one_line ? "\n" : ", ");
     j->has_event = true;
     begin_object(j);
     put_name(j, "type");
     bbf_buf_char(j->out, '"');
     put_escaped(j, event->type->name, strlen(event->type->name));
-    bbf_buf_str(j->out, "\", \n");
+    bbf_buf_str(j->out, "\", ");
+    end_line(j);
     put_name(j, "values");
     put_value(j, &value);
     end_object(j);
@@ -236,6 +247,19 @@ int bbf_jfr_print_json(struct bbf_buf *out, struct bbf_jfr_recording *recording,
     end_object(&j);
     end_object(&j);
     bbf_buf_char(out, '\n');
+    bool failed = j.text.failed || out->failed;
+    bbf_buf_free(&j.text);
+    return failed ? BBF_ENOMEM : err;
+}
+
+int bbf_jfr_print_json_lines(struct bbf_buf *out, struct bbf_jfr_recording *recording,
+                             const struct bbf_jfr_print *how)
+{
+    struct json j = {.out = out, .how = how, .recording = recording, .on_one_line = true};
+    int err = bbf_jfr_each_event(recording, how, put_event, &j);
+
+    if (j.has_event)
+        bbf_buf_char(out, '\n');
     bool failed = j.text.failed || out->failed;
     bbf_buf_free(&j.text);
     return failed ? BBF_ENOMEM : err;

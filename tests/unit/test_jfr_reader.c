@@ -243,6 +243,58 @@ static void damage_anywhere_ends_in_an_answer(void **state)
     bbf_buf_free(&file);
 }
 
+/* One line an event: a script can split it at spaces outside of quotation marks. */
+static void an_event_is_a_line(void **state)
+{
+    struct bbf_buf file = BBF_BUF_INIT, out = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+    size_t lines = 0;
+    (void)state;
+
+    sample_write(&file, 2, 5);
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, true);
+    assert_int_equal(bbf_jfr_print_lines(&out, &r, &all), 0);
+    bbf_jfr_recording_close(&r);
+    for (size_t i = 0; i < out.len; i++)
+        lines += out.data[i] == '\n';
+    assert_int_equal(lines, 10);
+    const char *text = bbf_buf_cstr(&out);
+    static const char first[] =
+        "2023-11-14T22:13:20.001001Z test.All thread=worker-1 duration=PT0.0025S flag=false "
+        "letter=28450 number=-3 unsigned=4294967295 bytes=1280 share=0.125 rate=1.0E10 text=null "
+        "address=0xABCDEF at=com.app.Handler.reject:11\n";
+    assert_int_equal(strcspn(text, "\n") + 1, sizeof first - 1);
+    assert_memory_equal(text, first, sizeof first - 1);
+    assert_non_null(strstr(text, " text=\"\" "));
+    assert_non_null(strstr(text, " text=\"a text that is long enough for the pool\" "));
+    bbf_buf_free(&out);
+    bbf_buf_free(&file);
+}
+
+/* The objects of --json, one a line. */
+static void an_event_is_an_object_on_a_line(void **state)
+{
+    struct bbf_buf file = BBF_BUF_INIT, out = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+    size_t lines = 0;
+    (void)state;
+
+    sample_write(&file, 1, 4);
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, true);
+    assert_int_equal(bbf_jfr_print_json_lines(&out, &r, &all), 0);
+    bbf_jfr_recording_close(&r);
+    const char *text = bbf_buf_cstr(&out);
+    static const char begin[] = "{\"type\": \"test.All\", \"values\": {\"startTime\": ";
+    for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
+        assert_int_equal(strncmp(line, begin, sizeof begin - 1), 0);
+        assert_int_equal(memcmp(strchr(line, '\n') - 2, "}}", 2), 0);
+        lines++;
+    }
+    assert_int_equal(lines, 4);
+    bbf_buf_free(&out);
+    bbf_buf_free(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +306,8 @@ int main(void)
         cmocka_unit_test(each_kind_of_field_is_read_back),
         cmocka_unit_test(filters_take_names_categories_and_times),
         cmocka_unit_test(names_cannot_reach_a_terminal_raw),
+        cmocka_unit_test(an_event_is_a_line),
+        cmocka_unit_test(an_event_is_an_object_on_a_line),
         cmocka_unit_test(damage_anywhere_ends_in_an_answer),
     };
 
