@@ -111,7 +111,7 @@ static void add_fixed(struct bbf_buf *out, double value, int decimals)
     char digits[32] = "0";
     int exponent = 0;
 
-    if (value < 0)
+    if (signbit(value))
         bbf_buf_char(out, '-');
     if (value != 0)
         exponent = shortest(fabs(value), false, digits);

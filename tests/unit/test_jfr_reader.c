@@ -54,6 +54,8 @@ static void fixed_numbers_are_rounded_half_up(void **state)
     ASSERT_TEXT(bbf_jfr_add_fixed(&out, 0, 2), "0.00");
     ASSERT_TEXT(bbf_jfr_add_fixed(&out, -0.005, 2), "-0.01");
     ASSERT_TEXT(bbf_jfr_add_fixed(&out, 0.0004, 2), "0.00");
+    ASSERT_TEXT(bbf_jfr_add_fixed(&out, -0.0, 2), "-0.00");
+    ASSERT_TEXT(bbf_jfr_add_fixed(&out, -0.001, 2), "-0.00");
     ASSERT_TEXT(bbf_jfr_add_fixed(&out, 123456, 0), "123456");
     ASSERT_TEXT(bbf_jfr_add_fixed(&out, 12.5, 2), "12.50");
 }
