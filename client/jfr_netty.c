@@ -28,12 +28,13 @@ static int write_report(const struct bbf_jfr_request *request, const struct bbf_
 
 static int no_events(const char *path)
 {
-    return bbf_fail(BBF_EXIT_FAILED,
-                    "%s has no buffer events of Netty; Netty 4.2 fires them, if the JVM starts with "
-                    "-XX:StartFlightRecording=+io.netty.AllocateBuffer#enabled=true,"
-                    "+io.netty.FreeBuffer#enabled=true,+io.netty.ReallocateBuffer#enabled=true,"
-                    "+io.netty.AllocateChunk#enabled=true,+io.netty.FreeChunk#enabled=true",
-                    path);
+    return bbf_fail(
+        BBF_EXIT_FAILED,
+        "%s has no buffer events of Netty; Netty 4.2 fires them, if the JVM starts with "
+        "-XX:StartFlightRecording=+io.netty.AllocateBuffer#enabled=true,"
+        "+io.netty.FreeBuffer#enabled=true,+io.netty.ReallocateBuffer#enabled=true,"
+        "+io.netty.AllocateChunk#enabled=true,+io.netty.FreeChunk#enabled=true",
+        path);
 }
 
 static int read_and_report(const struct bbf_jfr_request *request,

@@ -466,7 +466,8 @@ int bbf_netty_flight(struct bbf_jfr_recording *recording, const struct bbf_netty
     while (err == BBF_OK && (err = bbf_jfr_next_chunk(recording)) == BBF_OK)
         err = read_chunk(&reader, recording);
     if (err != BBF_ENOMEM)
-        err = s->allocations + s->frees > 0 ? bbf_netty_report(s, config->age_ns, out) : BBF_ENOTFOUND;
+        err = s->allocations + s->frees > 0 ? bbf_netty_report(s, config->age_ns, out)
+                                            : BBF_ENOTFOUND;
     if (s != NULL)
         free_state(s);
     return err;

@@ -8,8 +8,8 @@
  * life ends at the FreeBuffer of its address. A direct buffer that grows keeps its life: the
  * AllocateBuffer of the same thread that follows ReallocateBuffer is the same buffer elsewhere.
  * Where an event's address is not the buffer's (heap buffers have none; PooledByteBufAllocator with
- * Unsafe records the address of an earlier use, or 0) lives are counted by size class, and a path's share
- * that cannot be known is `unknown`.
+ * Unsafe records the address of an earlier use, or 0) lives are counted by size class, and a path's
+ * share that cannot be known is `unknown`.
  *
  * Threads: one. Memory: what is open, and the nodes that the limit allows.
  */

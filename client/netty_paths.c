@@ -93,9 +93,8 @@ static uint64_t add_site(struct bbf_netty_paths *p, const char *const text[3])
                               strcmp(dot + 1, "PooledUnsafeDirectByteBuf") == 0 &&
                               strcmp(text[1], "init") == 0;
     p->n_sites++;
-    return site->class_name != NULL && site->method != NULL && site->descriptor != NULL
-               ? p->n_sites
-               : 0;
+    return site->class_name != NULL && site->method != NULL && site->descriptor != NULL ? p->n_sites
+                                                                                        : 0;
 }
 
 /* The site + 1 of class, method, descriptor; 0: no memory. */

@@ -18,8 +18,8 @@
 
 struct bbf_netty_site {
     char *class_name, *method, *descriptor; /* owned; the class dotted */
-    bool is_buffer;   /* of the package io.netty.buffer, also where it was moved to another */
-    bool is_recorder; /* of jdk.jfr */
+    bool is_buffer;         /* of the package io.netty.buffer, also where it was moved to another */
+    bool is_recorder;       /* of jdk.jfr */
     bool sets_address_late; /* PooledUnsafeDirectByteBuf.init */
 };
 
@@ -34,11 +34,11 @@ struct bbf_netty_paths {
     struct bbf_netty_site *sites;
     struct bbf_netty_node *nodes;
     size_t n_sites, sites_room, n_nodes, nodes_room, max_nodes;
-    struct bbf_jfr_keys by_text;            /* hash of a site's text -> site + 1, first of a chain */
-    struct bbf_jfr_keys children;           /* parent << 32 | site -> node + 1 */
+    struct bbf_jfr_keys by_text;  /* hash of a site's text -> site + 1, first of a chain */
+    struct bbf_jfr_keys children; /* parent << 32 | site -> node + 1 */
     struct bbf_jfr_keys of_stack, of_method; /* of the chunk: keys -> node, site + 1 */
-    struct bbf_jfr_keys late_stacks;        /* of the chunk: stacks with sets_address_late */
-    uint32_t *stack;                        /* sites of the stack that is being read */
+    struct bbf_jfr_keys late_stacks;         /* of the chunk: stacks with sets_address_late */
+    uint32_t *stack;                         /* sites of the stack that is being read */
     size_t stack_room;
     uint64_t folded, truncated, without_stack;
 };

@@ -118,9 +118,8 @@ static int note_pin(struct bbf_snapshot *to, const struct pin *pin)
         bbf_buf_str(&text, i == 0 ? ": " : "; ");
         add_path(&text, to, pin->nodes[i]);
     }
-    int err = text.failed
-                  ? BBF_ENOMEM
-                  : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
+    int err = text.failed ? BBF_ENOMEM
+                          : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
     bbf_buf_free(&text);
     return err;
 }
@@ -145,9 +144,8 @@ static int note_sums(struct bbf_snapshot *to, const struct pin *pins, size_t n)
                    " in use by buffers of this recording; %" PRIu64
                    " without such a buffer, %" PRIu64 " pinned (less than %d%% in use)",
                    empty, pinned, BBF_NETTY_PINNED_PERCENT);
-    int err = text.failed
-                  ? BBF_ENOMEM
-                  : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
+    int err = text.failed ? BBF_ENOMEM
+                          : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
     bbf_buf_free(&text);
     return err;
 }
@@ -159,9 +157,8 @@ static int note_unplaced(struct bbf_snapshot *to, uint64_t n)
     bbf_buf_printf(&text,
                    "%" PRIu64 " direct %s without an address: which buffers %s cannot be known", n,
                    n == 1 ? "chunk is" : "chunks are", n == 1 ? "keep it" : "keep them");
-    int err = text.failed
-                  ? BBF_ENOMEM
-                  : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
+    int err = text.failed ? BBF_ENOMEM
+                          : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
     bbf_buf_free(&text);
     return err;
 }

@@ -17,7 +17,8 @@ enum {
 };
 
 /* Add notes to the snapshot, whose sites and nodes are filled: bytes reserved and used of the
- * chunks that are open, and the chunks that are pinned, with the paths of their buffers. BBF_ENOMEM. */
+ * chunks that are open, and the chunks that are pinned, with the paths of their buffers.
+ * BBF_ENOMEM. */
 int bbf_netty_note_pins(struct bbf_snapshot *to, const struct bbf_netty_state *state);
 
 #endif

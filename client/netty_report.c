@@ -32,8 +32,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Of a class `opened` were opened and `ended` ended, but not which. A path that opened more than all
- * that ended has the rest open; one that opened more than are open has released the rest.
+ * Of a class `opened` were opened and `ended` ended, but not which. A path that opened more than
+ * all that ended has the rest open; one that opened more than are open has released the rest.
  */
 static void count_unpaired(struct bbf_netty_state *s)
 {
@@ -248,14 +248,15 @@ static void note_open(struct notes *n, const struct bbf_netty_state *s, uint64_t
 
 static void note_unpaired(struct notes *n, const struct bbf_netty_state *s)
 {
-    note_count(n, s->late,
-               "direct buffer has no address of its own in its event (PooledByteBufAllocator before "
-               "JDK 25, or with Unsafe): its end is matched by size class, paths that share a class "
-               "have 'unknown' lives; the adaptive allocator's events are exact",
-               "direct buffers have no address of their own in their events "
-               "(PooledByteBufAllocator before JDK 25, or with Unsafe): ends are matched by size "
-               "class, paths that share a class have 'unknown' lives; the adaptive allocator's "
-               "events are exact");
+    note_count(
+        n, s->late,
+        "direct buffer has no address of its own in its event (PooledByteBufAllocator before "
+        "JDK 25, or with Unsafe): its end is matched by size class, paths that share a class "
+        "have 'unknown' lives; the adaptive allocator's events are exact",
+        "direct buffers have no address of their own in their events "
+        "(PooledByteBufAllocator before JDK 25, or with Unsafe): ends are matched by size "
+        "class, paths that share a class have 'unknown' lives; the adaptive allocator's "
+        "events are exact");
     note_count(n, s->heap,
                "heap buffer has no address: its end is matched by size class, paths that share a "
                "class have 'unknown' lives",
@@ -280,12 +281,12 @@ static void note_missed(struct notes *n, const struct bbf_netty_state *s)
         note_count(n, again, "address was opened again without a FreeBuffer: its end is unknown",
                    "addresses were opened again without a FreeBuffer: their ends are unknown");
     } else {
-        note_count(n, again,
-                   "buffer is leaked: its address was opened again without a FreeBuffer",
+        note_count(n, again, "buffer is leaked: its address was opened again without a FreeBuffer",
                    "buffers are leaked: their addresses were opened again without a FreeBuffer");
     }
     if (s->frees == 0)
-        note(n, "there is no FreeBuffer event: enable io.netty.FreeBuffer, or all are shown as live");
+        note(n,
+             "there is no FreeBuffer event: enable io.netty.FreeBuffer, or all are shown as live");
     if (s->allocations == 0)
         note(n, "there is no AllocateBuffer event: enable io.netty.AllocateBuffer");
     note_count(n, s->early, "buffer was freed that opened before the recording",

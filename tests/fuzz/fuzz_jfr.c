@@ -1,7 +1,8 @@
-/* link: bbf_jfr bbf_core */
+/* link: bbf_client bbf_render bbf_snapshot bbf_jfr bbf_wire bbf_core */
 /*
  * Any bytes as a flight recording: printing, repair, scrub and join end, and what the repair makes
  * can be read without trouble, has no fewer chunks than it says, and is whole for a second repair.
+ * What Netty's events are paired to is a snapshot that renders take.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/netty_flight.h"
 #include "core/err.h"
 #include "jfr/join.h"
 #include "jfr/mend.h"
 #include "jfr/print.h"
 #include "jfr/scrub.h"
+#include "render/render.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,19 +43,21 @@ static int discard(void *ctx, const char *data, size_t len)
 }
 
 /* What is printed has no control character but the ends of lines. */
-static const char *print(const uint8_t *data, size_t size, bool json)
+typedef int printer(struct bbf_buf *out, struct bbf_jfr_recording *recording,
+                    const struct bbf_jfr_print *how);
+
+static void print(const uint8_t *data, size_t size, printer *printer)
 {
     const struct bbf_jfr_print how = {.stack_depth = 4, .values_max = VALUES};
     struct bbf_buf out = {.flush = discard};
     struct bbf_jfr_recording r;
 
     bbf_jfr_recording_init(&r, data, size, true);
-    (void)(json ? bbf_jfr_print_json(&out, &r, &how) : bbf_jfr_print_text(&out, &r, &how));
+    (void)printer(&out, &r, &how);
     for (size_t i = 0; i < out.len; i++)
         check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n', "a control character");
     bbf_jfr_recording_close(&r);
     bbf_buf_free(&out);
-    return r.trouble.what;
 }
 
 static void show(const uint8_t *data, size_t size)
@@ -66,6 +71,24 @@ static void show(const uint8_t *data, size_t size)
     bbf_jfr_recording_init(&r, data, size, false);
     (void)bbf_jfr_print_metadata(&out, &r, &(struct bbf_jfr_filter){0});
     bbf_jfr_recording_close(&r);
+    bbf_buf_free(&out);
+}
+
+static void pair(const uint8_t *data, size_t size)
+{
+    const struct bbf_netty_config config = {.age_ns = 1000000, .max_nodes = 50};
+    struct bbf_snapshot *snapshot = NULL;
+    struct bbf_buf out = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+
+    bbf_jfr_recording_init(&r, data, size, true);
+    int err = bbf_netty_flight(&r, &config, &snapshot);
+    bbf_jfr_recording_close(&r);
+    check(err == BBF_OK || err == BBF_ENOTFOUND, "events are not paired");
+    check((snapshot != NULL) == (err == BBF_OK), "a snapshot, or an error");
+    if (snapshot != NULL)
+        check(bbf_render(&out, snapshot, BBF_FORMAT_TREE, NULL) == BBF_OK, "not rendered");
+    bbf_snapshot_free(snapshot);
     bbf_buf_free(&out);
 }
 
@@ -85,8 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bbf_buf file = BBF_BUF_INIT, again = BBF_BUF_INIT, joined = BBF_BUF_INIT;
     struct bbf_jfr_mend mend = {.put = put, .ctx = &file};
 
-    (void)print(data, size, false);
-    (void)print(data, size, true);
+    print(data, size, bbf_jfr_print_text);
+    print(data, size, bbf_jfr_print_json);
+    print(data, size, bbf_jfr_print_lines);
+    pair(data, size);
     show(data, size);
     int err = bbf_jfr_repair(data, size, &mend);
     check(err == BBF_OK || err == BBF_ENOTFOUND || err == BBF_EFORMAT, "unexpected error");

@@ -14,6 +14,7 @@ import coming
 import corners
 import ending
 import files
+import flight
 import guests
 import hostile
 import idle
@@ -51,7 +52,7 @@ def sources(pattern):
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
-           *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
+           *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled()]
 
 PROBE = "com.app.W"
 STEPS = "com.app.Steps."
@@ -892,5 +893,6 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(),
-         *words.cases(), *corners.cases(), *blame.cases(), *transport.cases()]
+         *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
+         *flight.cases()]
 CASES += coming.cases(CASES)

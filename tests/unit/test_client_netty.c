@@ -18,25 +18,45 @@
 
 #define START                                                                                      \
     {                                                                                              \
-        "startTime", "long", 0, { { "Timestamp", "TICKS" } }                                       \
+        "startTime", "long", 0,                                                                    \
+        {                                                                                          \
+            {                                                                                      \
+                "Timestamp", "TICKS"                                                               \
+            }                                                                                      \
+        }                                                                                          \
     }
 #define LONG(name)                                                                                 \
     {                                                                                              \
-        name, "long", 0, { { 0 } }                                                                 \
+        name, "long", 0,                                                                           \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
 #define INT(name)                                                                                  \
     {                                                                                              \
-        name, "int", 0, { { 0 } }                                                                  \
+        name, "int", 0,                                                                            \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
 #define POOLED(name, type)                                                                         \
     {                                                                                              \
-        name, type, BBF_JFR_IS_POOLED, { { 0 } }                                                   \
+        name, type, BBF_JFR_IS_POOLED,                                                             \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
 #define BUFFER_FIELDS                                                                              \
     START, POOLED("eventThread", "java.lang.Thread"),                                              \
-        POOLED("stackTrace", "jdk.types.StackTrace"),                                              \
-        POOLED("allocatorType", "java.lang.Class"), INT("size"), INT("maxFastCapacity"),           \
-        INT("maxCapacity"), {"direct", "boolean", 0, {{0}}}, LONG("address")
+        POOLED("stackTrace", "jdk.types.StackTrace"), POOLED("allocatorType", "java.lang.Class"),  \
+        INT("size"), INT("maxFastCapacity"), INT("maxCapacity"), {"direct", "boolean", 0, {{0}}},  \
+        LONG("address")
 
 enum { ALLOCATE, FREE, REALLOCATE, ALLOCATE_CHUNK, FREE_CHUNK, DATA_LOSS, TYPES };
 
@@ -357,10 +377,14 @@ static void heap_buffers_are_counted_by_class(void **state)
 static void late_addresses_are_not_believed(void **state)
 {
     static const char pooled[] = "io.netty.buffer.PooledByteBufAllocator";
-    struct buffer lose = {.allocator = pooled, .caller = "lose", .is_late = true, .size = 60,
-                          .max_fast = 64, .address = 0x7000};
-    struct buffer good = {.allocator = pooled, .caller = "good", .is_late = true,
-                          .address = 0x8000};
+    struct buffer lose = {.allocator = pooled,
+                          .caller = "lose",
+                          .is_late = true,
+                          .size = 60,
+                          .max_fast = 64,
+                          .address = 0x7000};
+    struct buffer good = {
+        .allocator = pooled, .caller = "good", .is_late = true, .address = 0x8000};
     struct test t;
     (void)state;
 
@@ -409,7 +433,8 @@ static void paths_are_bounded(void **state)
     begin(&t);
     for (int i = 0; i < 50; i++) {
         (void)snprintf(caller, sizeof caller, "m%d", i);
-        event(&t, ALLOCATE, &(struct buffer){.caller = caller, .address = 0x1000 + 256 * (uint64_t)i});
+        event(&t, ALLOCATE,
+              &(struct buffer){.caller = caller, .address = 0x1000 + 256 * (uint64_t)i});
     }
     assert_int_equal(finish(&t, 0, 10), BBF_OK);
     assert_int_equal(t.snapshot->n_nodes, 10);
@@ -430,8 +455,7 @@ static void the_table_of_lives_holds(void **state)
         event(&t, ALLOCATE, &(struct buffer){.caller = "a", .address = (i + 1) * 4096});
     for (uint64_t i = 0; i < LIVES; i++) {
         if (i * 7 % LIVES % 5 != 0)
-            event(&t, FREE,
-                  &(struct buffer){.caller = "x", .address = (i * 7 % LIVES + 1) * 4096});
+            event(&t, FREE, &(struct buffer){.caller = "x", .address = (i * 7 % LIVES + 1) * 4096});
     }
     assert_int_equal(finish(&t, 0, 0), BBF_OK);
     assert_int_equal(path_of(&t, "a")->live_, LIVES / 5);
