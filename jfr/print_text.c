@@ -15,8 +15,9 @@ struct text {
     const struct bbf_jfr_chunk *chunk;
     struct bbf_jfr_recording *recording;
     int indent, depth;
-    unsigned values_left; /* of the event */
-    struct bbf_buf name;  /* a text being escaped */
+    unsigned values_left;   /* of the event */
+    int64_t array_elements; /* of the event: of its old object, if that is an array */
+    struct bbf_buf name;    /* a text being escaped */
 };
 
 static void put_value(struct text *t, const struct bbf_jfr_value *value, const char *end);
@@ -122,7 +123,8 @@ static void put_method(struct text *t, const struct bbf_jfr_value *method)
     bbf_buf_char(t->out, ')');
 }
 
-static void put_class_name(struct text *t, const struct bbf_jfr_value *name)
+/* `size`: of the array, shown in its first brackets if it is above 0. */
+static void put_class_name(struct text *t, const struct bbf_jfr_value *name, int64_t size)
 {
     t->name.len = 0;
     if (name->what == BBF_JFR_IS_TEXT)
@@ -144,6 +146,8 @@ static void put_class_name(struct text *t, const struct bbf_jfr_value *name)
         put_descriptor_type(t, &at);
     }
     free(copy);
+    if (size > 0 && dimensions-- > 0)
+        bbf_buf_printf(t->out, "[%" PRId64 "]", size);
     while (dimensions-- > 0)
         bbf_buf_str(t->out, "[]");
 }
@@ -157,7 +161,7 @@ static void put_class(struct text *t, const struct bbf_jfr_value *class, const c
 
     if (loader.what == BBF_JFR_IS_STRUCT && loader_name.what != BBF_JFR_IS_TEXT)
         loader_name = bbf_jfr_member(t->chunk, &loader_type, "name");
-    put_class_name(t, &name);
+    put_class_name(t, &name, 0);
     bbf_buf_str(t->out, " (classLoader = ");
     put_text(t, &loader_name, true);
     bbf_buf_printf(t->out, ")%s\n", end);
@@ -211,6 +215,64 @@ static void put_stack(struct text *t, const struct bbf_jfr_value *stack)
     if (integer_of(t, stack, "truncated") != 0 || seen == t->how->stack_depth) {
         put_indent(t);
         bbf_buf_str(t->out, "...\n");
+    }
+    t->indent--;
+    put_indent(t);
+    bbf_buf_str(t->out, "]\n");
+}
+
+/* ---- an old object, and what keeps it ---- */
+
+static void put_object(struct text *t, const struct bbf_jfr_value *object, int64_t size)
+{
+    struct bbf_jfr_value type = bbf_jfr_member(t->chunk, object, "type");
+    struct bbf_jfr_value name = bbf_jfr_member(t->chunk, &type, "name");
+    struct bbf_jfr_value description = bbf_jfr_member(t->chunk, object, "description");
+
+    if (type.what == BBF_JFR_IS_STRUCT)
+        put_class_name(t, &name, size);
+    if (type.what == BBF_JFR_IS_STRUCT && description.what == BBF_JFR_IS_TEXT) {
+        bbf_buf_char(t->out, ' ');
+        put_text(t, &description, false);
+    }
+    bbf_buf_char(t->out, '\n');
+}
+
+/* "[5] : " or "field : "; the size of the array that holds the object, 0: no array. */
+static int64_t put_holder(struct text *t, const struct bbf_jfr_value *referrer)
+{
+    struct bbf_jfr_value array = bbf_jfr_member(t->chunk, referrer, "array");
+    struct bbf_jfr_value field = bbf_jfr_member(t->chunk, referrer, "field");
+    struct bbf_jfr_value name = bbf_jfr_member(t->chunk, &field, "name");
+    bool is_array = array.what == BBF_JFR_IS_STRUCT;
+
+    put_indent(t);
+    if (field.what == BBF_JFR_IS_STRUCT)
+        put_text(t, &name, false);
+    else if (is_array)
+        bbf_buf_printf(t->out, "[%" PRId64 "]", integer_of(t, &array, "index"));
+    bbf_buf_str(t->out, " : ");
+    return is_array ? integer_of(t, &array, "size") : 0;
+}
+
+static void put_old_object(struct text *t, const struct bbf_jfr_value *of)
+{
+    struct bbf_jfr_value object = *of, referrer;
+
+    bbf_buf_str(t->out, " [\n");
+    t->indent++;
+    put_indent(t);
+    put_object(t, &object, t->array_elements);
+    while (object.what == BBF_JFR_IS_STRUCT &&
+           (referrer = bbf_jfr_member(t->chunk, &object, "referrer")).what == BBF_JFR_IS_STRUCT &&
+           bbf_jfr_take_value(t->recording, &t->values_left)) {
+        if (integer_of(t, &referrer, "skip") > 0) {
+            put_indent(t);
+            bbf_buf_str(t->out, "...\n");
+        }
+        int64_t size = put_holder(t, &referrer);
+        object = bbf_jfr_member(t->chunk, &referrer, "object");
+        put_object(t, &object, size);
     }
     t->indent--;
     put_indent(t);
@@ -350,6 +412,8 @@ static void put_struct(struct text *t, const struct bbf_jfr_value *value, const 
     } else if (strcmp(type, "jdk.types.Method") == 0) {
         put_method(t, value);
         bbf_buf_char(t->out, '\n');
+    } else if (strcmp(type, "jdk.types.OldObject") == 0) {
+        put_old_object(t, value);
     } else if (t->depth == BBF_JFR_DEPTH_MAX) { /* constants may name each other in a circle */
         bbf_buf_printf(t->out, "...%s\n", end);
     } else {
@@ -437,6 +501,7 @@ static void put_event(void *ctx, const struct bbf_jfr_chunk *chunk,
 
     t->chunk = chunk;
     t->values_left = t->how->values_max > 0 ? t->how->values_max : BBF_JFR_VALUES_MAX;
+    t->array_elements = integer_of(t, &of, "arrayElements");
     t->indent = 1;
     bbf_safe_printf(t->out, BBF_SAFE_VALUE, "%s", event->type->name);
     bbf_buf_str(t->out, " {\n");

@@ -223,11 +223,30 @@ static bool is_ticks(const struct bbf_jfr_field *field)
            (field->time == BBF_JFR_TIMESTAMP_TICKS || field->time == BBF_JFR_TIMESPAN_TICKS);
 }
 
+/* jdk.ActiveSetting names an event type by its id; JMC looks it up, and fails without it. */
+static bool is_type_id(const struct bbf_jfr_type *type, const struct bbf_jfr_field *field)
+{
+    return !field->is_array && !field->is_pooled && field->type->kind == BBF_JFR_KIND_LONG &&
+           strcmp(field->name, "id") == 0 && strcmp(type->name, "jdk.ActiveSetting") == 0;
+}
+
+static void copy_type_id(struct bbf_jfr_rewrite *r, struct bbf_jfr_cursor *c)
+{
+    uint64_t id = bbf_jfr_get_long(c);
+    bool is_declared = bbf_jfr_type_of(&r->from->metadata, id) != NULL;
+
+    bbf_jfr_put_long(&r->out, is_declared ? id + r->id_shift : id);
+}
+
 static void copy_field(struct bbf_jfr_rewrite *r, struct bbf_jfr_cursor *c,
-                       const struct bbf_jfr_field *field)
+                       const struct bbf_jfr_type *type, const struct bbf_jfr_field *field)
 {
     const unsigned char *start = c->at;
 
+    if (r->id_shift != 0 && is_type_id(type, field)) {
+        copy_type_id(r, c);
+        return;
+    }
     if (r->clock == NULL || !is_ticks(field)) {
         (void)bbf_jfr_skip_field(c, field);
         copy_bytes(&r->out, start, c->at);
@@ -254,7 +273,7 @@ void bbf_jfr_rewrite_event(struct bbf_jfr_rewrite *r, const struct bbf_jfr_event
         c = event->fields;
     }
     for (size_t i = 0; event->type != NULL && i < event->type->n_fields && !c.bad; i++)
-        copy_field(r, &c, &event->type->fields[i]);
+        copy_field(r, &c, event->type, &event->type->fields[i]);
     copy_bytes(&r->out, c.at, c.end); /* of a type that is not declared: all of it */
     set_size(&r->out, start);
     r->events++;

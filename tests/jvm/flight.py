@@ -93,7 +93,7 @@ def events_of(text):
 
 def texts_of(text):
     """The events of the text form. Control characters are escaped in ours, never in the JDK's."""
-    text = re.sub(r"\\u00(0[9ad])", lambda m: chr(int(m[1], 16)), text)
+    text = re.sub(r"\\u00([01][0-9a-f]|7f)", lambda m: chr(int(m[1], 16)), text)
     return sorted(re.split(r"\n\n(?=[\w.$]+ \{\n)", text.strip()))
 
 
@@ -250,11 +250,11 @@ def repaired(bench):
         done = bench.run([CLIENT, "jfr", "repair", bad, "-o", good])
         same(f"{name}: a file was made ({done.stderr})", os.path.exists(good),
              name not in NOTHING)
-        assert done.returncode == 1, f"{name}: exit {done.returncode}: {done.stderr}"
+        assert done.returncode == (1 if name in NOTHING or "lost:" in done.stderr else 0), \
+            f"{name}: exit {done.returncode}: {done.stderr}"
         if name in NOTHING:
             continue
         ours = count(bbflow(bench, "print", "--json", good))
-        # A list of what each reader delivered; one summary of 17 and 25 for each row.
         theirs = [count(jdk_tool(bench, major, "print", "--json", "--stack-depth", "1", good))
                   for major in (17, 25)]
         same(f"{name}: events that 17 and 25 read", theirs, [ours, ours])
@@ -355,7 +355,7 @@ def of_async_profiler(bench):
         data = file.read()
     with open(bench.path("bad.jfr"), "wb") as file:
         file.write(put(data, 8, number(1 << 30)))
-    bbflow(bench, "repair", bench.path("bad.jfr"), "-o", mended, code=1)
+    bbflow(bench, "repair", bench.path("bad.jfr"), "-o", mended)
     same("JMC", jmc(bench, mended), count(bbflow(bench, "print", "--json", path)))
     done = bench.run([os.path.join(homes()[25], "bin/java"), "-jar", guests.jars(CONVERTER)[0],
                       "--alloc", "-o", "collapsed", mended, bench.path("out.collapsed")])
