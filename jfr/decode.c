@@ -73,6 +73,20 @@ size_t bbf_jfr_get_count(struct bbf_jfr_cursor *c)
     return (size_t)count;
 }
 
+/* Almost all text is; it is then the same in each encoding but for its length. */
+static bool is_ascii(const unsigned char *at, size_t len)
+{
+    uint64_t word, seen = 0;
+
+    for (; len >= sizeof word; at += sizeof word, len -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        seen |= word;
+    }
+    for (; len > 0; len--)
+        seen |= *at++;
+    return (seen & UINT64_C(0x8080808080808080)) == 0;
+}
+
 struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
 {
     struct bbf_jfr_text text = {(enum bbf_jfr_string)bbf_jfr_get_byte(c), 0, c->at, 0};
@@ -93,6 +107,10 @@ struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
     case BBF_JFR_STRING_CHARS: {
         size_t n = bbf_jfr_get_count(c);
         text.bytes = c->at;
+        if (n <= bbf_jfr_left(c) && is_ascii(c->at, n)) {
+            c->at += n;
+            n = 0;
+        }
         while (n-- > 0 && !c->bad)
             (void)bbf_jfr_get_long(c);
         text.len = (size_t)(c->at - text.bytes);
@@ -171,6 +189,10 @@ static void add_utf8(struct bbf_buf *out, const char *at, const char *end)
 
 void bbf_jfr_add_text(struct bbf_buf *out, const struct bbf_jfr_text *text)
 {
+    if (text->encoding >= BBF_JFR_STRING_UTF8 && is_ascii(text->bytes, text->len)) {
+        bbf_buf_add(out, text->bytes, text->len);
+        return;
+    }
     switch (text->encoding) {
     case BBF_JFR_STRING_UTF8:
         add_utf8(out, (const char *)text->bytes, (const char *)text->bytes + text->len);

@@ -52,8 +52,12 @@ uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c);
 /* A compressed integer, padded ones too. */
 static inline uint64_t bbf_jfr_get_long(struct bbf_jfr_cursor *c)
 {
-    if (c->at < c->end && *c->at < 0x80)
+    if (c->at < c->end && c->at[0] < 0x80)
         return *c->at++;
+    if (c->end - c->at > 1 && c->at[1] < 0x80) {
+        c->at += 2;
+        return (uint64_t)c->at[-1] << 7 | (c->at[-2] & 0x7F);
+    }
     return bbf_jfr_get_long_slow(c);
 }
 

@@ -96,8 +96,7 @@ static bool read_of_type(const struct bbf_jfr_chunk *chunk, struct bbf_jfr_curso
 bool bbf_jfr_read_value(const struct bbf_jfr_chunk *chunk, struct bbf_jfr_cursor *c,
                         const struct bbf_jfr_field *field, struct bbf_jfr_value *to)
 {
-    memset(to, 0, sizeof(*to));
-    to->field = field;
+    *to = (struct bbf_jfr_value){.field = field};
     if (!field->is_array)
         return read_of_type(chunk, c, field->type, field->is_pooled, 0, to);
     to->what = BBF_JFR_IS_LIST;

@@ -213,7 +213,8 @@ def damages(data):
     }
 
 
-NOTHING = ("header only", "5 bytes", "empty")
+# The first chunk of a JVM 25 ends with its metadata: without them nothing can be read.
+NOTHING = ("header only", "5 bytes", "empty", "cut in chunk 1")
 # Rows whose events all come out: each is 0 events short.
 WHOLE = ("size too large", "size 1 GiB", "size 0", "size short by 5", "metadata 0",
          "metadata off by 7", "checkpoint 0", "checkpoint off by 3", "state 255",
@@ -240,6 +241,8 @@ def repaired(bench):
     with open(two_chunks(bench), "rb") as file:
         data = file.read()
     total = count(bbflow(bench, "print", "--json", bench.path("two.jfr")))
+    jmc_reads = {"flags 0": jmc(bench, bench.path("two.jfr")),
+                 "unfinished, all zero": jmc(bench, bench.path("part0.jfr"))}
     outcomes = []
     for name, broken in damages(data).items():
         bad, good = bench.path("bad.jfr"), bench.path("good.jfr")
@@ -248,11 +251,11 @@ def repaired(bench):
         if os.path.exists(good):
             os.remove(good)
         done = bench.run([CLIENT, "jfr", "repair", bad, "-o", good])
-        same(f"{name}: a file was made ({done.stderr})", os.path.exists(good),
-             name not in NOTHING)
-        assert done.returncode == (1 if name in NOTHING or "lost:" in done.stderr else 0), \
+        made = os.path.exists(good)
+        assert made or name in NOTHING, f"{name}: no file was made: {done.stderr}"
+        assert done.returncode == (1 if not made or "lost:" in done.stderr else 0), \
             f"{name}: exit {done.returncode}: {done.stderr}"
-        if name in NOTHING:
+        if not made:
             continue
         ours = count(bbflow(bench, "print", "--json", good))
         theirs = [count(jdk_tool(bench, major, "print", "--json", "--stack-depth", "1", good))
@@ -262,8 +265,8 @@ def repaired(bench):
             same(f"{name}: events", ours, total)
         assert ours > 0, f"{name}: nothing came out"
         outcomes.append(f"{name}: {ours} of {total}")
-        if name in ("cut in chunk 2", "flags 0", "unfinished, all zero", "chunks swapped"):
-            same(f"{name}: events that JMC reads", jmc(bench, good), ours)
+        if name in jmc_reads:
+            same(f"{name}: events that JMC reads", jmc(bench, good), jmc_reads[name])
     print("#   " + "; ".join(outcomes), flush=True)
 
 
