@@ -46,14 +46,14 @@ static int discard(void *ctx, const char *data, size_t len)
 typedef int printer(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                     const struct bbf_jfr_print *how);
 
-static void print(const uint8_t *data, size_t size, printer *printer)
+static void print(const uint8_t *data, size_t size, printer *to_text)
 {
     const struct bbf_jfr_print how = {.stack_depth = 4, .values_max = VALUES};
     struct bbf_buf out = {.flush = discard};
     struct bbf_jfr_recording r;
 
     bbf_jfr_recording_init(&r, data, size, true);
-    (void)printer(&out, &r, &how);
+    (void)to_text(&out, &r, &how);
     for (size_t i = 0; i < out.len; i++)
         check((unsigned char)out.data[i] >= 0x20 || out.data[i] == '\n', "a control character");
     bbf_jfr_recording_close(&r);
