@@ -36,7 +36,7 @@ static void add_text(struct sums *sums, const struct bbf_jfr_text *text)
         sums->characters += sizeof word;
     }
     for (; at < end; at++) /* UTF-16 units: what begins a character, twice if it has 4 bytes */
-        sums->characters += (*at & 0xC0) != 0x80 ? 1 + ((*at & 0xF8) == 0xF0) : 0;
+        sums->characters += (*at & 0xC0) == 0x80 ? 0U : (*at & 0xF8) == 0xF0 ? 2U : 1U;
 }
 
 static void add_fields(struct sums *sums, const struct bbf_jfr_value *of, int depth)
