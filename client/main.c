@@ -5,6 +5,7 @@
  */
 #include "client/client.h"
 #include "client/connect.h"
+#include "client/jfr.h"
 #include "client/output.h"
 #include "client/screen.h"
 #include "client/target.h"
@@ -55,6 +56,7 @@ enum {
 
 static int verb_help(const struct bbf_command_line *request);
 static int verb_version(const struct bbf_command_line *request);
+static int verb_jfr(const struct bbf_command_line *request);
 
 static const struct verb {
     const char *name;
@@ -97,6 +99,7 @@ static const struct verb {
     {"event", JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},
+    {"jfr", 0, verb_jfr, "read and check flight recordings of any JVM: jfr COMMAND FILE", ""},
     {"help", LOOK, verb_help, "show this text; also 'bbflow help COMMAND', 'bbflow help options'",
      "'bbflow help words' prints all commands, flags and options for a shell's completion.\n"},
     {"version", LOOK, verb_version, "show the version of this command, as --version does", ""},
@@ -177,10 +180,13 @@ static void print_verb(struct bbf_buf *to, const struct verb *verb)
     bbf_buf_printf(
         to, "bbflow %s%s%s%s\n  %s\n%s", verb->name, verb->takes & TARGET ? " [TARGET]" : "",
         verb->run == bbf_verb_event   ? " NAME ..."
+        : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
         : (verb->takes & PARAMS) != 0 ? " name=value ..."
                                       : "",
         verb->takes & ~(unsigned)(TARGET | PARAMS) ? " [FLAG ...]" : "", verb->help, verb->more);
     print_flags(to, verb->takes);
+    if (verb->run == verb_jfr)
+        bbf_jfr_help(to);
 }
 
 static const char *verb_name(size_t i)
@@ -249,6 +255,7 @@ static void add_words(struct bbf_buf *out)
         }
         bbf_buf_str(out, " --help\n");
     }
+    bbf_jfr_words(out);
     bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\nextensions ");
     bbf_format_extensions(out);
     bbf_buf_char(out, '\n');
@@ -294,6 +301,13 @@ static int verb_help(const struct bbf_command_line *request)
     }
     const struct verb *verb = find_verb(request->target);
     return verb != NULL ? show_help(verb) : unknown_verb(request->target);
+}
+
+/* Its words are its own: main() hands them to bbf_jfr_command(). */
+static int verb_jfr(const struct bbf_command_line *request)
+{
+    (void)request;
+    return bbf_jfr_command(0, NULL);
 }
 
 static int verb_version(const struct bbf_command_line *request)
@@ -591,6 +605,8 @@ int main(int argc, char **argv)
     const struct verb *verb = find_verb(argv[1]);
     if (verb == NULL)
         return not_a_verb(argv[1]);
+    if (verb->run == verb_jfr && (argc < 3 || strcmp(argv[2], "--help") != 0))
+        return bbf_jfr_command(argc - 2, argv + 2);
     struct args args = {argv + 2, argv + argc};
     request.verb = verb->name;
     int rc = parse_args(verb, &args, &request, &help);

@@ -1,4 +1,5 @@
-# The libraries of the build, as targets: ZLIB::ZLIB, PkgConfig::JSONC, ck. Each one that is missing is
+# The libraries of the build, as targets: ZLIB::ZLIB, PkgConfig::JSONC, PkgConfig::LZ4,
+# PkgConfig::MINIZIP, ck. Each one that is missing is
 # named with its Debian package, all at once.
 set(missing "")
 find_package(ZLIB QUIET)
@@ -13,6 +14,14 @@ else()
   pkg_check_modules(JSONC QUIET IMPORTED_TARGET json-c)
   if(NOT JSONC_FOUND)
     string(APPEND missing "\n  json-c: apt-get install libjson-c-dev")
+  endif()
+  pkg_check_modules(LZ4 QUIET IMPORTED_TARGET liblz4)
+  if(NOT LZ4_FOUND)
+    string(APPEND missing "\n  LZ4: apt-get install liblz4-dev")
+  endif()
+  pkg_check_modules(MINIZIP QUIET IMPORTED_TARGET minizip)
+  if(NOT MINIZIP_FOUND)
+    string(APPEND missing "\n  minizip: apt-get install libminizip-dev")
   endif()
   pkg_check_modules(CK QUIET ck)
 endif()

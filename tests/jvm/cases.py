@@ -14,6 +14,7 @@ import coming
 import corners
 import exits
 import files
+import flight
 import hostile
 import idle
 import lttng
@@ -53,7 +54,7 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
-           *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
+           *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled()]
 
 PROBE = "com.app.Probes"
 STEPS = "com.app.Steps."
@@ -895,5 +896,5 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
-         *lttng.cases()]
+         *lttng.cases(), *flight.cases()]
 CASES += coming.cases(CASES)

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "jfr/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/err.h"
+
+enum { BLOCK_BYTES = 1 << 16, DEPTH_MAX = 32 };
+
+struct bbf_jfr_block {
+    struct bbf_jfr_block *next;
+    size_t used, size;
+    _Alignas(16) char bytes[];
+};
+
+/* An element of the metadata's tree, as it is stored. Children are a list: a count in the file
+ * could claim more than there is. */
+struct element {
+    const char *name;
+    const char **names, **values; /* attributes */
+    size_t n_attributes;
+    struct element *first, *next; /* child, sibling */
+};
+
+struct reader {
+    struct bbf_jfr_metadata *to;
+    struct bbf_jfr_cursor at;
+    const char **strings;
+    size_t n_strings;
+    bool no_memory;
+};
+
+/* ---- memory ---- */
+
+static void *take(struct reader *r, size_t n, size_t size)
+{
+    struct bbf_jfr_block *block = r->to->blocks;
+    size_t bytes = (n * size + 15) & ~(size_t)15;
+
+    if (n > SIZE_MAX / 2 / size) {
+        r->no_memory = true;
+        return NULL;
+    }
+    if (block == NULL || block->size - block->used < bytes) {
+        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        block = malloc(sizeof(*block) + room);
+        if (block == NULL) {
+            r->no_memory = true;
+            return NULL;
+        }
+        *block = (struct bbf_jfr_block){r->to->blocks, 0, room};
+        r->to->blocks = block;
+    }
+    void *to = block->bytes + block->used;
+    block->used += bytes;
+    memset(to, 0, bytes);
+    return to;
+}
+
+void bbf_jfr_metadata_free(struct bbf_jfr_metadata *m)
+{
+    while (m->blocks != NULL) {
+        struct bbf_jfr_block *block = m->blocks;
+        m->blocks = block->next;
+        free(block);
+    }
+    const char *why = m->why;
+    memset(m, 0, sizeof(*m));
+    m->why = why;
+}
+
+static int fail(struct reader *r, const char *why)
+{
+    if (r->to->why == NULL)
+        r->to->why = why;
+    return BBF_EFORMAT;
+}
+
+/* ---- strings and elements ---- */
+
+static const char *copy_text(struct reader *r, const struct bbf_jfr_text *text)
+{
+    struct bbf_buf utf8 = BBF_BUF_INIT;
+
+    bbf_jfr_add_text(&utf8, text);
+    char *copy = utf8.failed ? NULL : take(r, utf8.len + 1, 1);
+    if (copy != NULL && utf8.len > 0)
+        memcpy(copy, utf8.data, utf8.len);
+    r->no_memory |= utf8.failed;
+    bbf_buf_free(&utf8);
+    return copy;
+}
+
+static int read_strings(struct reader *r)
+{
+    size_t n = bbf_jfr_get_count(&r->at);
+
+    r->strings = take(r, n + 1, sizeof(*r->strings));
+    if (r->strings == NULL)
+        return BBF_ENOMEM;
+    for (r->n_strings = 0; r->n_strings < n; r->n_strings++) {
+        struct bbf_jfr_text text = bbf_jfr_get_text(&r->at);
+        if (r->at.bad || text.encoding == BBF_JFR_STRING_POOLED)
+            return fail(r, "a string of the metadata cannot be read");
+        r->strings[r->n_strings] = copy_text(r, &text);
+        if (r->no_memory)
+            return BBF_ENOMEM;
+    }
+    return BBF_OK;
+}
+
+static const char *read_string(struct reader *r)
+{
+    uint64_t i = bbf_jfr_get_long(&r->at);
+
+    if (i >= r->n_strings) {
+        bbf_jfr_spoil(&r->at);
+        return "";
+    }
+    return r->strings[i];
+}
+
+static int read_element(struct reader *r, struct element *e, int depth)
+{
+    e->name = read_string(r);
+    e->n_attributes = bbf_jfr_get_count(&r->at);
+    e->names = take(r, e->n_attributes, sizeof(*e->names));
+    e->values = take(r, e->n_attributes, sizeof(*e->values));
+    for (size_t i = 0; i < e->n_attributes && !r->no_memory; i++) {
+        e->names[i] = read_string(r);
+        e->values[i] = read_string(r);
+    }
+    size_t n = bbf_jfr_get_count(&r->at);
+    if (r->no_memory)
+        return BBF_ENOMEM;
+    if (r->at.bad || depth == DEPTH_MAX)
+        return fail(r, "the metadata's tree is cut or too deep");
+    for (struct element **to = &e->first; n > 0; n--, to = &(*to)->next) {
+        *to = take(r, 1, sizeof(**to));
+        int err = *to != NULL ? read_element(r, *to, depth + 1) : BBF_ENOMEM;
+        if (err != BBF_OK)
+            return err;
+    }
+    return BBF_OK;
+}
+
+static const char *attribute(const struct element *e, const char *name)
+{
+    for (size_t i = 0; i < e->n_attributes; i++) {
+        if (strcmp(e->names[i], name) == 0)
+            return e->values[i];
+    }
+    return NULL;
+}
+
+static bool is_true(const struct element *e, const char *name)
+{
+    const char *value = attribute(e, name);
+
+    return value != NULL && strcmp(value, "true") == 0;
+}
+
+static const struct element *child(const struct element *e, const char *name)
+{
+    const struct element *c = e != NULL ? e->first : NULL;
+
+    while (c != NULL && strcmp(c->name, name) != 0)
+        c = c->next;
+    return c;
+}
+
+static size_t count_children(const struct element *e, const char *name)
+{
+    size_t n = 0;
+
+    for (const struct element *c = e->first; c != NULL; c = c->next)
+        n += strcmp(c->name, name) == 0;
+    return n;
+}
+
+static bool read_id(const char *text, uint64_t *id)
+{
+    char *end;
+
+    if (text == NULL || *text < '0' || *text > '9')
+        return false;
+    *id = strtoull(text, &end, 10);
+    return *end == '\0';
+}
+
+/* ---- types ---- */
+
+static enum bbf_jfr_kind kind_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum bbf_jfr_kind kind;
+    } kinds[] = {{"boolean", BBF_JFR_KIND_BOOLEAN},
+                 {"byte", BBF_JFR_KIND_BYTE},
+                 {"char", BBF_JFR_KIND_CHAR},
+                 {"short", BBF_JFR_KIND_SHORT},
+                 {"int", BBF_JFR_KIND_INT},
+                 {"long", BBF_JFR_KIND_LONG},
+                 {"float", BBF_JFR_KIND_FLOAT},
+                 {"double", BBF_JFR_KIND_DOUBLE},
+                 {"java.lang.String", BBF_JFR_KIND_STRING}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].name, name) == 0)
+            return kinds[i].kind;
+    }
+    return BBF_JFR_KIND_STRUCT;
+}
+
+static int compare_types(const void *a, const void *b)
+{
+    const struct bbf_jfr_type *x = *(const struct bbf_jfr_type *const *)a;
+    const struct bbf_jfr_type *y = *(const struct bbf_jfr_type *const *)b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+const struct bbf_jfr_type *bbf_jfr_type_of(const struct bbf_jfr_metadata *m, uint64_t id)
+{
+    size_t low = 0, high = m->n_types;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->by_id[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->n_types && m->by_id[low]->id == id ? m->by_id[low] : NULL;
+}
+
+const struct bbf_jfr_type *bbf_jfr_type_named(const struct bbf_jfr_metadata *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_types; i++) {
+        if (strcmp(m->types[i].name, name) == 0)
+            return &m->types[i];
+    }
+    return NULL;
+}
+
+static const struct bbf_jfr_type *type_of_attribute(const struct reader *r, const struct element *e,
+                                                    const char *name)
+{
+    uint64_t id;
+
+    return read_id(attribute(e, name), &id) ? bbf_jfr_type_of(r->to, id) : NULL;
+}
+
+/* Ids and names first: fields and annotations name types that come later. */
+static int declare_types(struct reader *r, const struct element *metadata)
+{
+    size_t n = count_children(metadata, "class");
+    struct bbf_jfr_metadata *to = r->to;
+
+    to->types = take(r, n, sizeof(*to->types));
+    to->by_id = take(r, n, sizeof(*to->by_id));
+    if (r->no_memory)
+        return BBF_ENOMEM;
+    for (const struct element *e = metadata->first; e != NULL; e = e->next) {
+        if (strcmp(e->name, "class") != 0)
+            continue;
+        struct bbf_jfr_type *type = &to->types[to->n_types];
+        type->name = attribute(e, "name");
+        type->super = attribute(e, "superType");
+        type->is_simple = is_true(e, "simpleType");
+        type->index = to->n_types;
+        if (type->name == NULL || !read_id(attribute(e, "id"), &type->id))
+            return fail(r, "a type of the metadata has no name or no id");
+        type->kind = kind_of(type->name);
+        type->is_event = type->super != NULL && strcmp(type->super, "jdk.jfr.Event") == 0;
+        to->by_id[to->n_types++] = type;
+    }
+    qsort(to->by_id, to->n_types, sizeof(to->by_id[0]), compare_types);
+    return BBF_OK;
+}
+
+/* The attributes of an annotation but "class" are its values. */
+static void read_annotation(struct reader *r, const struct element *e,
+                            struct bbf_jfr_annotation *to)
+{
+    to->type = type_of_attribute(r, e, "class");
+    to->names = take(r, e->n_attributes, sizeof(*to->names));
+    to->values = take(r, e->n_attributes, sizeof(*to->values));
+    for (size_t i = 0; i < e->n_attributes && !r->no_memory; i++) {
+        if (strcmp(e->names[i], "class") == 0)
+            continue;
+        to->names[to->n] = e->names[i];
+        to->values[to->n++] = e->values[i];
+    }
+}
+
+static const struct bbf_jfr_annotation *read_annotations(struct reader *r, const struct element *e,
+                                                         size_t *n)
+{
+    struct bbf_jfr_annotation *list = take(r, count_children(e, "annotation"), sizeof(*list));
+
+    *n = 0;
+    for (const struct element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+        if (strcmp(c->name, "annotation") == 0)
+            read_annotation(r, c, &list[(*n)++]);
+    }
+    return list;
+}
+
+const struct bbf_jfr_annotation *bbf_jfr_annotation(const struct bbf_jfr_annotation *list, size_t n,
+                                                    const char *type_name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].type != NULL && strcmp(list[i].type->name, type_name) == 0)
+            return &list[i];
+    }
+    return NULL;
+}
+
+const char *bbf_jfr_annotation_value(const struct bbf_jfr_annotation *list, size_t n,
+                                     const char *type_name)
+{
+    const struct bbf_jfr_annotation *a = bbf_jfr_annotation(list, n, type_name);
+
+    for (size_t i = 0; a != NULL && i < a->n; i++) {
+        if (strcmp(a->names[i], "value") == 0)
+            return a->values[i];
+    }
+    return NULL;
+}
+
+static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
+{
+    static const struct {
+        const char *annotation, *unit;
+        enum bbf_jfr_time time;
+    } units[] = {{"jdk.jfr.Timestamp", "TICKS", BBF_JFR_TIMESTAMP_TICKS},
+                 {"jdk.jfr.Timestamp", "SECONDS_SINCE_EPOCH", BBF_JFR_TIMESTAMP_SECONDS},
+                 {"jdk.jfr.Timestamp", "MILLISECONDS_SINCE_EPOCH", BBF_JFR_TIMESTAMP_MILLIS},
+                 {"jdk.jfr.Timestamp", "NANOSECONDS_SINCE_EPOCH", BBF_JFR_TIMESTAMP_NANOS},
+                 {"jdk.jfr.Timespan", "TICKS", BBF_JFR_TIMESPAN_TICKS},
+                 {"jdk.jfr.Timespan", "SECONDS", BBF_JFR_TIMESPAN_SECONDS},
+                 {"jdk.jfr.Timespan", "MILLISECONDS", BBF_JFR_TIMESPAN_MILLIS},
+                 {"jdk.jfr.Timespan", "MICROSECONDS", BBF_JFR_TIMESPAN_MICROS},
+                 {"jdk.jfr.Timespan", "NANOSECONDS", BBF_JFR_TIMESPAN_NANOS}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        const char *unit =
+            bbf_jfr_annotation_value(field->annotations, field->n_annotations, units[i].annotation);
+        if (unit != NULL && strcmp(unit, units[i].unit) == 0)
+            return units[i].time;
+    }
+    return BBF_JFR_TIME_NONE;
+}
+
+static int read_field(struct reader *r, const struct element *e, struct bbf_jfr_field *to)
+{
+    const char *dimension = attribute(e, "dimension");
+
+    to->name = attribute(e, "name");
+    to->type = type_of_attribute(r, e, "class");
+    if (to->name == NULL || to->type == NULL)
+        return fail(r, "a field of the metadata has no name, or a type that is not declared");
+    to->is_pooled = is_true(e, "constantPool");
+    to->is_array = dimension != NULL && strcmp(dimension, "0") != 0;
+    to->annotations = read_annotations(r, e, &to->n_annotations);
+    if (r->no_memory)
+        return BBF_ENOMEM;
+    to->time = time_of(to);
+    to->is_unsigned =
+        bbf_jfr_annotation(to->annotations, to->n_annotations, "jdk.jfr.Unsigned") != NULL;
+    return BBF_OK;
+}
+
+static int read_fields(struct reader *r, const struct element *e, struct bbf_jfr_type *to)
+{
+    struct bbf_jfr_field *fields = take(r, count_children(e, "field"), sizeof(*fields));
+
+    if (r->no_memory)
+        return BBF_ENOMEM;
+    to->fields = fields;
+    for (const struct element *c = e->first; c != NULL; c = c->next) {
+        if (strcmp(c->name, "field") != 0)
+            continue;
+        int err = read_field(r, c, &fields[to->n_fields]);
+        if (err != BBF_OK)
+            return err;
+        to->n_fields++;
+    }
+    return BBF_OK;
+}
+
+static void read_settings(struct reader *r, const struct element *e, struct bbf_jfr_type *to)
+{
+    struct bbf_jfr_setting *settings = take(r, count_children(e, "setting"), sizeof(*settings));
+
+    to->settings = settings;
+    for (const struct element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+        if (strcmp(c->name, "setting") != 0)
+            continue;
+        const struct bbf_jfr_type *type = type_of_attribute(r, c, "class");
+        settings[to->n_settings++] = (struct bbf_jfr_setting){
+            attribute(c, "name"), type != NULL ? type->name : "", attribute(c, "defaultValue")};
+    }
+}
+
+static int fill_types(struct reader *r, const struct element *metadata)
+{
+    size_t at = 0;
+
+    for (const struct element *e = metadata->first; e != NULL; e = e->next) {
+        if (strcmp(e->name, "class") != 0)
+            continue;
+        struct bbf_jfr_type *type = &r->to->types[at++];
+        type->annotations = read_annotations(r, e, &type->n_annotations);
+        read_settings(r, e, type);
+        int err = r->no_memory ? BBF_ENOMEM : read_fields(r, e, type);
+        if (err != BBF_OK)
+            return err;
+    }
+    return BBF_OK;
+}
+
+/* A type whose values take no bytes, or contain themselves, would make a walk endless. */
+static bool has_end(const struct bbf_jfr_type *type, int depth)
+{
+    if (type->kind != BBF_JFR_KIND_STRUCT)
+        return true;
+    if (depth == DEPTH_MAX)
+        return false;
+    for (size_t i = 0; i < type->n_fields; i++) {
+        const struct bbf_jfr_field *field = &type->fields[i];
+        if (!field->is_pooled && !field->is_array && !has_end(field->type, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static int check_types(struct reader *r)
+{
+    for (size_t i = 0; i < r->to->n_types; i++) {
+        const struct bbf_jfr_type *type = &r->to->types[i];
+        if (!has_end(type, 0))
+            return fail(r, "a type of the metadata contains itself");
+        for (size_t f = 0; f < type->n_fields; f++) {
+            const struct bbf_jfr_type *of = type->fields[f].type;
+            bool is_inline = !type->fields[f].is_pooled;
+            if (is_inline && of->kind == BBF_JFR_KIND_STRUCT && of->n_fields == 0)
+                return fail(r, "a field of the metadata has a type without fields");
+        }
+    }
+    return BBF_OK;
+}
+
+static int read_number(const struct element *e, const char *name)
+{
+    const char *value = e != NULL ? attribute(e, name) : NULL;
+    long number = value != NULL ? strtol(value, NULL, 10) : 0;
+    enum { DAY_MS = 24 * 3600 * 1000 };
+
+    return number > DAY_MS || number < -DAY_MS ? 0 : (int)number;
+}
+
+static int read_all(struct reader *r)
+{
+    struct element root = {0};
+
+    (void)bbf_jfr_get_long(&r->at); /* size */
+    if (bbf_jfr_get_long(&r->at) != 0)
+        return fail(r, "where the header says, there is no metadata event");
+    (void)bbf_jfr_get_long(&r->at); /* start */
+    (void)bbf_jfr_get_long(&r->at); /* duration */
+    r->to->id = bbf_jfr_get_long(&r->at);
+    int err = read_strings(r);
+    if (err == BBF_OK)
+        err = read_element(r, &root, 0);
+    const struct element *metadata = child(&root, "metadata");
+    if (err == BBF_OK && metadata == NULL)
+        err = fail(r, "the metadata's tree has no element \"metadata\"");
+    if (err == BBF_OK)
+        err = declare_types(r, metadata);
+    if (err == BBF_OK)
+        err = fill_types(r, metadata);
+    if (err == BBF_OK)
+        err = check_types(r);
+    r->to->gmt_offset_ms = read_number(child(&root, "region"), "gmtOffset") +
+                           read_number(child(&root, "region"), "dst");
+    return r->no_memory ? BBF_ENOMEM : err;
+}
+
+int bbf_jfr_metadata_read(struct bbf_jfr_metadata *m, struct bbf_jfr_cursor event)
+{
+    struct reader r = {.to = m, .at = event};
+
+    memset(m, 0, sizeof(*m));
+    int err = read_all(&r);
+    if (err != BBF_OK)
+        bbf_jfr_metadata_free(m);
+    return err;
+}
+
+int bbf_jfr_field_index(const struct bbf_jfr_type *type, const char *name)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        if (strcmp(type->fields[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
