@@ -39,7 +39,7 @@ static bool from_environment(void)
     return false;
 }
 
-/* What to return to the JVM after an error that was said. */
+/* Return code for the JVM after a startup error (already logged). */
 static jint refuse(const struct bbf_options *options)
 {
     bool stop = options->onerror == BBF_ONERROR_STOP ||
@@ -76,7 +76,7 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
         dladdr((void *)(uintptr_t)bbf_agent_disable, &ours) == 0)
         return 0;
     void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowShim_child") : NULL;
+    void *symbol = handle != NULL ? dlsym(handle, "Java_java_lang_BBFlowNative_child") : NULL;
     if (symbol != NULL && dladdr(symbol, &theirs) != 0 && theirs.dli_fbase != ours.dli_fbase)
         snprintf(found, OTHER_PATH, "%s", info->dlpi_name);
     if (handle != NULL)
@@ -138,8 +138,8 @@ static int bad_place(const char *option, const char *why, int err, int error, bo
     return goes_on ? BBF_OK : BBF_EINVAL;
 }
 
-/* What bbflow will write to, while a person can still read what is wrong with it. `strict`: what
- * others put there is an error of the options too. BBF_EINVAL. */
+/* Check all output places at start, while a person can still read the error. `strict`: a file that
+ * another user put there is also an error of the options. BBF_EINVAL. */
 static int check_places(const struct bbf_options *options, bool strict)
 {
     static const char later[] = "; until then nothing is written there"; /* it is looked at again */
@@ -326,7 +326,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     return FAILED;
 }
 
-/* Nothing is unmapped: daemon threads go on stepping after this (design.md: address space). */
+/* Nothing is unmapped: daemon threads keep stepping after this (design.md: address space). */
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
     (void)vm;

@@ -10,7 +10,7 @@
 #include "agent/classes/loaded.h"
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/commands/endpoint.h"
 #include "agent/cost/account.h"
 #include "agent/jvm/environment.h"
@@ -175,7 +175,9 @@ void bbf_attach(JNIEnv *env)
 static void add_detached(struct bbf_buf *text, const struct bbf_retransformed *r, uint64_t live,
                          bool estimated)
 {
-    bbf_buf_printf(text, "stopped: %zu classes are restored", r->put_back - r->failed);
+    /* Without memory to look at the loaded classes there is a failure and nothing was tried. */
+    size_t restored = r->put_back > r->failed ? r->put_back - r->failed : 0;
+    bbf_buf_printf(text, "stopped: %zu classes are restored", restored);
     if (r->failed > 0)
         bbf_buf_printf(text, ", %zu could not be put back", r->failed);
     bbf_buf_char(text, '\n');
@@ -210,7 +212,8 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_CLASS_PREPARE, false);
     bbf_late_classes_catch_up(env, false);
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
-    /* A ByteBuf that has the field must keep it, whoever redefines it (design.md: hidden field). */
+    /* A ByteBuf that has the field must keep it when another agent redefines it (design.md: hidden
+     * field). */
     if (!bbf_nettys_have_field())
         bbf_environment_enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);

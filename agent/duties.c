@@ -8,7 +8,7 @@
 #include "agent/attach.h"
 #include "agent/classes/custom_types.h"
 #include "agent/classes/late_classes.h"
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
@@ -217,7 +217,10 @@ static void work(void *context)
     /* What follows reads the rules in force, and those before (APPLY). */
     const struct bbf_rules_hold hold = bbf_rules_hold();
     poll_all(context);
-    for (struct bbf_job *job; (job = bbf_thread_take()) != NULL;)
+    /* One: jobs that come without a pause must not keep the thread from its duties, nor the old
+     * rules alive. Each has its own wake-up. */
+    struct bbf_job *job = bbf_thread_take();
+    if (job != NULL)
         bbf_thread_answer(job, serve(context, job));
     bbf_rules_let_go(&hold);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/event.h"
 
-#include <time.h>
-
+#include "core/clock.h"
 #include "core/layout.h"
 #include "render/line.h"
 #include "render/misuse.h"
@@ -10,14 +9,9 @@
 
 struct bbf_event bbf_event_new(enum bbf_event_kind kind)
 {
-    struct timespec wall, monotonic;
-
-    clock_gettime(CLOCK_REALTIME, &wall);
-    clock_gettime(CLOCK_MONOTONIC, &monotonic);
     return (struct bbf_event){.kind = kind,
-                              .time_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec,
-                              .monotonic_ns = (uint64_t)monotonic.tv_sec * 1000000000 +
-                                              (uint64_t)monotonic.tv_nsec,
+                              .time_ns = (int64_t)bbf_clock_ns(CLOCK_REALTIME),
+                              .monotonic_ns = bbf_monotonic_ns(),
                               .node = BBF_L_NODE_NONE,
                               .memory = BBF_MEM_UNKNOWN,
                               .lost = BBF_LOST_UNKNOWN,

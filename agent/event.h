@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/event.h - something that happened to buffers, and the places that want to know of it.
+ * agent/event.h - an event: something that happened to buffers; and a sink: a consumer of events.
  *
  * A producer (agent/report/) makes an event once and posts it (agent/events.h); each sink
  * (agent/sinks/) takes what it needs of it. An event and all that it points to is valid while it is
  * offered, and no longer: a sink that works later copies. It has numbers and names, no text;
  * bbf_event_line() has the words, bbf_event_path() the steps.
  *
- * Rules of a sink: offer() never waits for a reader. What it keeps is bounded, by an option or a
- * constant that docs/limits.md names; what has no room is dropped, and offer() returns false.
+ * Rules of a sink: offer() never waits for a reader. The events that it keeps are bounded, by an
+ * option or a constant that docs/limits.md names; an event without room is dropped, and offer()
+ * returns false.
  *
  * Kinds that come later need no other common field: a flow has `node`, `count`, `bytes`; the end of
  * one life `node`, `memory`, `bytes`, `thread`, `age_ns`. A setting, a class that is not followed
@@ -87,7 +88,8 @@ struct bbf_event bbf_event_new(enum bbf_event_kind kind);
 /* The steps from `node` up to the root; the names belong to the tracker. */
 void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf_path *path);
 
-/* What happened, for a person, without the line's end; of LEAK and AGED at most 1,023 bytes. */
+/* The event as a line for a person, without the line's end; for LEAK and AGED at most 1,023
+ * bytes. */
 void bbf_event_line(struct bbf_buf *out, const struct bbf_event *event);
 
 #endif

@@ -4,8 +4,8 @@
  * agent/events.c has the table of the sinks; a new one is a row there and a file in agent/sinks/.
  *
  * Invariants: each sink is offered its events in the order in which they were posted. An event that
- * no sink wants costs one load: a producer asks bbf_events_wanted() before it makes one. What a
- * sink could not take is counted for that sink, and reports have the sum (bbf_events_note()).
+ * no sink wants costs one load: a producer asks bbf_events_wanted() before it makes one. Dropped
+ * events are counted for each sink, and reports have the sum (bbf_events_note()).
  *
  * Threads: the agent thread, but bbf_events_wanted() and bbf_events_dropped(): any.
  */
@@ -29,11 +29,11 @@ void bbf_events_post(const struct bbf_event *event);
 /* `count` events of a kind could not be made: each sink that wants it has lost them. */
 void bbf_events_unmade(enum bbf_event_kind kind, uint64_t count);
 
-/* What the sink of that name could not take since the start; 0: there is no such sink. Any thread.
- */
+/* The number of events that the sink of this name dropped since the start; 0: there is no such
+ * sink. Any thread. */
 uint64_t bbf_events_dropped(const char *sink);
 
-/* For a report: what which sink could not take. Nothing if that is none. */
+/* For a report: the number of events that each sink dropped. Nothing if no sink dropped any. */
 void bbf_events_note(struct bbf_buf *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/exit.h - what is done when the JVM ends: the collection of gc=exit, then file=. The agent
- * thread does both; these ask it and wait, bounded by exitTimeout=.
+ * agent/exit.h - the work at the JVM's end: the collection of gc=exit, then file=. The agent thread
+ * does both; these functions post the job and wait, bounded by exitTimeout=.
  *
  * Threads: one of the JVM's shutdown.
  */

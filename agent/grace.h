@@ -2,10 +2,10 @@
 /*
  * agent/grace.h - memory that hooks in the application's threads may still read after it was
  * replaced: it is freed once no reader is left that may have seen it. A reader adds itself to one
- * of two counts before it loads the pointer; who replaces the pointer hands the old memory over
- * afterwards. That memory is free to go when each count has been seen at 0 since then, at whatever
- * time each: a reader that comes later loads the new pointer. New readers are sent to the count
- * that need not become 0 any more, so that the other one does, however many there are.
+ * of two counts before it loads the pointer. The thread that replaces the pointer retires the old
+ * memory afterwards. That memory can be freed when each count has been seen at 0 since then, each
+ * at any time, because a later reader loads the new pointer. New readers use the count that need
+ * not become 0 any more, so the other count becomes 0, however many readers there are.
  *
  * Threads: any. Progress: enter and leave are wait-free, allocate nothing and may nest; the others
  * take a lock that no reader ever takes.
@@ -38,7 +38,8 @@ struct bbf_grace {
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
-/* Before the pointer is loaded; what it returns goes to leave(), once nothing is read any more. */
+/* Call it before the pointer is loaded; pass its result to leave() once nothing is read any
+ * more. */
 unsigned bbf_grace_enter(struct bbf_grace *grace);
 void bbf_grace_leave(struct bbf_grace *grace, unsigned side);
 

@@ -24,7 +24,7 @@
  * (docs/adr/0015). BBF_EREFUSED. In the live phase no VMInit comes: the agent thread attaches
  * (agent/attach.h). */
 int bbf_lifecycle_install(void);
-/* Dispose of both: for an attach that was refused later on. No event was ever enabled. */
+/* Dispose of both: for an attach that was refused later. No event was ever enabled. */
 void bbf_lifecycle_uninstall(void);
 
 #endif

@@ -12,15 +12,15 @@
 #include "core/buf.h"
 #include "instrument/plan.h"
 
-/* `fresh` are the options in force from now on, which own its memory; the older ones are freed. Any
- * thread. */
+/* Make `fresh` the current options, which take ownership of its memory; the older ones are freed.
+ * Any thread. */
 void bbf_settings_replace(const struct bbf_options *fresh);
 
 /*
- * The rules in force were `before`; `effects` (enum bbf_option_effect) are what has to follow them:
- * limits, roots, budget, loaded classes. What was done with loaded classes, in a line for a person,
- * is appended to `text`, which may be NULL. Agent thread. BBF_ELIMIT: the tracker has no place for
- * the sampling rate.
+ * Apply changed options. The earlier rules were `before`; `effects` (enum bbf_option_effect) says
+ * what must follow the change: limits, roots, budget, loaded classes. Appends a line for a person
+ * about the loaded classes to `text`, which may be NULL. Agent thread. BBF_ELIMIT: the tracker has
+ * no place for the sampling rate.
  */
 int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *before,
                        struct bbf_buf *text);

@@ -3,7 +3,7 @@
  * agent/state.h - the one agent of a process: its JVMTI environments, tracker, options and threads.
  *
  * Two environments (design.md: hidden field): `field` adds the hidden field to ByteBuf and is not
- * retransform-capable, so that its bytes are the base of everybody's retransformations; `code`
+ * retransform-capable, so that its bytes are the base of all agents' retransformations; `code`
  * changes method bodies only.
  *
  * Threads: as noted at each field.
@@ -23,7 +23,7 @@
 #include "trie/trie.h"
 #include "wire/server/server.h"
 
-/* Where the agent stands; agent/lifecycle.h draws it. */
+/* The agent's phase; agent/lifecycle.h has a drawing. */
 enum bbf_phase { BBF_PHASE_OUT, BBF_PHASE_ATTACHING, BBF_PHASE_IN, BBF_PHASE_DETACHING };
 
 enum { BBF_MAX_NETTYS = 32, BBF_MAX_PREFIX = 200 };
@@ -41,7 +41,7 @@ struct bbf_agent {
     int jdk; /* 11, 17, 21, 25, … */
     struct bbf_tracker *tracker;
     _Atomic(const struct bbf_rules *)
-        rules;                  /* replaced whole; agent/rules.h holds it while it is read */
+        rules;                  /* replaced as a whole; readers hold it by agent/rules.h */
     struct bbf_options options; /* in force; under lock */
     pthread_mutex_t lock;
     struct timespec started;
@@ -65,7 +65,7 @@ struct bbf_agent {
     jfieldID tid;  /* Thread.tid */
 
     _Atomic bool dying;
-    _Atomic(const char *) off_why; /* why tracking is off, NULL = it is on */
+    _Atomic(const char *) off_why; /* the reason why tracking is off, NULL = it is on */
     struct bbf_server *server;
     char uuid[37];
 };
@@ -85,8 +85,8 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .age = o->age};
 }
 
-/* Turn tracking off for good after an internal fault: said once, the server keeps answering why.
- * `why` is constant. Any thread. */
+/* Turn tracking off for good after an internal fault. Logs `why`, a constant text, once; the server
+ * reports it from then on. Any thread. */
 void bbf_agent_disable(const char *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/stream.h - the server's live stream, for all parts of the agent that have a line for it.
+ * agent/stream.h - the server's live stream, for all parts of the agent that publish lines.
  *
  * Invariant: bbf_agent.server changes under this file's lock only, and no function here uses a
  * server after bbf_stream_close() has returned it. So the agent thread may publish while another

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum { GRACE_MS = 200, STACK_BYTES = 1 << 20 }; /* after a deadline, for the answer */
@@ -224,7 +224,7 @@ static int start(void)
         pthread_attr_destroy(&attributes);
     }
     if (err != 0) {
-        gone = true; /* the exit asks for its report all the same */
+        gone = true; /* the exit requests its report nevertheless */
         there = false;
     }
     return err == 0 ? BBF_OK : BBF_EIO;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/thread.h - the agent's own thread: its start and end, its wake-ups, and a queue of jobs
- * that other threads hand to it. It knows no duty of the agent and nothing of the JVM: what it does
- * comes as a struct bbf_thread_body (agent/duties.c). So every part of the agent may include this
- * file.
+ * that other threads post. It knows no duty of the agent and nothing of the JVM: its work comes as
+ * a struct bbf_thread_body (agent/duties.c). So every part of the agent may include this file.
  *
  * Invariants: jobs are done one at a time, in the order in which they were asked for. A job that
  * was not begun in time is taken out of the queue; one that was begun stays the thread's until it
  * is answered. From the thread's end on no job is accepted, until the next post_attach().
  *
- * Threads: any, where nothing else is said. Only ask() and leave() block, both bounded by their
- * arguments; an application's thread calls neither, except the one that ends the JVM.
+ * Threads: any, unless a function says otherwise. Only ask() and leave() block, both bounded by
+ * their arguments; an application's thread calls neither, except the one that ends the JVM.
  */
 #ifndef BBF_AGENT_THREAD_H
 #define BBF_AGENT_THREAD_H
@@ -34,7 +33,7 @@ enum bbf_job_kind {
     BBF_JOB_DETACH  /* put everything back; the thread ends when no life is open */
 };
 
-/* What another thread wants of the agent thread. The memory is the caller's. */
+/* A job that another thread posts to the agent thread. The caller owns the memory. */
 struct bbf_job {
     enum bbf_job_kind kind;
     bool gc;
@@ -57,14 +56,14 @@ enum bbf_thread_end {
     BBF_THREAD_DIED     /* something else: pthread_exit, pthread_cancel */
 };
 
-/* What the thread does. All are called in the thread itself. */
+/* The thread's work. All functions are called in the thread itself. */
 struct bbf_thread_body {
     /* First. Returns the `context` of the other calls (the thread's JNIEnv); NULL: it cannot work,
      * why is logged, and it ends. */
     void *(*begin)(void);
     /* How long may the thread sleep, in milliseconds? Asked before each sleep. */
     unsigned (*wait_ms)(void *context);
-    /* After each sleep: look after everything; take and answer all jobs. */
+    /* After each sleep: look after everything; take and answer one job, if there is one. */
     void (*work)(void *context);
     /* Before each sleep: is nothing left to do? Then the thread ends, unless a job waits. */
     bool (*is_over)(void *context);
@@ -96,10 +95,10 @@ uint64_t bbf_thread_deadline(uint64_t seconds);
 
 /*
  * Hand a job to the thread and wait. BBF_ETIMEOUT after `timeout_ms` if it was not begun, and after
- * `finish_ms` (0: no limit) if it was: then the agent thread still has it, and the job and all that
- * it points to must stay for good. BBF_ECLOSED when the thread is gone; otherwise the job's own
- * result. With a deadline_ns neither wait is longer than to there, and then 200 ms for a job that
- * is being done.
+ * `finish_ms` (0: no limit) if it was: then the agent thread still uses it, and the job and all
+ * that it points to must never be freed. BBF_ECLOSED when the thread is gone; otherwise the job's
+ * own result. With a deadline_ns neither wait is longer than to there, and then 200 ms for a job
+ * that is being done.
  */
 int bbf_thread_ask(struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms);
 

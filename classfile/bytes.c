@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint8_t *bbf__out_reserve(struct bbf__out *out, size_t more)
+uint8_t *cf__out_reserve(struct cf__out *out, size_t more)
 {
     if (out->failed)
         return NULL;
@@ -22,9 +22,9 @@ uint8_t *bbf__out_reserve(struct bbf__out *out, size_t more)
     return out->data + out->len;
 }
 
-void bbf__out_put(struct bbf__out *out, const void *data, size_t len)
+void cf__out_put(struct cf__out *out, const void *data, size_t len)
 {
-    uint8_t *p = bbf__out_reserve(out, len);
+    uint8_t *p = cf__out_reserve(out, len);
 
     if (p == NULL || len == 0)
         return;
@@ -32,31 +32,31 @@ void bbf__out_put(struct bbf__out *out, const void *data, size_t len)
     out->len += len;
 }
 
-void bbf__out_u1(struct bbf__out *out, uint32_t value)
+void cf__out_u1(struct cf__out *out, uint32_t value)
 {
     uint8_t byte = (uint8_t)value;
 
-    bbf__out_put(out, &byte, 1);
+    cf__out_put(out, &byte, 1);
 }
 
-void bbf__out_u2(struct bbf__out *out, uint32_t value)
+void cf__out_u2(struct cf__out *out, uint32_t value)
 {
     uint8_t bytes[2];
 
-    bbf__put2(bytes, value);
-    bbf__out_put(out, bytes, sizeof bytes);
+    cf__put2(bytes, value);
+    cf__out_put(out, bytes, sizeof bytes);
 }
 
-void bbf__out_u4(struct bbf__out *out, uint32_t value)
+void cf__out_u4(struct cf__out *out, uint32_t value)
 {
     uint8_t bytes[4];
 
-    bbf__put4(bytes, value);
-    bbf__out_put(out, bytes, sizeof bytes);
+    cf__put4(bytes, value);
+    cf__out_put(out, bytes, sizeof bytes);
 }
 
-void bbf__out_free(struct bbf__out *out)
+void cf__out_free(struct cf__out *out)
 {
     free(out->data);
-    *out = (struct bbf__out){0};
+    *out = (struct cf__out){0};
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/bytes.h - big-endian access and the growing buffer that the rewriter's files
- * share. Names begin with bbf__: private to classfile/.
+ * classfile/bytes.h - big-endian access, and the growing buffer that all files of the rewriter use.
+ * Names that begin with cf__ are private to classfile/.
  *
- * Threads: no shared state. Errors: a buffer that could not grow remembers it in `failed` and
- * ignores what is put from then on, so that one check at the end is enough.
+ * Threads: no shared state. Errors: if a buffer cannot grow, it sets `failed` and ignores all later
+ * appends, so one check at the end is enough.
  */
 #ifndef BBF_CLASSFILE_BYTES_H
 #define BBF_CLASSFILE_BYTES_H
@@ -13,52 +13,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline uint16_t bbf__u2(const uint8_t *p)
+static inline uint16_t cf__u2(const uint8_t *p)
 {
     return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-static inline uint32_t bbf__u4(const uint8_t *p)
+static inline uint32_t cf__u4(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static inline int32_t bbf__s2(const uint8_t *p)
+static inline int32_t cf__s2(const uint8_t *p)
 {
-    return (int16_t)bbf__u2(p);
+    return (int16_t)cf__u2(p);
 }
 
-static inline int32_t bbf__s4(const uint8_t *p)
+static inline int32_t cf__s4(const uint8_t *p)
 {
-    return (int32_t)bbf__u4(p);
+    return (int32_t)cf__u4(p);
 }
 
-static inline void bbf__put2(uint8_t *p, uint32_t value)
+static inline void cf__put2(uint8_t *p, uint32_t value)
 {
     p[0] = (uint8_t)(value >> 8);
     p[1] = (uint8_t)value;
 }
 
-static inline void bbf__put4(uint8_t *p, uint32_t value)
+static inline void cf__put4(uint8_t *p, uint32_t value)
 {
-    bbf__put2(p, value >> 16);
-    bbf__put2(p + 2, value);
+    cf__put2(p, value >> 16);
+    cf__put2(p + 2, value);
 }
 
-/* A growing byte buffer; all zero is empty. */
-struct bbf__out {
+/* A growing byte buffer. All bytes zero: empty. */
+struct cf__out {
     uint8_t *data;
     size_t len, cap;
     bool failed; /* out of memory once: contents incomplete */
 };
 
-/* Room for `more` bytes behind len, which is not moved. NULL: out of memory. */
-uint8_t *bbf__out_reserve(struct bbf__out *out, size_t more);
+/* Make room for `more` bytes after data + len and return its address; `len` does not change. NULL:
+ * out of memory. */
+uint8_t *cf__out_reserve(struct cf__out *out, size_t more);
 /* Append. */
-void bbf__out_put(struct bbf__out *out, const void *data, size_t len);
-void bbf__out_u1(struct bbf__out *out, uint32_t value);
-void bbf__out_u2(struct bbf__out *out, uint32_t value);
-void bbf__out_u4(struct bbf__out *out, uint32_t value);
-void bbf__out_free(struct bbf__out *out);
+void cf__out_put(struct cf__out *out, const void *data, size_t len);
+void cf__out_u1(struct cf__out *out, uint32_t value);
+void cf__out_u2(struct cf__out *out, uint32_t value);
+void cf__out_u4(struct cf__out *out, uint32_t value);
+void cf__out_free(struct cf__out *out);
 
 #endif

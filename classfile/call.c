@@ -19,17 +19,17 @@ enum {
     ARRAYLENGTH = 190
 };
 
-struct bbf__links_mark bbf__links_mark(const struct bbf__links *links)
+struct cf__links_mark cf__links_mark(const struct cf__links *links)
 {
-    return (struct bbf__links_mark){links->count, links->bytes.len};
+    return (struct cf__links_mark){links->count, links->bytes.len};
 }
 
-void bbf__links_rollback(struct bbf__links *links, struct bbf__links_mark mark)
+void cf__links_rollback(struct cf__links *links, struct cf__links_mark mark)
 {
     links->count = mark.count;
     links->bytes.len = mark.len;
     for (size_t i = 0; i < links->config->n_targets; i++) {
-        struct bbf__link *link = &links->targets[i];
+        struct cf__link *link = &links->targets[i];
 
         if (link->owner >= mark.count)
             link->owner = 0;
@@ -38,62 +38,62 @@ void bbf__links_rollback(struct bbf__links *links, struct bbf__links_mark mark)
         if (link->method >= mark.count)
             link->method = 0;
     }
-    for (unsigned i = 0; i < BBF__LINK_INTS; i++)
+    for (unsigned i = 0; i < CF__LINK_INTS; i++)
         if (links->ints[i].index >= mark.count)
             links->ints[i].index = 0;
 }
 
 /* Append a constant of up to two u2 (or one u4 as `a` high, `b` low). */
-static bool append(struct bbf__links *links, uint8_t tag, uint32_t a, uint32_t b, uint16_t *index)
+static bool append(struct cf__links *links, uint8_t tag, uint32_t a, uint32_t b, uint16_t *index)
 {
     if (links->count >= POOL_MAX)
         return false;
-    bbf__out_u1(&links->bytes, tag);
-    bbf__out_u2(&links->bytes, a);
-    if (tag != BBF__CLASS)
-        bbf__out_u2(&links->bytes, b);
+    cf__out_u1(&links->bytes, tag);
+    cf__out_u2(&links->bytes, a);
+    if (tag != CF__CLASS)
+        cf__out_u2(&links->bytes, b);
     *index = (uint16_t)links->count++;
     return true;
 }
 
-bool bbf__links_utf8(struct bbf__links *links, const char *text, uint16_t *index)
+bool cf__links_utf8(struct cf__links *links, const char *text, uint16_t *index)
 {
     size_t len = strlen(text);
 
     if (links->count >= POOL_MAX || len > UINT16_MAX)
         return false;
-    bbf__out_u1(&links->bytes, BBF__UTF8);
-    bbf__out_u2(&links->bytes, (uint32_t)len);
-    bbf__out_put(&links->bytes, text, len);
+    cf__out_u1(&links->bytes, CF__UTF8);
+    cf__out_u2(&links->bytes, (uint32_t)len);
+    cf__out_put(&links->bytes, text, len);
     *index = (uint16_t)links->count++;
     return true;
 }
 
-bool bbf__links_class(struct bbf__links *links, const char *name, uint16_t *index)
+bool cf__links_class(struct cf__links *links, const char *name, uint16_t *index)
 {
     uint16_t text;
 
-    return bbf__links_utf8(links, name, &text) && append(links, BBF__CLASS, text, 0, index);
+    return cf__links_utf8(links, name, &text) && append(links, CF__CLASS, text, 0, index);
 }
 
-bool bbf__links_member(struct bbf__links *links, uint8_t tag, uint16_t owner, const char *name,
-                       const char *descriptor, uint16_t *index)
+bool cf__links_member(struct cf__links *links, uint8_t tag, uint16_t owner, const char *name,
+                      const char *descriptor, uint16_t *index)
 {
     uint16_t text, type, of;
 
-    return bbf__links_utf8(links, name, &text) && bbf__links_utf8(links, descriptor, &of) &&
-           append(links, BBF__NAME_AND_TYPE, text, of, &type) &&
+    return cf__links_utf8(links, name, &text) && cf__links_utf8(links, descriptor, &of) &&
+           append(links, CF__NAME_AND_TYPE, text, of, &type) &&
            append(links, tag, owner, type, index);
 }
 
-/* The class and the descriptor are usually there already, from another target. */
-static void link_share(struct bbf__links *links, uint16_t target)
+/* Another target has usually added the class and the descriptor already. */
+static void link_share(struct cf__links *links, uint16_t target)
 {
     const struct bbf_cf_target *targets = links->config->targets;
-    struct bbf__link *link = &links->targets[target];
+    struct cf__link *link = &links->targets[target];
 
     for (size_t i = 0; i < links->config->n_targets; i++) {
-        const struct bbf__link *other = &links->targets[i];
+        const struct cf__link *other = &links->targets[i];
 
         if (other->owner != 0 && strcmp(targets[i].class_name, targets[target].class_name) == 0)
             link->owner = other->owner;
@@ -103,41 +103,41 @@ static void link_share(struct bbf__links *links, uint16_t target)
     }
 }
 
-static bool link_target(struct bbf__links *links, uint16_t target, uint16_t *method)
+static bool link_target(struct cf__links *links, uint16_t target, uint16_t *method)
 {
     const struct bbf_cf_target *t = &links->config->targets[target];
-    struct bbf__link *link = &links->targets[target];
+    struct cf__link *link = &links->targets[target];
     uint16_t name, type;
 
     if (link->method == 0) {
         link_share(links, target);
-        if (link->owner == 0 && !(bbf__links_utf8(links, t->class_name, &name) &&
-                                  append(links, BBF__CLASS, name, 0, &link->owner)))
+        if (link->owner == 0 && !(cf__links_utf8(links, t->class_name, &name) &&
+                                  append(links, CF__CLASS, name, 0, &link->owner)))
             return false;
-        if (link->descriptor == 0 && !bbf__links_utf8(links, t->descriptor, &link->descriptor))
+        if (link->descriptor == 0 && !cf__links_utf8(links, t->descriptor, &link->descriptor))
             return false;
-        if (!bbf__links_utf8(links, t->method, &name) ||
-            !append(links, BBF__NAME_AND_TYPE, name, link->descriptor, &type) ||
-            !append(links, BBF__METHODREF, link->owner, type, &link->method))
+        if (!cf__links_utf8(links, t->method, &name) ||
+            !append(links, CF__NAME_AND_TYPE, name, link->descriptor, &type) ||
+            !append(links, CF__METHODREF, link->owner, type, &link->method))
             return false;
     }
     *method = link->method;
     return true;
 }
 
-static bool link_int(struct bbf__links *links, uint32_t value, uint16_t *index)
+static bool link_int(struct cf__links *links, uint32_t value, uint16_t *index)
 {
-    for (unsigned i = 0; i < BBF__LINK_INTS; i++) {
+    for (unsigned i = 0; i < CF__LINK_INTS; i++) {
         if (links->ints[i].index != 0 && links->ints[i].value == value) {
             *index = links->ints[i].index;
             return true;
         }
     }
-    if (!append(links, BBF__INTEGER, value >> 16, value & 0xFFFF, index))
+    if (!append(links, CF__INTEGER, value >> 16, value & 0xFFFF, index))
         return false;
     links->ints[links->next_int].value = value;
     links->ints[links->next_int].index = *index;
-    links->next_int = (links->next_int + 1) % BBF__LINK_INTS;
+    links->next_int = (links->next_int + 1) % CF__LINK_INTS;
     return true;
 }
 
@@ -152,13 +152,13 @@ static uint8_t *put_load(uint8_t *p, uint8_t short_opcode, uint8_t opcode, uint3
         *p++ = (uint8_t)slot;
         return p;
     }
-    *p++ = BBF__WIDE;
+    *p++ = CF__WIDE;
     *p++ = opcode;
-    bbf__put2(p, slot);
+    cf__put2(p, slot);
     return p + 2;
 }
 
-static uint8_t *put_int(struct bbf__links *links, uint8_t *p, uint32_t value)
+static uint8_t *put_int(struct cf__links *links, uint8_t *p, uint32_t value)
 {
     uint16_t index;
 
@@ -173,18 +173,18 @@ static uint8_t *put_int(struct bbf__links *links, uint8_t *p, uint32_t value)
     }
     if (value <= INT16_MAX) {
         *p++ = SIPUSH;
-        bbf__put2(p, value);
+        cf__put2(p, value);
         return p + 2;
     }
     if (!link_int(links, value, &index))
         return NULL;
     *p++ = LDC_W;
-    bbf__put2(p, index);
+    cf__put2(p, index);
     return p + 2;
 }
 
-bool bbf__call_encode(struct bbf__links *links, const struct bbf_cf_call *call, uint8_t *dst,
-                      uint32_t *len)
+bool cf__call_encode(struct cf__links *links, const struct bbf_cf_call *call, uint8_t *dst,
+                     uint32_t *len)
 {
     uint8_t *p = dst;
     uint16_t method;
@@ -194,16 +194,16 @@ bool bbf__call_encode(struct bbf__links *links, const struct bbf_cf_call *call, 
 
         switch (call->args[i].push) {
         case BBF_CF_ALOAD:
-            p = put_load(p, BBF__ALOAD_0, BBF__ALOAD, value);
+            p = put_load(p, CF__ALOAD_0, CF__ALOAD, value);
             break;
         case BBF_CF_ILOAD:
-            p = put_load(p, ILOAD_0, BBF__ILOAD, value);
+            p = put_load(p, ILOAD_0, CF__ILOAD, value);
             break;
         case BBF_CF_DUP:
             *p++ = DUP;
             break;
         case BBF_CF_ARRAYLENGTH:
-            p = put_load(p, BBF__ALOAD_0, BBF__ALOAD, value);
+            p = put_load(p, CF__ALOAD_0, CF__ALOAD, value);
             *p++ = ARRAYLENGTH;
             break;
         default: /* BBF_CF_INT */
@@ -214,7 +214,7 @@ bool bbf__call_encode(struct bbf__links *links, const struct bbf_cf_call *call, 
     if (!link_target(links, call->target, &method))
         return false;
     *p++ = INVOKESTATIC;
-    bbf__put2(p, method);
+    cf__put2(p, method);
     *len = (uint32_t)(p + 2 - dst);
     return true;
 }

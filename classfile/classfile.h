@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/classfile.h - class bytes in, class bytes out: inserts calls into methods in
- * place (no new locals, branches or frames, no dataflow) and can append one field. Knows no JVM and
- * nothing of buffers: what to insert is asked of the caller, per method.
- * Specification: JVMS (Java SE 25) ch. 4; JVMS 4; design.md: insertion.
+ * classfile/classfile.h - class bytes in, class bytes out: inserts calls into methods in place (no
+ * new locals, branches or frames, no dataflow analysis) and can append one field. It knows no JVM
+ * and no buffers: the caller plans the calls of each method.
+ * Specification: JVMS (Java SE 25) ch. 4; design.md: insertion.
  *
- * Invariants: the input is never written; output is only handed out when every offset in it was
- * recomputed and re-checked; anything not understood leaves the method or class as it was, with a
- * cause that is counted.
+ * Invariants: the input is never written. Output is returned only after every offset in it was
+ * recomputed and checked again. A method or class with anything unknown is left as it was, and the
+ * cause is counted.
  *
  * Threads: any, no shared state.
  */
@@ -32,9 +32,9 @@
     XX(NOMEM, "out of memory")
 
 /*
- * What became of a method that the caller wanted instrumented. A method in which the plan found no
- * place (say, all returns are fluent) is not counted. A branch over 32 KiB in a method without
- * entry calls is LEFT_SIZE.
+ * The result for a method that the caller wanted to instrument. A method without any place for the
+ * planned calls (say, all its returns are fluent) is not counted. A method without entry calls that
+ * would need a branch over 32 KiB is LEFT_SIZE.
  */
 #define BBF_CF_METHOD_MAP(XX)                                                                      \
     XX(FULL, "full")                                                                               \
@@ -63,7 +63,7 @@ enum bbf_cf_method_result {
 const char *bbf_cf_class_text(enum bbf_cf_class_result result);
 const char *bbf_cf_method_text(enum bbf_cf_method_result result);
 
-/* Counted per call of bbf_cf_rewrite(); the caller adds them up. */
+/* Counts of one call of bbf_cf_rewrite(); the caller adds them up. */
 struct bbf_cf_stats {
     uint32_t methods[BBF_CF_METHOD_RESULTS];
 };
@@ -81,9 +81,9 @@ enum { BBF_CF_MAX_ARGS = 6 };
 
 /*
  * One inserted `invokestatic target`, whose arguments are pushed first. Locals must be parameters
- * of a matching type (ILOAD: int and narrower), DUP comes before all other arguments and where a
- * reference is on the stack (areturn, athrow, after a cast or a call that returns one); else
- * LEFT_PLAN.
+ * of a matching type (ILOAD: int and narrower). DUP must come before all other arguments, and is
+ * allowed only where a reference is on the stack (areturn, athrow, after a cast, after a call that
+ * returns a reference). Otherwise the method is LEFT_PLAN.
  */
 struct bbf_cf_call {
     uint16_t target; /* index into bbf_cf_config.targets */
@@ -106,33 +106,34 @@ struct bbf_cf_str {
     size_t len;
 };
 
-/* What the caller may look at while it plans. */
+/* One method, as the planner sees it. Borrowed for the call. */
 struct bbf_cf_method {
     struct bbf_cf_str class_name, super_name; /* internal; super "" for Object */
     uint16_t class_access;
     struct bbf_cf_str name, descriptor;
-    struct bbf_cf_str signature; /* generic (JVMS 4.7.9.1), unchecked: debug data; "" without */
+    struct bbf_cf_str signature; /* generic (JVMS 4.7.9.1), "" without; debug data, unchecked */
     uint16_t access;
     const struct bbf_cf_code *code; /* opaque, for the two queries below */
 };
 /*
- * May local `slot` no longer hold at an exit what it held at entry? An instruction stores to it
- * (xstore, iinc, wide forms, the second half of a long/double), or it is a parameter that a
- * StackMapTable frame does not keep as such (so that loading it could not be verified). Malformed
- * code: true. Calls at exits that load such a local are left out (LEFT_THIS).
+ * May local `slot` have lost its value of the entry by the time of an exit? True if an instruction
+ * stores to it (xstore, iinc, wide forms, the second half of a long or double), if it is a
+ * parameter and some StackMapTable frame does not have it with its type (a load could not be
+ * verified), and for malformed code. Calls at exits that load such a local are left out
+ * (LEFT_THIS).
  */
 bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
 
 enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
 
-/* The plan of one method, zeroed before the planner is called. n_entry == n_exit == 0 and
- * after_call == false: the method is left alone. */
+/* The plan of one method, zeroed before the planner is called. If it has no calls and after_call is
+ * false, the method is left as it is. */
 struct bbf_cf_plan {
-    uint16_t n_entry;          /* calls at pc 0; legal in <init> for parameters only */
+    uint16_t n_entry;          /* calls at pc 0; those in <init> may load parameters only */
     struct bbf_cf_call *entry; /* room for BBF_CF_MAX_ENTRY */
     uint8_t n_areturn;         /* before each areturn */
     struct bbf_cf_call areturn[BBF_CF_MAX_EXIT];
-    bool areturn_unless_fluent; /* not at `aload this|param; areturn` nor `getfield; areturn` */
+    bool areturn_unless_fluent; /* not at `aload this|param; areturn`, `getfield; areturn` */
     uint8_t n_return;           /* before each (void) return; in <init> `this` may be loaded */
     struct bbf_cf_call vreturn[BBF_CF_MAX_EXIT];
     bool after_call;        /* ask after_call() and after_cast() for each site of this method */
@@ -148,37 +149,39 @@ struct bbf_cf_config {
     uint16_t field_access;
 
     void *ctx;
-    /* The cheap question: may a class whose constant pool holds this Utf8 be of interest? The class
-     * is parsed on only if one answer is true. NULL: always. */
+    /* Cheap filter: could a class with this Utf8 constant be of interest? The rest of the class is
+     * parsed only if one answer is true. NULL: always. */
     bool (*interesting)(void *ctx, const char *utf8, size_t len);
-    /* Plan one method that has Code. Called once per method, in order. */
+    /* Plan one method that has a Code attribute. Called once for each such method, in order. */
     void (*plan)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan);
-    /* For a method with after_call: what follows an invoke of owner.name descriptor (not asked for
-     * one directly before areturn or pop). Return true and fill *call to insert. NULL: none. */
+    /* Plan the call after an invoke of owner.name descriptor, in a method with after_call. Fill
+     * *call and return true to insert it. Not called for an invoke directly before areturn or pop,
+     * unless always_after() says so. NULL: nothing is inserted after invokes. */
     bool (*after_call)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,
                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
                        struct bbf_cf_call *call);
-    /* Is after_call() asked for such an invoke directly before areturn or pop as well? NULL: no. */
+    /* Is after_call() also called for such an invoke directly before areturn or pop? NULL: no. */
     bool (*always_after)(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode);
-    /* The same for what follows a checkcast to the class `type` ("[…" for arrays). NULL: none. */
+    /* The same after a checkcast to the class `type` ("[…" for arrays). NULL: nothing is inserted
+     * after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        struct bbf_cf_call *call);
-    /* Where the new class goes. NULL: malloc. */
+    /* Allocates the memory of the new class. NULL: malloc. */
     uint8_t *(*allocate)(void *ctx, size_t size);
 };
 
 /*
- * Rewrite `in`. On BBF_CF_CHANGED *out (from config->allocate) and *out_len are the new class;
- * otherwise *out is NULL and the class is to be left as it is. `stats` is zeroed and filled.
+ * Rewrite `in`. On BBF_CF_CHANGED *out (from config->allocate) and *out_len are the new class,
+ * which the caller owns; otherwise *out is NULL and the caller leaves the class as it is. `stats`
+ * is zeroed and filled.
  */
 enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
                                         const struct bbf_cf_config *config, uint8_t **out,
                                         size_t *out_len, struct bbf_cf_stats *stats);
 
 /*
- * What F asks of a class that is named like ByteBuf (design.md: hidden field): is it a class (no
- * interface) that extends java/lang/Object, and how many instance fields does it declare, is one
- * named `field`? Errors: BBF_EFORMAT.
+ * The shape of a class: is it an interface, does it extend java/lang/Object directly, how many
+ * instance fields does it declare, and is one of them named `field`? Errors: BBF_EFORMAT.
  */
 struct bbf_cf_shape {
     bool is_interface, extends_object, has_field;
@@ -187,8 +190,9 @@ struct bbf_cf_shape {
 int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf_cf_shape *shape);
 
 /*
- * Replace Utf8 constants that equal `from` by `to` (lengths may differ): how one shim serves JDKs
- * that named a method differently. *out is malloc'd. Errors: BBF_EFORMAT, BBF_ENOMEM.
+ * Replace each Utf8 constant that equals `from` by `to` (lengths may differ). This lets one shim
+ * class serve JDKs that name a method differently. *out is malloc'd; the caller frees it. Errors:
+ * BBF_EFORMAT, BBF_ENOMEM.
  */
 struct bbf_cf_rename {
     const char *from, *to;

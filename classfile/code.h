@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/code.h - one Code attribute: its instructions, what is inserted between them, and
- * where everything lies afterwards (JVMS 4.7.3, 6.5).
+ * classfile/code.h - one Code attribute: its instructions, the code inserted between them, and the
+ * new offset of each (JVMS 4.7.3, 6.5).
  *
- * For each instruction at `pc` of the old code there are two new places:
+ * Each instruction at `pc` of the old code has two new offsets:
  *
  *        old            new
  *        pc-k  invoke   invoke            <- P
@@ -11,10 +11,10 @@
  *        pc    areturn  (inserted before) <- T(pc): where a jump to pc, a frame, a range starts
  *                       areturn           <- P(pc): the instruction itself
  *
- * So what is inserted before an instruction is run by who jumps to it; what is inserted after an
- * invoke is run by who returned from that invoke only. The prologue lies before T(0): a loop to
- * pc 0 does not run it again. Exception ranges go through T: code inserted for an instruction is
- * protected exactly if that instruction is.
+ * So code inserted before an instruction also runs after a jump to that instruction; code inserted
+ * after an invoke runs only when that invoke returned. The prologue is before T(0): a loop to pc 0
+ * does not run it again. Exception ranges are moved by T: code inserted for an instruction is
+ * protected if and only if that instruction is.
  *
  * Threads: no shared state.
  */
@@ -28,29 +28,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BBF__CODE_MAX = 65535 }; /* code_length, JVMS 4.7.3 */
+enum { CF__CODE_MAX = 65535 }; /* code_length, JVMS 4.7.3 */
 
-/* The opcodes that are treated by name. */
+/* The opcodes that the rewriter names. */
 enum {
-    BBF__NOP = 0,
-    BBF__ILOAD = 21,
-    BBF__ALOAD = 25,
-    BBF__ALOAD_0 = 42,
-    BBF__ALOAD_3 = 45,
-    BBF__POP = 87,
-    BBF__IINC = 132,
-    BBF__TABLESWITCH = 170,
-    BBF__ARETURN = 176,
-    BBF__RETURN = 177,
-    BBF__GETFIELD = 180,
-    BBF__ATHROW = 191,
-    BBF__CHECKCAST = 192,
-    BBF__WIDE = 196
+    CF__NOP = 0,
+    CF__ILOAD = 21,
+    CF__ALOAD = 25,
+    CF__ALOAD_0 = 42,
+    CF__ALOAD_3 = 45,
+    CF__POP = 87,
+    CF__IINC = 132,
+    CF__TABLESWITCH = 170,
+    CF__ARETURN = 176,
+    CF__RETURN = 177,
+    CF__GETFIELD = 180,
+    CF__ATHROW = 191,
+    CF__CHECKCAST = 192,
+    CF__WIDE = 196
 };
 
-/* A Code attribute taken apart; the declaration in classfile.h is opaque. */
+/* A parsed Code attribute. Opaque outside classfile/. */
 struct bbf_cf_code {
-    const struct bbf__class *owner;
+    const struct cf__class *owner;
     struct bbf_cf_str descriptor;
     bool is_static, is_init;
     bool ok; /* false: nothing below is valid */
@@ -59,100 +59,102 @@ struct bbf_cf_code {
     uint32_t len;
     const uint8_t *exceptions; /* n_exceptions entries of 8 bytes */
     uint16_t n_exceptions;
-    const uint8_t *attributes; /* of the Code attribute, n_attributes of them */
+    const uint8_t *attributes; /* the attributes of the Code attribute, n_attributes of them */
     uint16_t n_attributes;
     const uint8_t *end;
 };
 
-/* Take the attribute at member->code apart; code->ok tells whether it is well-formed. */
-void bbf__code_open(struct bbf_cf_code *code, const struct bbf__class *c,
-                    const struct bbf__member *member);
+/* Parse the attribute at member->code; code->ok says whether it is well-formed. */
+void cf__code_open(struct bbf_cf_code *code, const struct cf__class *c,
+                   const struct cf__member *member);
 
-/* By opcode: the length (0: it varies, or is unknown) and what the rewriter asks about it. */
+/* For each opcode: its length (0: it varies, or is unknown) and its properties. */
 enum {
-    BBF__LENGTH = 0x07,
-    BBF__BRANCH2 = 0x08, /* if*, goto, jsr, ifnull, ifnonnull */
-    BBF__BRANCH4 = 0x10, /* goto_w, jsr_w */
-    BBF__SWITCH = 0x20,
-    BBF__JUMPS = BBF__BRANCH2 | BBF__BRANCH4 | BBF__SWITCH,
-    BBF__INVOKES = 0x40,
-    BBF__EXITS = 0x80 /* areturn, return, athrow */
+    CF__LENGTH = 0x07,
+    CF__BRANCH2 = 0x08, /* if*, goto, jsr, ifnull, ifnonnull */
+    CF__BRANCH4 = 0x10, /* goto_w, jsr_w */
+    CF__SWITCH = 0x20,
+    CF__JUMPS = CF__BRANCH2 | CF__BRANCH4 | CF__SWITCH,
+    CF__INVOKES = 0x40,
+    CF__EXITS = 0x80 /* areturn, return, athrow */
 };
-extern const uint8_t bbf__opcodes[256];
+extern const uint8_t cf__opcodes[256];
 
-uint32_t bbf__insn_length_slow(const uint8_t *code, uint32_t len, uint32_t pc);
+uint32_t cf__insn_length_slow(const uint8_t *code, uint32_t len, uint32_t pc);
 
 /* Length of the instruction at `pc`; 0: unknown, or not inside the code. */
-static inline uint32_t bbf__insn_length(const uint8_t *code, uint32_t len, uint32_t pc)
+static inline uint32_t cf__insn_length(const uint8_t *code, uint32_t len, uint32_t pc)
 {
-    uint32_t size = bbf__opcodes[code[pc]] & BBF__LENGTH;
+    uint32_t size = cf__opcodes[code[pc]] & CF__LENGTH;
 
     if (size == 0)
-        return bbf__insn_length_slow(code, len, pc);
+        return cf__insn_length_slow(code, len, pc);
     return size <= len - pc ? size : 0;
 }
 
-/* Marks per byte of the code. */
+/* Marks of each byte of the code. */
 enum {
-    BBF__START = 1,  /* an instruction begins here */
-    BBF__TARGET = 2, /* something jumps here, or it is a handler */
-    BBF__BEFORE = 4, /* code is inserted before this instruction */
-    BBF__AFTER = 8   /* code is inserted after this instruction */
+    CF__START = 1,  /* an instruction begins here */
+    CF__TARGET = 2, /* a jump leads here, or a handler begins here */
+    CF__BEFORE = 4, /* code is inserted before this instruction */
+    CF__AFTER = 8   /* code is inserted after this instruction */
 };
 
 /*
- * Fill marks[0..len] (START, TARGET). False: an unknown or cut-off instruction, or a jump that is
- * not to an instruction.
+ * Fill marks[0..len] (START, TARGET). False: an unknown or truncated instruction, or a jump that
+ * does not lead to the start of an instruction.
  */
-bool bbf__code_scan(const struct bbf_cf_code *code, uint8_t *marks, bool *has_switch);
+bool cf__code_scan(const struct bbf_cf_code *code, uint8_t *marks, bool *has_switch);
 
-/* Some inserted instructions. */
-struct bbf__piece {
+/* A run of inserted instructions. */
+struct cf__piece {
     uint8_t *bytes;
     uint32_t len;
 };
 
-/* What is to be inserted. `after`: for each instruction marked AFTER, in order: u1 length, bytes.
- */
-struct bbf__inserts {
-    struct bbf__piece entry, areturn, vreturn, athrow;
+/* All code to insert. `after`: for each instruction marked AFTER, in order: u1 length, bytes. */
+struct cf__inserts {
+    struct cf__piece entry, areturn, vreturn, athrow;
     const uint8_t *after;
 };
 
-#define BBF__NOWHERE UINT32_MAX
+#define CF__NOWHERE UINT32_MAX
 
-/* From old offsets to new ones. `to` is NULL when all moves by the same `shift` (entry only). */
-struct bbf__map {
+/* Maps old offsets to new ones. `to` is NULL when all code moves by the same `shift` (entry
+ * only). */
+struct cf__map {
     const struct bbf_cf_code *code;
     const uint8_t *marks;
     uint32_t new_len;
     uint32_t shift;
     uint16_t *to; /* T, len + 1 entries, valid at START and at len */
-    const struct bbf__inserts *inserts;
+    const struct cf__inserts *inserts;
 };
 
-/* Lay out everything into map->to; false: longer than 65535. */
-bool bbf__map_full(struct bbf__map *map);
-/* Only the prologue, padded with nops to 4 if there is a switch; false: longer than 65535. */
-bool bbf__map_entry(struct bbf__map *map, bool has_switch);
+/* Compute every new offset into map->to. False: the code would be longer than 65535. */
+bool cf__map_full(struct cf__map *map);
+/* The same with the prologue only, padded with nops to a multiple of 4 if there is a switch. False:
+ * the code would be longer than 65535. */
+bool cf__map_entry(struct cf__map *map, bool has_switch);
 
-/* T(pc) of an instruction or of the end, else BBF__NOWHERE. */
-uint32_t bbf__map_target(const struct bbf__map *map, uint32_t pc);
-/* T(pc), also inside an instruction (debug tables of obfuscators); BBF__NOWHERE past the end. */
-uint32_t bbf__map_near(const struct bbf__map *map, uint32_t pc);
-/* P(pc), also inside an instruction. */
-uint32_t bbf__map_insn(const struct bbf__map *map, uint32_t pc);
+/* T(pc) if an instruction starts at pc or the code ends there, else CF__NOWHERE. */
+uint32_t cf__map_target(const struct cf__map *map, uint32_t pc);
+/* T(pc); pc may be inside an instruction (debug tables of obfuscators). CF__NOWHERE past the
+ * end. */
+uint32_t cf__map_near(const struct cf__map *map, uint32_t pc);
+/* P(pc); pc may be inside an instruction. */
+uint32_t cf__map_insn(const struct cf__map *map, uint32_t pc);
 
-/* The piece that goes before an instruction marked BEFORE. */
-const struct bbf__piece *bbf__piece_before(const struct bbf__inserts *inserts, uint8_t opcode);
+/* The piece that is inserted before an instruction marked BEFORE. */
+const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode);
 
 /*
- * Write the new code, exactly map->new_len bytes, to dst. False: a 16-bit branch would have to jump
- * over more than 32 KiB (possible only for a full map).
+ * Write the new code, exactly map->new_len bytes, to dst. False: a 16-bit branch would have to span
+ * more than 32 KiB (possible only with a full map).
  */
-bool bbf__code_emit(const struct bbf__map *map, uint8_t *dst);
+bool cf__code_emit(const struct cf__map *map, uint8_t *dst);
 
 /* Does an instruction of well-formed code store to `slot`? */
-bool bbf__code_stores(const struct bbf_cf_code *code, uint32_t slot);
+bool cf__code_stores(const struct bbf_cf_code *code, uint32_t slot);
 
 #endif

@@ -5,45 +5,45 @@
 
 enum { LINE_SIZE = 4, LOCAL_SIZE = 10, NESTING_MAX = 32 };
 
-static uint32_t map_debug(const struct bbf__map *map, uint32_t pc)
+static uint32_t map_debug(const struct cf__map *map, uint32_t pc)
 {
-    return pc == 0 ? 0 : bbf__map_near(map, pc);
+    return pc == 0 ? 0 : cf__map_near(map, pc);
 }
 
-bool bbf__lines_move(const struct bbf__map *map, uint8_t *p, uint32_t len)
+bool cf__lines_move(const struct cf__map *map, uint8_t *p, uint32_t len)
 {
     const uint8_t *end = p + len;
 
-    if (len < 2 || (size_t)bbf__u2(p) * LINE_SIZE != len - 2)
+    if (len < 2 || (size_t)cf__u2(p) * LINE_SIZE != len - 2)
         return false;
     for (p += 2; p < end; p += LINE_SIZE) {
-        uint32_t to = map_debug(map, bbf__u2(p));
+        uint32_t to = map_debug(map, cf__u2(p));
 
-        if (to >= map->new_len) /* includes BBF__NOWHERE: a line starts at an instruction */
+        if (to >= map->new_len) /* includes CF__NOWHERE: a line starts at an instruction */
             return false;
-        bbf__put2(p, to);
+        cf__put2(p, to);
     }
     return true;
 }
 
 /* The start, length pair at p. */
-static bool move_range(const struct bbf__map *map, uint8_t *p)
+static bool move_range(const struct cf__map *map, uint8_t *p)
 {
-    uint32_t old_start = bbf__u2(p), start = map_debug(map, old_start);
-    uint32_t end = bbf__map_near(map, old_start + bbf__u2(p + 2));
+    uint32_t old_start = cf__u2(p), start = map_debug(map, old_start);
+    uint32_t end = cf__map_near(map, old_start + cf__u2(p + 2));
 
-    if (start == BBF__NOWHERE || end == BBF__NOWHERE || end < start)
+    if (start == CF__NOWHERE || end == CF__NOWHERE || end < start)
         return false;
-    bbf__put2(p, start);
-    bbf__put2(p + 2, end - start);
+    cf__put2(p, start);
+    cf__put2(p + 2, end - start);
     return true;
 }
 
-bool bbf__locals_move(const struct bbf__map *map, uint8_t *p, uint32_t len)
+bool cf__locals_move(const struct cf__map *map, uint8_t *p, uint32_t len)
 {
     const uint8_t *end = p + len;
 
-    if (len < 2 || (size_t)bbf__u2(p) * LOCAL_SIZE != len - 2)
+    if (len < 2 || (size_t)cf__u2(p) * LOCAL_SIZE != len - 2)
         return false;
     for (p += 2; p < end; p += LOCAL_SIZE)
         if (!move_range(map, p))
@@ -60,7 +60,7 @@ static uint8_t *skip_annotation(uint8_t *p, const uint8_t *end, int depth)
 
     if (depth > NESTING_MAX || end - p < 4)
         return NULL;
-    pairs = bbf__u2(p + 2);
+    pairs = cf__u2(p + 2);
     for (p += 4; pairs > 0; pairs--)
         if (end - p < 2 || (p = skip_value(p + 2, end, depth + 1)) == NULL)
             return NULL;
@@ -91,7 +91,7 @@ static uint8_t *skip_value(uint8_t *p, const uint8_t *end, int depth)
     case '@':
         return skip_annotation(p, end, depth + 1);
     case '[':
-        count = bbf__u2(p);
+        count = cf__u2(p);
         for (p += 2; count > 0; count--)
             if ((p = skip_value(p, end, depth + 1)) == NULL)
                 return NULL;
@@ -102,24 +102,23 @@ static uint8_t *skip_value(uint8_t *p, const uint8_t *end, int depth)
 }
 
 /* localvar_target: a table of ranges with their local. */
-static uint8_t *move_localvar_target(const struct bbf__map *map, uint8_t *p, const uint8_t *end)
+static uint8_t *move_localvar_target(const struct cf__map *map, uint8_t *p, const uint8_t *end)
 {
     uint32_t count;
 
     if (end - p < 2)
         return NULL;
-    count = bbf__u2(p);
+    count = cf__u2(p);
     for (p += 2; count > 0; count--, p += 6) {
         if (end - p < 6)
             return NULL;
-        (void)move_range(map, p); /* an impossible range stays one */
+        (void)move_range(map, p); /* an impossible range stays impossible */
     }
     return p;
 }
 
-/* target_info of `type` (JVMS table 4.7.20-A, 4.7.20.1); what follows it, or NULL. */
-static uint8_t *move_target(const struct bbf__map *map, uint8_t *p, const uint8_t *end,
-                            uint8_t type)
+/* Move target_info of `type` (JVMS table 4.7.20-A, 4.7.20.1). Returns the end of it, or NULL. */
+static uint8_t *move_target(const struct cf__map *map, uint8_t *p, const uint8_t *end, uint8_t type)
 {
     if (type == 0x40 || type == 0x41)
         return move_localvar_target(map, p, end);
@@ -129,9 +128,9 @@ static uint8_t *move_target(const struct bbf__map *map, uint8_t *p, const uint8_
 
         if (end - p < size)
             return NULL;
-        to = bbf__map_insn(map, bbf__u2(p));
+        to = cf__map_insn(map, cf__u2(p));
         if (to <= UINT16_MAX)
-            bbf__put2(p, to);
+            cf__put2(p, to);
         return p + size;
     }
     if (type == 0x42) /* catch_target: an index of the exception table */
@@ -144,14 +143,14 @@ static uint8_t *move_target(const struct bbf__map *map, uint8_t *p, const uint8_
     return type >= 0x13 && type <= 0x15 ? p : NULL;
 }
 
-void bbf__annotations_move(const struct bbf__map *map, uint8_t *p, uint32_t len)
+void cf__annotations_move(const struct cf__map *map, uint8_t *p, uint32_t len)
 {
     const uint8_t *end = p + len;
     uint32_t count;
 
     if (len < 2)
         return;
-    count = bbf__u2(p);
+    count = cf__u2(p);
     for (p += 2; count > 0; count--) {
         uint32_t path;
 

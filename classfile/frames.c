@@ -46,7 +46,7 @@ static uint32_t read_u2(struct reader *r)
         return 0;
     }
     r->p += 2;
-    return bbf__u2(r->p - 2);
+    return cf__u2(r->p - 2);
 }
 
 /* The head of a frame: its type and delta. */
@@ -66,11 +66,11 @@ static uint32_t read_frame(struct reader *r, uint32_t *delta)
 
 /* ---- moving ---- */
 
-/* Writes without checks: bbf__frames_move() reserved the worst case. */
+/* Writes without checks: cf__frames_move() reserved the worst case. */
 struct mover {
     struct reader in;
     uint8_t *dst;
-    const struct bbf__map *map;
+    const struct cf__map *map;
 };
 
 static void write_u1(struct mover *m, uint32_t value)
@@ -80,7 +80,7 @@ static void write_u1(struct mover *m, uint32_t value)
 
 static void write_u2(struct mover *m, uint32_t value)
 {
-    bbf__put2(m->dst, value);
+    cf__put2(m->dst, value);
     m->dst += 2;
 }
 
@@ -99,8 +99,8 @@ static void move_type(struct mover *m)
     if (tag == T_UNINITIALIZED) {
         if (value >= m->map->code->len)
             m->in.bad = true;
-        value = bbf__map_target(m->map, value);
-        if (value == BBF__NOWHERE)
+        value = cf__map_target(m->map, value);
+        if (value == CF__NOWHERE)
             m->in.bad = true;
     }
     write_u2(m, value);
@@ -116,7 +116,7 @@ static void move_types(struct mover *m, uint32_t count)
 static void move_frame(struct mover *m, uint32_t type, uint32_t delta)
 {
     if (type <= DELTA_MAX || type == SAME_EXTENDED) {
-        /* An extended frame stays one: JVMS allows it any delta. */
+        /* An extended frame stays extended: JVMS allows it any delta. */
         if (type <= DELTA_MAX && delta <= DELTA_MAX) {
             write_u1(m, delta);
             return;
@@ -147,11 +147,10 @@ static void move_frame(struct mover *m, uint32_t type, uint32_t delta)
     }
 }
 
-bool bbf__frames_move(const struct bbf__map *map, const uint8_t *p, uint32_t len,
-                      struct bbf__out *out)
+bool cf__frames_move(const struct cf__map *map, const uint8_t *p, uint32_t len, struct cf__out *out)
 {
-    /* The shortest frame, 1 byte, can become 3; nothing else grows by more than 2 a frame. */
-    uint8_t *dst = bbf__out_reserve(out, 3 * (size_t)len + 8);
+    /* The shortest frame, 1 byte, can become 3 bytes; no frame grows by more than 2. */
+    uint8_t *dst = cf__out_reserve(out, 3 * (size_t)len + 8);
     struct mover m = {{p, p + len, false}, dst, map};
     uint32_t old_pc = UINT32_MAX, new_pc = UINT32_MAX; /* "-1": the first frame adds no 1 */
     uint32_t count = read_u2(&m.in);
@@ -165,8 +164,8 @@ bool bbf__frames_move(const struct bbf__map *map, const uint8_t *p, uint32_t len
         old_pc += delta + 1;
         if (m.in.bad || old_pc >= map->code->len)
             return false;
-        target = bbf__map_target(map, old_pc);
-        if (target == BBF__NOWHERE)
+        target = cf__map_target(map, old_pc);
+        if (target == CF__NOWHERE)
             return false;
         move_frame(&m, type, target - new_pc - 1);
         new_pc = target;
@@ -179,16 +178,16 @@ bool bbf__frames_move(const struct bbf__map *map, const uint8_t *p, uint32_t len
 
 /* ---- asking ---- */
 
-/* Follows one local through the frames. */
+/* The walk that follows one local through the frames. */
 struct follow {
     struct reader in;
     const struct bbf_cf_code *code;
-    uint32_t slot, entry; /* the local, and its place in the list of locals */
-    uint32_t entries;     /* length of that list by now */
+    uint32_t slot, entry; /* the local, and its index in the list of locals */
+    uint32_t entries;     /* current length of that list */
     char kind;
 };
 
-/* Reads one type; *keeps: it is what the parameter was. */
+/* Read one type; *keeps: it is the parameter's. */
 static uint32_t follow_type(struct follow *f, bool *keeps)
 {
     uint32_t tag = read_u1(&f->in), index = tag >= T_OBJECT ? read_u2(&f->in) : 0;
@@ -201,7 +200,7 @@ static uint32_t follow_type(struct follow *f, bool *keeps)
         *keeps = tag == T_INTEGER;
     else if (f->kind == 'A')
         *keeps = tag == T_OBJECT || tag == T_NULL || tag == T_UNINITIALIZED_THIS;
-    else if (tag == T_OBJECT && bbf__pool_class(f->code->owner, index, &name))
+    else if (tag == T_OBJECT && cf__pool_class(f->code->owner, index, &name))
         *keeps = name.len > 0 && name.s[0] == '[';
     return tag;
 }
@@ -226,7 +225,8 @@ static bool follow_full(struct follow *f)
     return found;
 }
 
-/* One frame; false: the local is not what it was, or the table is malformed. */
+/* Read one frame. False: the local no longer has the parameter's type, or the table is
+ * malformed. */
 static bool follow_frame(struct follow *f)
 {
     uint32_t delta, type = read_frame(&f->in, &delta);
@@ -254,22 +254,22 @@ static bool follow_frame(struct follow *f)
     return !f->in.bad;
 }
 
-bool bbf__frames_keep(const struct bbf_cf_code *code, uint32_t slot, char kind)
+bool cf__frames_keep(const struct bbf_cf_code *code, uint32_t slot, char kind)
 {
     const uint8_t *p = code->attributes;
-    struct bbf__param param;
+    struct cf__param param;
     struct bbf_cf_str name;
 
-    if (code->owner->major < BBF__MAJOR_FRAMES)
+    if (code->owner->major < CF__MAJOR_FRAMES)
         return true;
-    if (!bbf__param_find(code->descriptor, code->is_static, slot, &param))
+    if (!cf__param_find(code->descriptor, code->is_static, slot, &param))
         return false;
     for (uint32_t i = 0; i < code->n_attributes; i++) {
-        uint32_t len = bbf__u4(p + 2);
+        uint32_t len = cf__u4(p + 2);
         struct follow f = {
             {p + 6, p + 6 + len, false}, code, slot, param.entry, param.entries, kind};
 
-        if (bbf__pool_utf8(code->owner, bbf__u2(p), &name) && bbf__str_is(name, "StackMapTable"))
+        if (cf__pool_utf8(code->owner, cf__u2(p), &name) && cf__str_is(name, "StackMapTable"))
             for (uint32_t frames = read_u2(&f.in); frames > 0; frames--)
                 if (!follow_frame(&f))
                     return false;
@@ -298,7 +298,7 @@ static uint32_t types_slots(struct reader *in, const struct bbf_cf_code *code, u
     return slots;
 }
 
-/* What follows the delta: the slots on the stack. */
+/* Read the rest of the frame, after the delta: the slots on the stack. */
 static uint32_t frame_slots(struct reader *in, const struct bbf_cf_code *code, uint32_t type,
                             bool *dangling)
 {
@@ -313,17 +313,17 @@ static uint32_t frame_slots(struct reader *in, const struct bbf_cf_code *code, u
     return 0;
 }
 
-bool bbf__frames_depths(const struct bbf_cf_code *code, uint16_t *depth, uint32_t *deepest,
-                        bool *dangling)
+bool cf__frames_depths(const struct bbf_cf_code *code, uint16_t *depth, uint32_t *deepest,
+                       bool *dangling)
 {
     const uint8_t *p = code->attributes;
     struct bbf_cf_str name;
 
-    for (uint32_t i = 0; i < code->n_attributes; i++, p += 6 + bbf__u4(p + 2)) {
-        struct reader in = {p + 6, p + 6 + bbf__u4(p + 2), false};
+    for (uint32_t i = 0; i < code->n_attributes; i++, p += 6 + cf__u4(p + 2)) {
+        struct reader in = {p + 6, p + 6 + cf__u4(p + 2), false};
         uint32_t pc = UINT32_MAX; /* "-1": the first frame adds no 1 */
 
-        if (!bbf__pool_utf8(code->owner, bbf__u2(p), &name) || !bbf__str_is(name, "StackMapTable"))
+        if (!cf__pool_utf8(code->owner, cf__u2(p), &name) || !cf__str_is(name, "StackMapTable"))
             continue;
         for (uint32_t count = read_u2(&in); count > 0; count--) {
             uint32_t delta, type = read_frame(&in, &delta), slots;
@@ -344,24 +344,24 @@ bool bbf__frames_depths(const struct bbf_cf_code *code, uint16_t *depth, uint32_
 /* ---- CLDC ---- */
 
 /* One absolute offset at p, in place. */
-static bool cldc_offset(const struct bbf__map *map, uint8_t *p)
+static bool cldc_offset(const struct cf__map *map, uint8_t *p)
 {
-    uint32_t to = bbf__map_near(map, bbf__u2(p));
+    uint32_t to = cf__map_near(map, cf__u2(p));
 
-    if (to == BBF__NOWHERE)
+    if (to == CF__NOWHERE)
         return false;
-    bbf__put2(p, to);
+    cf__put2(p, to);
     return true;
 }
 
-static bool cldc_types(const struct bbf__map *map, uint8_t **pp, const uint8_t *end)
+static bool cldc_types(const struct cf__map *map, uint8_t **pp, const uint8_t *end)
 {
     uint8_t *p = *pp;
     uint32_t count;
 
     if (end - p < 2)
         return false;
-    count = bbf__u2(p);
+    count = cf__u2(p);
     for (p += 2; count > 0; count--) {
         uint8_t tag;
 
@@ -378,14 +378,14 @@ static bool cldc_types(const struct bbf__map *map, uint8_t **pp, const uint8_t *
     return true;
 }
 
-bool bbf__cldc_move(const struct bbf__map *map, uint8_t *p, uint32_t len)
+bool cf__cldc_move(const struct cf__map *map, uint8_t *p, uint32_t len)
 {
     const uint8_t *end = p + len;
     uint32_t count;
 
     if (len < 2)
         return false;
-    count = bbf__u2(p);
+    count = cf__u2(p);
     for (p += 2; count > 0; count--) {
         if (end - p < 2 || !cldc_offset(map, p))
             return false;

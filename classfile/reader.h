@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/reader.h - the structure of a class file: constant pool, fields, methods, where
- * the Code attributes are (JVMS 4.1-4.7). Every read is checked against the length; what was
- * opened without an error can be walked again without one.
+ * classfile/reader.h - the structure of a class file: constant pool, fields, methods, and the
+ * places of the Code attributes (JVMS 4.1-4.7). Every read is checked against the length; a class
+ * that was opened without an error can be walked again without one.
  *
  * Threads: no shared state. The bytes are borrowed.
  */
@@ -18,32 +18,32 @@
 #include <string.h>
 
 enum {
-    BBF__ACC_STATIC = 0x0008,
-    BBF__ACC_IDENTITY = 0x0020, /* ACC_SUPER, which all classes but those of values have */
-    BBF__ACC_NATIVE = 0x0100,
-    BBF__ACC_INTERFACE = 0x0200,
-    BBF__ACC_ABSTRACT = 0x0400
+    CF__ACC_STATIC = 0x0008,
+    CF__ACC_IDENTITY = 0x0020, /* ACC_SUPER; every class except value classes has it */
+    CF__ACC_NATIVE = 0x0100,
+    CF__ACC_INTERFACE = 0x0200,
+    CF__ACC_ABSTRACT = 0x0400
 };
 
 /* Constant pool tags (JVMS table 4.4-A). */
 enum {
-    BBF__UTF8 = 1,
-    BBF__INTEGER = 3,
-    BBF__LONG = 5,
-    BBF__DOUBLE = 6,
-    BBF__CLASS = 7,
-    BBF__FIELDREF = 9,
-    BBF__METHODREF = 10,
-    BBF__INTERFACE_METHODREF = 11,
-    BBF__NAME_AND_TYPE = 12,
-    BBF__INVOKE_DYNAMIC = 18
+    CF__UTF8 = 1,
+    CF__INTEGER = 3,
+    CF__LONG = 5,
+    CF__DOUBLE = 6,
+    CF__CLASS = 7,
+    CF__FIELDREF = 9,
+    CF__METHODREF = 10,
+    CF__INTERFACE_METHODREF = 11,
+    CF__NAME_AND_TYPE = 12,
+    CF__INVOKE_DYNAMIC = 18
 };
 
-enum { BBF__MAJOR_FIRST = 45, BBF__MAJOR_LAST = 80, BBF__MAJOR_FRAMES = 50 };
-enum { BBF__MINOR_PREVIEW = 65535 };
+enum { CF__MAJOR_FIRST = 45, CF__MAJOR_LAST = 80, CF__MAJOR_FRAMES = 50 };
+enum { CF__MINOR_PREVIEW = 65535 };
 
 /* Offsets are from the first byte of the file. */
-struct bbf__class {
+struct cf__class {
     const uint8_t *in;
     uint32_t len;
     uint16_t major;
@@ -58,7 +58,7 @@ struct bbf__class {
 };
 
 /* One field or method. `code` is the offset of its Code attribute (of the name index) or 0. */
-struct bbf__member {
+struct cf__member {
     uint32_t at, end, code;
     uint16_t access, name, descriptor;
     uint16_t signature; /* index of a method's generic signature (JVMS 4.7.9), 0: none */
@@ -68,28 +68,28 @@ struct bbf__member {
  * One step in a constant pool: the size of the constant at `at` and how many indices it takes.
  * 0: malformed, or a tag that is not known.
  */
-uint32_t bbf__constant_size(const uint8_t *in, uint32_t len, uint32_t at, unsigned *indices);
+uint32_t cf__constant_size(const uint8_t *in, uint32_t len, uint32_t at, unsigned *indices);
 
 /* Magic, version and pool count. */
-enum bbf_cf_class_result bbf__header_check(const uint8_t *in, size_t len);
+enum bbf_cf_class_result cf__header_check(const uint8_t *in, size_t len);
 
 /*
- * Open and check all of the structure. `interesting` (may be NULL) is asked first, before anything
- * is allocated; BBF_CF_NOTHING if it never said yes. BBF_CF_CHANGED means opened; then, and only
- * then, bbf__class_close() is due.
+ * Open the class and check its whole structure. `interesting` (may be NULL) is called first, before
+ * anything is allocated; BBF_CF_NOTHING if it never returned true. BBF_CF_CHANGED means opened:
+ * then, and only then, the caller must call cf__class_close().
  */
-enum bbf_cf_class_result bbf__class_open(struct bbf__class *c, const uint8_t *in, size_t len,
-                                         bool (*interesting)(void *, const char *, size_t),
-                                         void *ctx);
-void bbf__class_close(struct bbf__class *c);
+enum bbf_cf_class_result cf__class_open(struct cf__class *c, const uint8_t *in, size_t len,
+                                        bool (*interesting)(void *, const char *, size_t),
+                                        void *ctx);
+void cf__class_close(struct cf__class *c);
 
 /* Read the member at `at`; `with_code` looks for its Code attribute. */
-enum bbf_cf_class_result bbf__member_read(const struct bbf__class *c, uint32_t at, bool with_code,
-                                          struct bbf__member *member);
+enum bbf_cf_class_result cf__member_read(const struct cf__class *c, uint32_t at, bool with_code,
+                                         struct cf__member *member);
 
 /* The constant at `index` if it has `tag`, else NULL. */
-static inline const uint8_t *bbf__pool_constant(const struct bbf__class *c, uint32_t index,
-                                                uint8_t tag)
+static inline const uint8_t *cf__pool_constant(const struct cf__class *c, uint32_t index,
+                                               uint8_t tag)
 {
     if (index >= c->pool_count || c->pool_at[index] == 0 || c->in[c->pool_at[index]] != tag)
         return NULL;
@@ -97,32 +97,32 @@ static inline const uint8_t *bbf__pool_constant(const struct bbf__class *c, uint
 }
 
 /* Constants by index; false (nothing written) if the index or its tag is wrong. */
-static inline bool bbf__pool_utf8(const struct bbf__class *c, uint32_t index,
-                                  struct bbf_cf_str *str)
+static inline bool cf__pool_utf8(const struct cf__class *c, uint32_t index, struct bbf_cf_str *str)
 {
-    const uint8_t *p = bbf__pool_constant(c, index, BBF__UTF8);
+    const uint8_t *p = cf__pool_constant(c, index, CF__UTF8);
 
     if (p == NULL)
         return false;
-    *str = (struct bbf_cf_str){(const char *)p + 3, bbf__u2(p + 1)};
+    *str = (struct bbf_cf_str){(const char *)p + 3, cf__u2(p + 1)};
     return true;
 }
-bool bbf__pool_class(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *name);
-/* What an invoke instruction names; *owner is "" for invokedynamic. */
-bool bbf__pool_invoke(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *owner,
-                      struct bbf_cf_str *name, struct bbf_cf_str *descriptor);
+bool cf__pool_class(const struct cf__class *c, uint32_t index, struct bbf_cf_str *name);
+/* The method that an invoke instruction names; *owner is "" for invokedynamic. */
+bool cf__pool_invoke(const struct cf__class *c, uint32_t index, struct bbf_cf_str *owner,
+                     struct bbf_cf_str *name, struct bbf_cf_str *descriptor);
 
-/* Inline, so that the length of a literal is a constant: asked several times per attribute. */
-static inline bool bbf__str_is(struct bbf_cf_str str, const char *text)
+/* Inline, so that the length of a literal is a constant: it is called several times per
+ * attribute. */
+static inline bool cf__str_is(struct bbf_cf_str str, const char *text)
 {
     size_t len = strlen(text);
 
     return str.len == len && memcmp(str.s, text, len) == 0;
 }
 
-/* Where a parameter of a descriptor lies. */
-struct bbf__param {
-    char kind;               /* 'A' reference, '[' array, 'I' int and narrower, 0 none of these */
+/* The position of a parameter. */
+struct cf__param {
+    char kind;               /* 'A' reference, '[' array, 'I' int and narrower, 0 any other */
     uint16_t entry;          /* index among `this` and the parameters */
     uint16_t entries, slots; /* of all of them, `this` included */
 };
@@ -130,10 +130,10 @@ struct bbf__param {
  * Find local `slot` at method entry; param->kind is 0 if no parameter starts there. False: the
  * descriptor is malformed.
  */
-bool bbf__param_find(struct bbf_cf_str descriptor, bool is_static, uint32_t slot,
-                     struct bbf__param *param);
+bool cf__param_find(struct bbf_cf_str descriptor, bool is_static, uint32_t slot,
+                    struct cf__param *param);
 
 /* Does the method return a reference? */
-bool bbf__returns_reference(struct bbf_cf_str descriptor);
+bool cf__returns_reference(struct bbf_cf_str descriptor);
 
 #endif

@@ -18,33 +18,33 @@ struct edit {
     size_t new_at, new_len;
 };
 
-/* One class. Edits are in the order of the file, so that the result is one run of copies. */
+/* The work on one class. Edits are in file order, so that the result is one run of copies. */
 struct work {
-    struct bbf__class c;
+    struct cf__class c;
     const struct bbf_cf_config *config;
     struct bbf_cf_stats *stats;
-    struct bbf__links links;
-    struct bbf__out out;          /* the replacements */
-    struct bbf__out edits;        /* of struct edit */
-    struct bbf__out entry, after; /* of the method at hand */
-    struct bbf__out marks, to;    /* likewise */
+    struct cf__links links;
+    struct cf__out out;          /* the replacements */
+    struct cf__out edits;        /* of struct edit */
+    struct cf__out entry, after; /* of the current method */
+    struct cf__out marks, to;    /* likewise */
     struct bbf_cf_call *entry_calls;
-    bool dangling; /* an index past the constant pool, which would be valid in a longer one */
+    bool dangling; /* an index past the constant pool would be valid in a longer pool */
 };
 
-/* The method at hand. */
+/* The work on one method. */
 struct method {
-    struct bbf__member member;
+    struct cf__member member;
     struct bbf_cf_code code;
     struct bbf_cf_method info;
     struct bbf_cf_plan plan;
-    struct bbf__inserts inserts;
-    uint8_t areturn[BBF_CF_MAX_EXIT * BBF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * BBF__CALL_MAX];
-    uint8_t athrow[BBF__CALL_MAX];
+    struct cf__inserts inserts;
+    uint8_t areturn[BBF_CF_MAX_EXIT * CF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * CF__CALL_MAX];
+    uint8_t athrow[CF__CALL_MAX];
     uint8_t *marks;
-    bool has_switch, has_sites;       /* a site: anything that is not the entry */
-    bool left_out;                    /* a call whose local may be gone by then */
-    uint32_t entry_stack, site_stack; /* what the calls push at most */
+    bool has_switch, has_sites;       /* at a site: not at the entry */
+    bool left_out;                    /* a call loads a local that may be overwritten by then */
+    uint32_t entry_stack, site_stack; /* slots that the calls push, at most */
 };
 
 static const char *const class_texts[] = {
@@ -72,21 +72,21 @@ const char *bbf_cf_method_text(enum bbf_cf_method_result result)
 bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
 {
     const struct bbf_cf_code *code = method->code;
-    struct bbf__param param;
+    struct cf__param param;
 
-    if (!code->ok || bbf__code_stores(code, slot))
+    if (!code->ok || cf__code_stores(code, slot))
         return true;
-    if (!bbf__param_find(code->descriptor, code->is_static, slot, &param))
+    if (!cf__param_find(code->descriptor, code->is_static, slot, &param))
         return true;
-    return param.kind != 0 && !bbf__frames_keep(code, slot, param.kind);
+    return param.kind != 0 && !cf__frames_keep(code, slot, param.kind);
 }
 
 /* ---- the plan, checked and encoded ---- */
 
 enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AFTER_SITE };
 
-/* Can this call be verified at this place? Whether a local still holds its parameter is not asked.
- */
+/* Can this call be verified at this place? Does not check that a local still holds its
+ * parameter. */
 static bool call_fits(const struct work *w, const struct method *m, const struct bbf_cf_call *call,
                       enum place place)
 {
@@ -97,7 +97,7 @@ static bool call_fits(const struct work *w, const struct method *m, const struct
     for (unsigned i = 0; i < call->n_args; i++) {
         uint32_t slot = call->args[i].value;
         uint8_t push = call->args[i].push;
-        struct bbf__param param;
+        struct cf__param param;
 
         if (push == BBF_CF_INT)
             dup_allowed = false;
@@ -107,7 +107,7 @@ static bool call_fits(const struct work *w, const struct method *m, const struct
             continue;
         dup_allowed = false; /* the value is no longer on top */
         if (push > BBF_CF_ARRAYLENGTH || slot >= m->code.max_locals ||
-            !bbf__param_find(m->code.descriptor, m->code.is_static, slot, &param))
+            !cf__param_find(m->code.descriptor, m->code.is_static, slot, &param))
             return false;
         if (push == BBF_CF_ILOAD ? param.kind != 'I'
                                  : param.kind != '[' && (push != BBF_CF_ALOAD || param.kind != 'A'))
@@ -118,33 +118,33 @@ static bool call_fits(const struct work *w, const struct method *m, const struct
     return true;
 }
 
-/* Do the locals that the call loads hold their parameters wherever the method may be? */
+/* Do the locals that the call loads hold their parameters everywhere in the method? */
 static bool call_keeps(const struct method *m, const struct bbf_cf_call *call)
 {
     for (unsigned i = 0; i < call->n_args; i++) {
         uint8_t push = call->args[i].push;
-        struct bbf__param param;
+        struct cf__param param;
 
         if (push == BBF_CF_INT || push == BBF_CF_DUP)
             continue;
-        if (bbf__code_stores(&m->code, call->args[i].value))
+        if (cf__code_stores(&m->code, call->args[i].value))
             return false;
-        (void)bbf__param_find(m->code.descriptor, m->code.is_static, call->args[i].value, &param);
+        (void)cf__param_find(m->code.descriptor, m->code.is_static, call->args[i].value, &param);
         /* aload of an array needs any reference, arraylength needs the array */
-        if (!bbf__frames_keep(&m->code, call->args[i].value,
-                              push == BBF_CF_ALOAD ? 'A' : param.kind))
+        if (!cf__frames_keep(&m->code, call->args[i].value,
+                             push == BBF_CF_ALOAD ? 'A' : param.kind))
             return false;
     }
     return true;
 }
 
-/* Encode `n` calls behind each other into `bytes`. */
+/* Encode `n` calls, one after the other, into `bytes`. */
 static enum bbf_cf_method_result encode_sites(struct work *w, struct method *m,
                                               const struct bbf_cf_call *calls, unsigned n,
                                               enum place place, uint8_t *bytes,
-                                              struct bbf__piece *piece)
+                                              struct cf__piece *piece)
 {
-    *piece = (struct bbf__piece){bytes, 0};
+    *piece = (struct cf__piece){bytes, 0};
     for (unsigned i = 0; i < n; i++) {
         uint32_t len;
 
@@ -154,7 +154,7 @@ static enum bbf_cf_method_result encode_sites(struct work *w, struct method *m,
             m->left_out = true;
             continue;
         }
-        if (!bbf__call_encode(&w->links, &calls[i], bytes + piece->len, &len))
+        if (!cf__call_encode(&w->links, &calls[i], bytes + piece->len, &len))
             return BBF_CF_METHOD_LEFT_POOL;
         piece->len += len;
         if (calls[i].n_args > m->site_stack)
@@ -168,20 +168,20 @@ static enum bbf_cf_method_result encode_entry(struct work *w, struct method *m)
     w->entry.len = 0;
     for (unsigned i = 0; i < m->plan.n_entry; i++) {
         const struct bbf_cf_call *call = &m->plan.entry[i];
-        uint8_t *dst = bbf__out_reserve(&w->entry, BBF__CALL_MAX);
+        uint8_t *dst = cf__out_reserve(&w->entry, CF__CALL_MAX);
         uint32_t len;
 
         if (!call_fits(w, m, call, AT_ENTRY))
             return BBF_CF_METHOD_LEFT_PLAN;
         if (dst == NULL)
             return BBF_CF_METHOD_FULL; /* entry.failed tells */
-        if (!bbf__call_encode(&w->links, call, dst, &len))
+        if (!cf__call_encode(&w->links, call, dst, &len))
             return BBF_CF_METHOD_LEFT_POOL;
         w->entry.len += len;
         if (call->n_args > m->entry_stack)
             m->entry_stack = call->n_args;
     }
-    m->inserts.entry = (struct bbf__piece){w->entry.data, (uint32_t)w->entry.len};
+    m->inserts.entry = (struct cf__piece){w->entry.data, (uint32_t)w->entry.len};
     return BBF_CF_METHOD_FULL;
 }
 
@@ -206,73 +206,73 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
 /* ---- sites ---- */
 
 /*
- * Is the areturn at `pc`, whose neighbour before it is at `prev`, one that hands out a parameter or
- * a field as it is? Not if it is also jumped to, nor if the parameter's local was stored to: then
- * it may return anything.
+ * Does the areturn at `pc`, with the instruction before it at `prev`, return a parameter or a field
+ * as it is? No if a jump also leads to it, or if the parameter's local was stored to: then it may
+ * return anything.
  */
 static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
 {
     const uint8_t *p = m->code.code + prev;
-    struct bbf__param param;
+    struct cf__param param;
     uint32_t slot;
 
-    if (pc == 0 || (m->marks[pc] & BBF__TARGET))
+    if (pc == 0 || (m->marks[pc] & CF__TARGET))
         return false;
-    if (*p == BBF__GETFIELD)
+    if (*p == CF__GETFIELD)
         return true;
-    if (*p >= BBF__ALOAD_0 && *p <= BBF__ALOAD_3)
-        slot = (uint32_t)(*p - BBF__ALOAD_0);
-    else if (*p == BBF__ALOAD)
+    if (*p >= CF__ALOAD_0 && *p <= CF__ALOAD_3)
+        slot = (uint32_t)(*p - CF__ALOAD_0);
+    else if (*p == CF__ALOAD)
         slot = p[1];
-    else if (*p == BBF__WIDE && p[1] == BBF__ALOAD)
-        slot = bbf__u2(p + 2);
+    else if (*p == CF__WIDE && p[1] == CF__ALOAD)
+        slot = cf__u2(p + 2);
     else
         return false;
-    return bbf__param_find(m->code.descriptor, m->code.is_static, slot, &param) &&
-           (param.kind == 'A' || param.kind == '[') && !bbf__code_stores(&m->code, slot);
+    return cf__param_find(m->code.descriptor, m->code.is_static, slot, &param) &&
+           (param.kind == 'A' || param.kind == '[') && !cf__code_stores(&m->code, slot);
 }
 
-/* Does the planner want something behind the invoke or cast at `pc`? */
+/* Does the planner want a call after the invoke or cast at `pc`? */
 static bool after_wanted(const struct work *w, const struct method *m, uint32_t pc,
                          struct bbf_cf_call *call, bool *reference)
 {
     const struct bbf_cf_config *config = w->config;
     const uint8_t *c = m->code.code;
-    uint32_t index = bbf__u2(c + pc + 1);
+    uint32_t index = cf__u2(c + pc + 1);
     struct bbf_cf_str owner, name, descriptor;
 
     *reference = true;
-    if (c[pc] == BBF__CHECKCAST)
-        return config->after_cast != NULL && bbf__pool_class(&w->c, index, &owner) &&
+    if (c[pc] == CF__CHECKCAST)
+        return config->after_cast != NULL && cf__pool_class(&w->c, index, &owner) &&
                config->after_cast(config->ctx, &m->info, owner, call);
-    if (config->after_call == NULL || !bbf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
+    if (config->after_call == NULL || !cf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
         return false;
-    *reference = bbf__returns_reference(descriptor);
+    *reference = cf__returns_reference(descriptor);
     return config->after_call(config->ctx, &m->info, owner, name, descriptor, c[pc], call);
 }
 
-/* Is there no other hook for what the invoke or cast at `pc` gives, or does the planner ask for it
- * all the same? */
+/* Is there no other hook for the result of the invoke or cast at `pc`, or does the planner want a
+ * call anyway? */
 static bool asked_for(const struct work *w, uint32_t pc, const uint8_t *c, uint8_t next)
 {
     struct bbf_cf_str owner, name, descriptor;
 
-    if (next != BBF__ARETURN && next != BBF__POP)
+    if (next != CF__ARETURN && next != CF__POP)
         return true;
-    return w->config->always_after != NULL && c[pc] != BBF__CHECKCAST &&
-           bbf__pool_invoke(&w->c, bbf__u2(c + pc + 1), &owner, &name, &descriptor) &&
+    return w->config->always_after != NULL && c[pc] != CF__CHECKCAST &&
+           cf__pool_invoke(&w->c, cf__u2(c + pc + 1), &owner, &name, &descriptor) &&
            w->config->always_after(name, descriptor, c[pc]);
 }
 
-/* Ask for what follows the invoke or cast at `pc`, and append it to w->after. */
+/* Have the planner plan the call after the invoke or cast at `pc`, and append it to w->after. */
 static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uint32_t pc,
                                            uint32_t next)
 {
     const uint8_t *c = m->code.code;
     struct bbf_cf_call call = {0};
-    struct bbf__piece piece;
+    struct cf__piece piece;
     bool reference;
-    uint8_t bytes[BBF__CALL_MAX];
+    uint8_t bytes[CF__CALL_MAX];
     enum bbf_cf_method_result result;
 
     if (next >= m->code.len || !asked_for(w, pc, c, c[next]) ||
@@ -282,25 +282,25 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
         return BBF_CF_METHOD_LEFT_PLAN;
     result = encode_sites(w, m, &call, 1, AFTER_SITE, bytes, &piece);
     if (result == BBF_CF_METHOD_FULL && piece.len > 0) {
-        bbf__out_u1(&w->after, piece.len);
-        bbf__out_put(&w->after, bytes, piece.len);
-        m->marks[pc] |= BBF__AFTER;
+        cf__out_u1(&w->after, piece.len);
+        cf__out_put(&w->after, bytes, piece.len);
+        m->marks[pc] |= CF__AFTER;
         m->has_sites = true;
     }
     return result;
 }
 
-/* Is something inserted before the areturn, return or athrow at `pc`? */
+/* Is anything inserted before the areturn, return or athrow at `pc`? */
 static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
 {
     uint8_t opcode = m->code.code[pc];
 
-    if (bbf__piece_before(&m->inserts, opcode)->len == 0)
+    if (cf__piece_before(&m->inserts, opcode)->len == 0)
         return false;
-    return opcode != BBF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
+    return opcode != CF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
 }
 
-/* Mark what gets code before or after it. */
+/* Mark the instructions that get code before or after them. */
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
     const struct bbf_cf_code *code = &m->code;
@@ -313,11 +313,11 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
     for (uint32_t pc = 0, prev = 0, len; pc < code->len; prev = pc, pc += len) {
         uint8_t opcode = code->code[pc];
 
-        len = bbf__insn_length(code->code, code->len, pc);
-        if ((bbf__opcodes[opcode] & BBF__EXITS) && exit_wanted(m, pc, prev)) {
-            m->marks[pc] |= BBF__BEFORE;
+        len = cf__insn_length(code->code, code->len, pc);
+        if ((cf__opcodes[opcode] & CF__EXITS) && exit_wanted(m, pc, prev)) {
+            m->marks[pc] |= CF__BEFORE;
             m->has_sites = true;
-        } else if (after && ((bbf__opcodes[opcode] & BBF__INVOKES) || opcode == BBF__CHECKCAST)) {
+        } else if (after && ((cf__opcodes[opcode] & CF__INVOKES) || opcode == CF__CHECKCAST)) {
             enum bbf_cf_method_result result = ask_after(w, m, pc, pc + len);
 
             if (result != BBF_CF_METHOD_FULL)
@@ -330,64 +330,64 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 
 /* ---- one Code attribute ---- */
 
-/* Move one attribute of Code behind w->out. */
-static enum bbf_cf_method_result move_attribute(struct work *w, const struct bbf__map *map,
+/* Append one attribute of Code, with new offsets, to w->out. */
+static enum bbf_cf_method_result move_attribute(struct work *w, const struct cf__map *map,
                                                 const uint8_t *p)
 {
-    uint32_t len = bbf__u4(p + 2);
+    uint32_t len = cf__u4(p + 2);
     size_t at = w->out.len;
     struct bbf_cf_str name = {"", 0};
     uint8_t *copy;
     bool ok = true;
 
-    (void)bbf__pool_utf8(&w->c, bbf__u2(p), &name);
-    if (bbf__str_is(name, "StackMapTable")) {
-        bbf__out_put(&w->out, p, 6);
-        if (!bbf__frames_move(map, p + 6, len, &w->out))
+    (void)cf__pool_utf8(&w->c, cf__u2(p), &name);
+    if (cf__str_is(name, "StackMapTable")) {
+        cf__out_put(&w->out, p, 6);
+        if (!cf__frames_move(map, p + 6, len, &w->out))
             return BBF_CF_METHOD_LEFT_FRAMES;
-        bbf__put4(w->out.data + at + 2, (uint32_t)(w->out.len - at - 6));
+        cf__put4(w->out.data + at + 2, (uint32_t)(w->out.len - at - 6));
         return BBF_CF_METHOD_FULL;
     }
-    bbf__out_put(&w->out, p, 6 + (size_t)len);
+    cf__out_put(&w->out, p, 6 + (size_t)len);
     if (w->out.failed)
         return BBF_CF_METHOD_FULL; /* the caller sees `failed` */
     copy = w->out.data + at + 6;
-    /* HotSpot refuses a verified class with a malformed one of these: it has to go on doing so. */
-    if (bbf__str_is(name, "LineNumberTable"))
-        ok = bbf__lines_move(map, copy, len);
-    else if (bbf__str_is(name, "LocalVariableTable") || bbf__str_is(name, "LocalVariableTypeTable"))
-        ok = bbf__locals_move(map, copy, len);
-    else if (bbf__str_is(name, "StackMap") && !bbf__cldc_move(map, copy, len))
-        memcpy(copy, p + 6, len); /* malformed, but nobody reads it */
-    else if (bbf__str_is(name, "RuntimeVisibleTypeAnnotations") ||
-             bbf__str_is(name, "RuntimeInvisibleTypeAnnotations"))
-        bbf__annotations_move(map, copy, len);
+    /* HotSpot refuses a verified class if one of these is malformed: it must still refuse it. */
+    if (cf__str_is(name, "LineNumberTable"))
+        ok = cf__lines_move(map, copy, len);
+    else if (cf__str_is(name, "LocalVariableTable") || cf__str_is(name, "LocalVariableTypeTable"))
+        ok = cf__locals_move(map, copy, len);
+    else if (cf__str_is(name, "StackMap") && !cf__cldc_move(map, copy, len))
+        memcpy(copy, p + 6, len); /* malformed, but HotSpot never reads it */
+    else if (cf__str_is(name, "RuntimeVisibleTypeAnnotations") ||
+             cf__str_is(name, "RuntimeInvisibleTypeAnnotations"))
+        cf__annotations_move(map, copy, len);
     return ok ? BBF_CF_METHOD_FULL : BBF_CF_METHOD_LEFT_TABLES;
 }
 
 /* The exception table and the attributes of Code. */
-static enum bbf_cf_method_result move_tables(struct work *w, const struct bbf__map *map)
+static enum bbf_cf_method_result move_tables(struct work *w, const struct cf__map *map)
 {
     const struct bbf_cf_code *code = map->code;
     const uint8_t *p = code->exceptions;
 
-    bbf__out_u2(&w->out, code->n_exceptions);
+    cf__out_u2(&w->out, code->n_exceptions);
     for (uint32_t i = 0; i < code->n_exceptions; i++, p += 8) {
-        uint32_t start = bbf__u2(p), end = bbf__u2(p + 2), handler = bbf__u2(p + 4);
-        uint32_t new_start = bbf__map_target(map, start), new_end = bbf__map_target(map, end);
+        uint32_t start = cf__u2(p), end = cf__u2(p + 2), handler = cf__u2(p + 4);
+        uint32_t new_start = cf__map_target(map, start), new_end = cf__map_target(map, end);
 
-        if (start >= end || handler >= code->len || new_start == BBF__NOWHERE ||
-            new_end == BBF__NOWHERE || bbf__map_target(map, handler) == BBF__NOWHERE ||
-            (handler == 0 && w->c.major <= BBF__MAJOR_FRAMES)) /* the old verifier refuses it */
+        if (start >= end || handler >= code->len || new_start == CF__NOWHERE ||
+            new_end == CF__NOWHERE || cf__map_target(map, handler) == CF__NOWHERE ||
+            (handler == 0 && w->c.major <= CF__MAJOR_FRAMES)) /* the old verifier refuses it */
             return BBF_CF_METHOD_LEFT_TABLES;
-        bbf__out_u2(&w->out, new_start);
-        bbf__out_u2(&w->out, new_end);
-        bbf__out_u2(&w->out, bbf__map_target(map, handler));
-        bbf__out_put(&w->out, p + 6, 2);
+        cf__out_u2(&w->out, new_start);
+        cf__out_u2(&w->out, new_end);
+        cf__out_u2(&w->out, cf__map_target(map, handler));
+        cf__out_put(&w->out, p + 6, 2);
     }
-    bbf__out_u2(&w->out, code->n_attributes);
+    cf__out_u2(&w->out, code->n_attributes);
     p = code->attributes;
-    for (uint32_t i = 0; i < code->n_attributes && !w->out.failed; i++, p += 6 + bbf__u4(p + 2)) {
+    for (uint32_t i = 0; i < code->n_attributes && !w->out.failed; i++, p += 6 + cf__u4(p + 2)) {
         enum bbf_cf_method_result result = move_attribute(w, map, p);
 
         if (result != BBF_CF_METHOD_FULL)
@@ -398,7 +398,7 @@ static enum bbf_cf_method_result move_tables(struct work *w, const struct bbf__m
 
 /* The whole attribute by `map`, appended to w->out. */
 static enum bbf_cf_method_result build(struct work *w, const struct method *m,
-                                       const struct bbf__map *map)
+                                       const struct cf__map *map)
 {
     const struct bbf_cf_code *code = &m->code;
     uint32_t stack = code->max_stack;
@@ -407,24 +407,25 @@ static enum bbf_cf_method_result build(struct work *w, const struct method *m,
     uint8_t *p;
 
     if (map->to != NULL)
-        stack += m->site_stack; /* the depth at the site is unknown, but at most the old maximum */
+        stack +=
+            m->site_stack; /* the depth at the site is unknown; it is at most the old maximum */
     if (stack < m->entry_stack)
         stack = m->entry_stack; /* the stack is empty at entry */
     if (stack > UINT16_MAX)
         return BBF_CF_METHOD_ENTRY_SIZE;
-    p = bbf__out_reserve(&w->out, 14 + (size_t)map->new_len);
+    p = cf__out_reserve(&w->out, 14 + (size_t)map->new_len);
     if (p == NULL)
         return BBF_CF_METHOD_FULL; /* the caller sees `failed` */
     memcpy(p, w->c.in + m->member.code, 2);
-    bbf__put2(p + 6, stack);
-    bbf__put2(p + 8, code->max_locals);
-    bbf__put4(p + 10, map->new_len);
-    if (!bbf__code_emit(map, p + 14))
+    cf__put2(p + 6, stack);
+    cf__put2(p + 8, code->max_locals);
+    cf__put4(p + 10, map->new_len);
+    if (!cf__code_emit(map, p + 14))
         return BBF_CF_METHOD_ENTRY_JUMP;
     w->out.len += 14 + (size_t)map->new_len;
     if ((result = move_tables(w, map)) != BBF_CF_METHOD_FULL || w->out.failed)
         return result;
-    bbf__put4(w->out.data + at + 2, (uint32_t)(w->out.len - at - 6));
+    cf__put4(w->out.data + at + 2, (uint32_t)(w->out.len - at - 6));
     return BBF_CF_METHOD_FULL;
 }
 
@@ -432,17 +433,17 @@ static enum bbf_cf_method_result build(struct work *w, const struct method *m,
 static enum bbf_cf_method_result build_ladder(struct work *w, struct method *m)
 {
     enum bbf_cf_method_result full = BBF_CF_METHOD_FULL, result;
-    struct bbf__map map = {.code = &m->code, .marks = m->marks, .inserts = &m->inserts};
+    struct cf__map map = {.code = &m->code, .marks = m->marks, .inserts = &m->inserts};
     size_t at = w->out.len;
 
     if (m->has_sites) {
         map.to = (uint16_t *)(void *)w->to.data;
-        full = bbf__map_full(&map) ? build(w, m, &map) : BBF_CF_METHOD_ENTRY_SIZE;
+        full = cf__map_full(&map) ? build(w, m, &map) : BBF_CF_METHOD_ENTRY_SIZE;
         if (full != BBF_CF_METHOD_ENTRY_SIZE && full != BBF_CF_METHOD_ENTRY_JUMP)
             return full;
         w->out.len = at;
     }
-    if (m->inserts.entry.len == 0 || !bbf__map_entry(&map, m->has_switch))
+    if (m->inserts.entry.len == 0 || !cf__map_entry(&map, m->has_switch))
         return BBF_CF_METHOD_LEFT_SIZE;
     result = build(w, m, &map);
     return result == BBF_CF_METHOD_FULL ? full : result;
@@ -451,15 +452,15 @@ static enum bbf_cf_method_result build_ladder(struct work *w, struct method *m)
 static enum bbf_cf_method_result method_build(struct work *w, struct method *m)
 {
     enum bbf_cf_method_result result;
-    enum bbf__stack_result stack = BBF__STACK_FITS;
+    enum cf__stack_result stack = CF__STACK_FITS;
 
     if (!m->code.ok)
         return BBF_CF_METHOD_LEFT_TABLES;
-    if (bbf__out_reserve(&w->marks, m->code.len + 1) == NULL ||
-        bbf__out_reserve(&w->to, 2 * ((size_t)m->code.len + 1)) == NULL)
+    if (cf__out_reserve(&w->marks, m->code.len + 1) == NULL ||
+        cf__out_reserve(&w->to, 2 * ((size_t)m->code.len + 1)) == NULL)
         return BBF_CF_METHOD_FULL;
     m->marks = w->marks.data;
-    if (!bbf__code_scan(&m->code, m->marks, &m->has_switch))
+    if (!cf__code_scan(&m->code, m->marks, &m->has_switch))
         return BBF_CF_METHOD_LEFT_CODE;
     if ((result = encode_plan(w, m)) != BBF_CF_METHOD_FULL ||
         (result = find_sites(w, m)) != BBF_CF_METHOD_FULL)
@@ -467,9 +468,9 @@ static enum bbf_cf_method_result method_build(struct work *w, struct method *m)
     if (!m->has_sites && m->inserts.entry.len == 0)
         return BBF_CF_METHOD_FULL;                               /* no site: nothing is appended */
     if (m->site_stack > 0 || m->entry_stack > m->code.max_stack) /* it would grow */
-        stack = bbf__stack_check(&m->code, (uint16_t *)(void *)w->to.data);
-    w->dangling = stack == BBF__STACK_DANGLING;
-    return stack == BBF__STACK_FITS ? build_ladder(w, m) : BBF_CF_METHOD_LEFT_CODE;
+        stack = cf__stack_check(&m->code, (uint16_t *)(void *)w->to.data);
+    w->dangling = stack == CF__STACK_DANGLING;
+    return stack == CF__STACK_FITS ? build_ladder(w, m) : BBF_CF_METHOD_LEFT_CODE;
 }
 
 static bool any_failed(const struct work *w)
@@ -482,25 +483,25 @@ static void edit_add(struct work *w, uint32_t at, uint32_t old_len, size_t new_a
 {
     struct edit edit = {at, old_len, new_at, w->out.len - new_at};
 
-    bbf__out_put(&w->edits, &edit, sizeof edit);
+    cf__out_put(&w->edits, &edit, sizeof edit);
 }
 
 /* ---- one method ---- */
 
 static void method_rewrite(struct work *w, struct method *m)
 {
-    struct bbf__links_mark mark = bbf__links_mark(&w->links);
+    struct cf__links_mark mark = cf__links_mark(&w->links);
     size_t at = w->out.len;
     enum bbf_cf_method_result result = method_build(w, m);
 
     if (result > BBF_CF_METHOD_ENTRY_SIZE) { /* untouched */
-        bbf__links_rollback(&w->links, mark);
+        cf__links_rollback(&w->links, mark);
         w->out.len = at;
     } else if (result == BBF_CF_METHOD_FULL && m->left_out) {
         result = BBF_CF_METHOD_LEFT_THIS;
     }
     if (w->out.len > at)
-        edit_add(w, m->member.code, 6 + bbf__u4(w->c.in + m->member.code + 2), at);
+        edit_add(w, m->member.code, 6 + cf__u4(w->c.in + m->member.code + 2), at);
     else if (result == BBF_CF_METHOD_FULL)
         return; /* nothing to insert after all */
     w->stats->methods[result]++;
@@ -513,24 +514,24 @@ static void methods_rewrite(struct work *w)
 
     for (unsigned i = 0; i < w->c.n_methods && !any_failed(w) && !w->dangling;
          i++, at = m.member.end) {
-        (void)bbf__member_read(&w->c, at, true, &m.member); /* checked at open */
-        if (m.member.code == 0 || (m.member.access & (BBF__ACC_NATIVE | BBF__ACC_ABSTRACT)))
+        (void)cf__member_read(&w->c, at, true, &m.member); /* checked at open */
+        if (m.member.code == 0 || (m.member.access & (CF__ACC_NATIVE | CF__ACC_ABSTRACT)))
             continue;
-        bbf__code_open(&m.code, &w->c, &m.member);
+        cf__code_open(&m.code, &w->c, &m.member);
         m.info = (struct bbf_cf_method){.class_name = w->c.name,
                                         .super_name = w->c.super_name,
                                         .class_access = w->c.access,
                                         .access = m.member.access,
                                         .code = &m.code};
-        (void)bbf__pool_utf8(&w->c, m.member.name, &m.info.name);
-        (void)bbf__pool_utf8(&w->c, m.member.descriptor, &m.info.descriptor);
-        (void)bbf__pool_utf8(&w->c, m.member.signature, &m.info.signature);
+        (void)cf__pool_utf8(&w->c, m.member.name, &m.info.name);
+        (void)cf__pool_utf8(&w->c, m.member.descriptor, &m.info.descriptor);
+        (void)cf__pool_utf8(&w->c, m.member.signature, &m.info.signature);
         memset(&m.plan, 0, sizeof m.plan);
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);
         if (m.plan.n_entry > 0 || m.plan.n_areturn > 0 || m.plan.n_return > 0 ||
             m.plan.after_call || m.plan.before_athrow_set) {
-            m.inserts = (struct bbf__inserts){0};
+            m.inserts = (struct cf__inserts){0};
             m.has_sites = m.left_out = false;
             m.entry_stack = m.site_stack = 0;
             method_rewrite(w, &m);
@@ -543,40 +544,40 @@ static void methods_rewrite(struct work *w)
 
 /* ---- the class ---- */
 
-/* Append the field, if the class has none of that name. */
+/* Append the field, unless the class has a field of that name. */
 static enum bbf_cf_class_result field_add(struct work *w)
 {
     const struct bbf_cf_config *config = w->config;
     uint32_t at = w->c.fields_at + 2;
     uint16_t name_index, descriptor_index;
-    struct bbf__member field;
+    struct cf__member field;
     struct bbf_cf_str name;
     size_t new_at = w->out.len;
 
     if (config->field_name == NULL)
         return BBF_CF_NOTHING;
     for (unsigned i = 0; i < w->c.n_fields; i++, at = field.end) {
-        (void)bbf__member_read(&w->c, at, false, &field); /* checked at open */
-        if (bbf__pool_utf8(&w->c, field.name, &name) && bbf__str_is(name, config->field_name))
+        (void)cf__member_read(&w->c, at, false, &field); /* checked at open */
+        if (cf__pool_utf8(&w->c, field.name, &name) && cf__str_is(name, config->field_name))
             return BBF_CF_NOTHING;
     }
     if (w->c.n_fields == UINT16_MAX)
         return BBF_CF_STRUCTURE;
-    if (!bbf__links_utf8(&w->links, config->field_name, &name_index) ||
-        !bbf__links_utf8(&w->links, config->field_descriptor, &descriptor_index))
+    if (!cf__links_utf8(&w->links, config->field_name, &name_index) ||
+        !cf__links_utf8(&w->links, config->field_descriptor, &descriptor_index))
         return BBF_CF_POOL_FULL;
-    bbf__out_u2(&w->out, w->c.n_fields + 1u);
+    cf__out_u2(&w->out, w->c.n_fields + 1u);
     edit_add(w, w->c.fields_at, 2, new_at);
     new_at = w->out.len;
-    bbf__out_u2(&w->out, config->field_access);
-    bbf__out_u2(&w->out, name_index);
-    bbf__out_u2(&w->out, descriptor_index);
-    bbf__out_u2(&w->out, 0);
+    cf__out_u2(&w->out, config->field_access);
+    cf__out_u2(&w->out, name_index);
+    cf__out_u2(&w->out, descriptor_index);
+    cf__out_u2(&w->out, 0);
     edit_add(w, w->c.methods_at, 0, new_at);
     return BBF_CF_CHANGED;
 }
 
-/* Old bytes, appended constants and edits into one new class. */
+/* Make the new class of old bytes, appended constants and edits. */
 static enum bbf_cf_class_result class_finish(const struct work *w, uint8_t **out, size_t *out_len)
 {
     const struct edit *edits = (const struct edit *)(const void *)w->edits.data;
@@ -594,7 +595,7 @@ static enum bbf_cf_class_result class_finish(const struct work *w, uint8_t **out
     *out = p;
     *out_len = size;
     memcpy(p, w->c.in, w->c.pool_end);
-    bbf__put2(p + 8, w->links.count);
+    cf__put2(p + 8, w->links.count);
     p += w->c.pool_end;
     if (w->links.bytes.len > 0)
         memcpy(p, w->links.bytes.data, w->links.bytes.len);
@@ -633,13 +634,13 @@ static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, siz
 }
 
 /*
- * A class of values (JEP 401): what its constructors may do before super() is a preview's matter
- * and changes until it is final. Other class files of previews are as they always were.
+ * A value class (JEP 401): the rules for its constructors before super() are a preview feature and
+ * may change. Other class files of previews have the usual rules.
  */
-static bool is_value_class(const struct bbf__class *c)
+static bool is_value_class(const struct cf__class *c)
 {
-    return bbf__u2(c->in + 4) == BBF__MINOR_PREVIEW &&
-           (c->access & (BBF__ACC_INTERFACE | BBF__ACC_IDENTITY)) == 0;
+    return cf__u2(c->in + 4) == CF__MINOR_PREVIEW &&
+           (c->access & (CF__ACC_INTERFACE | CF__ACC_IDENTITY)) == 0;
 }
 
 enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
@@ -652,20 +653,20 @@ enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
     *out = NULL;
     *out_len = 0;
     *stats = (struct bbf_cf_stats){{0}};
-    result = bbf__class_open(&w.c, in, len, config->interesting, config->ctx);
+    result = cf__class_open(&w.c, in, len, config->interesting, config->ctx);
     if (result != BBF_CF_CHANGED)
         return result;
     w.links.count = w.c.pool_count;
     result = is_value_class(&w.c) ? BBF_CF_VALUE : class_rewrite(&w, out, out_len);
-    bbf__class_close(&w.c);
+    cf__class_close(&w.c);
     free(w.links.targets);
     free(w.entry_calls);
-    bbf__out_free(&w.links.bytes);
-    bbf__out_free(&w.out);
-    bbf__out_free(&w.edits);
-    bbf__out_free(&w.entry);
-    bbf__out_free(&w.after);
-    bbf__out_free(&w.marks);
-    bbf__out_free(&w.to);
+    cf__out_free(&w.links.bytes);
+    cf__out_free(&w.out);
+    cf__out_free(&w.edits);
+    cf__out_free(&w.entry);
+    cf__out_free(&w.after);
+    cf__out_free(&w.marks);
+    cf__out_free(&w.to);
     return result;
 }

@@ -11,69 +11,69 @@
 int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf_cf_shape *shape)
 {
     enum bbf_cf_class_result result;
-    struct bbf__class c;
+    struct cf__class c;
     uint32_t at;
 
     *shape = (struct bbf_cf_shape){0};
-    result = bbf__class_open(&c, in, len, NULL, NULL);
+    result = cf__class_open(&c, in, len, NULL, NULL);
     if (result != BBF_CF_CHANGED)
         return result == BBF_CF_NOMEM ? BBF_ENOMEM : BBF_EFORMAT;
-    shape->is_interface = (c.access & BBF__ACC_INTERFACE) != 0;
-    shape->extends_object = bbf__str_is(c.super_name, "java/lang/Object");
+    shape->is_interface = (c.access & CF__ACC_INTERFACE) != 0;
+    shape->extends_object = cf__str_is(c.super_name, "java/lang/Object");
     at = c.fields_at + 2;
     for (unsigned i = 0; i < c.n_fields; i++) {
-        struct bbf__member member;
+        struct cf__member member;
         struct bbf_cf_str name;
 
-        (void)bbf__member_read(&c, at, false, &member); /* checked at open */
+        (void)cf__member_read(&c, at, false, &member); /* checked at open */
         at = member.end;
-        if (!(member.access & BBF__ACC_STATIC))
+        if (!(member.access & CF__ACC_STATIC))
             shape->instance_fields++;
-        if (bbf__pool_utf8(&c, member.name, &name) && bbf__str_is(name, field))
+        if (cf__pool_utf8(&c, member.name, &name) && cf__str_is(name, field))
             shape->has_field = true;
     }
-    bbf__class_close(&c);
+    cf__class_close(&c);
     return 0;
 }
 
-/* The constant at p, renamed or not, behind *out. */
-static int put_renamed(struct bbf__out *out, const uint8_t *p, uint32_t size,
+/* Append the constant at p, renamed or not, to *out. */
+static int put_renamed(struct cf__out *out, const uint8_t *p, uint32_t size,
                        const struct bbf_cf_rename *renames, size_t n_renames)
 {
     struct bbf_cf_str str = {(const char *)p + 3, size - 3};
 
-    for (size_t i = 0; *p == BBF__UTF8 && i < n_renames; i++) {
+    for (size_t i = 0; *p == CF__UTF8 && i < n_renames; i++) {
         size_t len = strlen(renames[i].to);
 
-        if (!bbf__str_is(str, renames[i].from))
+        if (!cf__str_is(str, renames[i].from))
             continue;
         if (len > UINT16_MAX)
             return BBF_EFORMAT;
-        bbf__out_u1(out, BBF__UTF8);
-        bbf__out_u2(out, (uint32_t)len);
-        bbf__out_put(out, renames[i].to, len);
+        cf__out_u1(out, CF__UTF8);
+        cf__out_u2(out, (uint32_t)len);
+        cf__out_put(out, renames[i].to, len);
         return 0;
     }
-    bbf__out_put(out, p, size);
+    cf__out_put(out, p, size);
     return 0;
 }
 
 int bbf_cf_rename_utf8(const uint8_t *in, size_t len, const struct bbf_cf_rename *renames,
                        size_t n_renames, uint8_t **out, size_t *out_len)
 {
-    struct bbf__out bytes = {0};
+    struct cf__out bytes = {0};
     uint32_t at = 10, size, count;
     unsigned indices;
     int err = 0;
 
     *out = NULL;
     *out_len = 0;
-    if (bbf__header_check(in, len) != BBF_CF_CHANGED)
+    if (cf__header_check(in, len) != BBF_CF_CHANGED)
         return BBF_EFORMAT;
-    count = bbf__u2(in + 8);
-    bbf__out_put(&bytes, in, 10);
+    count = cf__u2(in + 8);
+    cf__out_put(&bytes, in, 10);
     for (uint32_t i = 1; i < count && err == 0; i += indices, at += size) {
-        size = bbf__constant_size(in, (uint32_t)len, at, &indices);
+        size = cf__constant_size(in, (uint32_t)len, at, &indices);
         if (size == 0 || i + indices > count) {
             err = BBF_EFORMAT;
             break;
@@ -81,11 +81,11 @@ int bbf_cf_rename_utf8(const uint8_t *in, size_t len, const struct bbf_cf_rename
         err = put_renamed(&bytes, in + at, size, renames, n_renames);
     }
     if (err == 0)
-        bbf__out_put(&bytes, in + at, len - at);
+        cf__out_put(&bytes, in + at, len - at);
     if (err == 0 && bytes.failed)
         err = BBF_ENOMEM;
     if (err != 0) {
-        bbf__out_free(&bytes);
+        cf__out_free(&bytes);
         return err;
     }
     *out = bytes.data;

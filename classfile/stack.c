@@ -24,10 +24,10 @@ enum {
     MULTIANEWARRAY = 197,
     GOTO_W = 200,
     JSR_W = 201,
-    PASSES = 8 /* backward jumps to code that nothing before them leads to; then it is left */
+    PASSES = 8 /* at most, for backward jumps to code that no earlier code leads to */
 };
 
-/* pops << 4 | pushes, in slots (JVMS 6.5); 0 for what asks the constant pool. */
+/* pops << 4 | pushes, in slots (JVMS 6.5); 0 for instructions that depend on the constant pool. */
 static const uint8_t effects[256] = {
     /* clang-format off */
     /*   0 */ 0x00,0x01,0x01,0x01,0x01,0x01,0x01,0x01,0x01,0x02,0x02,0x01,0x01,0x01,0x02,0x02,
@@ -50,12 +50,12 @@ static const uint8_t effects[256] = {
 struct walk {
     const struct bbf_cf_code *code;
     uint16_t *depth; /* 1 + the depth before the instruction at pc; 0: unknown */
-    bool flows;      /* no frames: jumps tell the depth where they go */
-    bool again;      /* a jump told it of code that was passed over */
+    bool flows;      /* no frames: jumps set the depth of their targets */
+    bool again;      /* a jump set the depth of code that this pass had skipped */
     bool deep, dangling;
 };
 
-/* Behind the field type or V at p; NULL: malformed. *slots grows by what it takes. */
+/* The end of the field type or V at p; NULL: malformed. Adds its slots to *slots. */
 static const char *type_skip(const char *p, const char *end, unsigned *slots)
 {
     const char *first = p;
@@ -75,20 +75,20 @@ static const char *type_skip(const char *p, const char *end, unsigned *slots)
 }
 
 /* The descriptor that a Fieldref, Methodref, InterfaceMethodref or InvokeDynamic names. */
-static bool member_descriptor(const struct bbf__class *c, uint32_t index, struct bbf_cf_str *d)
+static bool member_descriptor(const struct cf__class *c, uint32_t index, struct bbf_cf_str *d)
 {
     const uint8_t *ref = c->pool_at[index] != 0 ? c->in + c->pool_at[index] : NULL, *type;
 
     if (ref == NULL ||
-        ((*ref < BBF__FIELDREF || *ref > BBF__INTERFACE_METHODREF) && *ref != BBF__INVOKE_DYNAMIC))
+        ((*ref < CF__FIELDREF || *ref > CF__INTERFACE_METHODREF) && *ref != CF__INVOKE_DYNAMIC))
         return false;
-    type = bbf__pool_constant(c, bbf__u2(ref + 3), BBF__NAME_AND_TYPE);
-    return type != NULL && bbf__pool_utf8(c, bbf__u2(type + 3), d) && d->len > 0;
+    type = cf__pool_constant(c, cf__u2(ref + 3), CF__NAME_AND_TYPE);
+    return type != NULL && cf__pool_utf8(c, cf__u2(type + 3), d) && d->len > 0;
 }
 
-/* An instruction on a field, or an invoke. */
-static bool member_effect(const struct bbf__class *c, uint8_t opcode, uint32_t index,
-                          unsigned *pops, unsigned *pushes)
+/* The effect of an instruction on a field, or of an invoke. */
+static bool member_effect(const struct cf__class *c, uint8_t opcode, uint32_t index, unsigned *pops,
+                          unsigned *pushes)
 {
     struct bbf_cf_str d;
     const char *p, *end;
@@ -117,7 +117,7 @@ static bool member_effect(const struct bbf__class *c, uint8_t opcode, uint32_t i
     return p < end && type_skip(p + 1, end, pushes) != NULL;
 }
 
-/* Has the instruction an index into the constant pool, and which? */
+/* Does the instruction have an index into the constant pool, and which? */
 static bool pool_index(const uint8_t *p, uint32_t *index)
 {
     uint8_t opcode = *p;
@@ -126,18 +126,18 @@ static bool pool_index(const uint8_t *p, uint32_t *index)
     if (opcode == LDC)
         *index = p[1];
     else if ((opcode > LDC && opcode <= LDC2_W) || (opcode >= GETSTATIC && opcode <= NEW) ||
-             opcode == ANEWARRAY || (opcode >= BBF__CHECKCAST && opcode <= INSTANCEOF) ||
+             opcode == ANEWARRAY || (opcode >= CF__CHECKCAST && opcode <= INSTANCEOF) ||
              opcode == MULTIANEWARRAY)
-        *index = bbf__u2(p + 1);
+        *index = cf__u2(p + 1);
     else
         return false;
     return true;
 }
 
-/* What the instruction at p pops and pushes; false: its constant is not what it has to be. */
+/* The slots that the instruction at p pops and pushes. False: its constant has the wrong type. */
 static bool effect_of(struct walk *w, const uint8_t *p, unsigned *pops, unsigned *pushes)
 {
-    uint8_t opcode = *p == BBF__WIDE ? p[1] : *p;
+    uint8_t opcode = *p == CF__WIDE ? p[1] : *p;
     uint32_t index;
 
     *pops = effects[opcode] >> 4;
@@ -170,33 +170,33 @@ static void lead_to(struct walk *w, uint32_t from, int64_t offset, uint32_t dept
         w->again = true;
 }
 
-/* The depth goes where the instruction at pc, `len` long, jumps. */
+/* Carry the depth to the targets of the instruction at pc, `len` bytes long. */
 static void lead_on(struct walk *w, uint32_t pc, uint32_t len, uint32_t depth)
 {
     const uint8_t *c = w->code->code;
     uint32_t base = (pc + 4) & ~3u, table, step;
 
-    if (bbf__opcodes[c[pc]] & BBF__BRANCH2) {
-        lead_to(w, pc, bbf__s2(c + pc + 1), depth);
-    } else if (bbf__opcodes[c[pc]] & BBF__BRANCH4) {
-        lead_to(w, pc, bbf__s4(c + pc + 1), depth);
-    } else if (bbf__opcodes[c[pc]] & BBF__SWITCH) {
-        step = c[pc] == BBF__TABLESWITCH ? 4 : 8;
-        table = base + 12; /* behind low and high, or behind npairs and the first match */
-        lead_to(w, pc, bbf__s4(c + base), depth);
+    if (cf__opcodes[c[pc]] & CF__BRANCH2) {
+        lead_to(w, pc, cf__s2(c + pc + 1), depth);
+    } else if (cf__opcodes[c[pc]] & CF__BRANCH4) {
+        lead_to(w, pc, cf__s4(c + pc + 1), depth);
+    } else if (cf__opcodes[c[pc]] & CF__SWITCH) {
+        step = c[pc] == CF__TABLESWITCH ? 4 : 8;
+        table = base + 12; /* after low and high, or after npairs and the first match */
+        lead_to(w, pc, cf__s4(c + base), depth);
         for (; table < pc + len; table += step)
-            lead_to(w, pc, bbf__s4(c + table), depth);
+            lead_to(w, pc, cf__s4(c + table), depth);
     }
 }
 
 /* ---- one pass ---- */
 
-/* Does nothing go on to the next instruction? (Behind a jsr it does at another depth, maybe.) */
+/* Does the instruction never continue with the next one? (After a jsr it may, at another depth.) */
 static bool ends_here(uint8_t opcode)
 {
     return opcode == GOTO || opcode == GOTO_W || opcode == JSR || opcode == JSR_W ||
-           opcode == RET || opcode == BBF__TABLESWITCH || opcode == BBF__TABLESWITCH + 1 ||
-           (opcode >= FIRST_RETURN && opcode <= BBF__RETURN) || opcode == BBF__ATHROW;
+           opcode == RET || opcode == CF__TABLESWITCH || opcode == CF__TABLESWITCH + 1 ||
+           (opcode >= FIRST_RETURN && opcode <= CF__RETURN) || opcode == CF__ATHROW;
 }
 
 static void pass(struct walk *w)
@@ -209,10 +209,10 @@ static void pass(struct walk *w)
         const uint8_t *p = code->code + pc;
         unsigned pops, pushes;
 
-        len = bbf__insn_length(code->code, code->len, pc);
+        len = cf__insn_length(code->code, code->len, pc);
         if (w->depth[pc] != 0)
             at = w->depth[pc];
-        else if (w->flows) /* what is told first holds */
+        else if (w->flows) /* the first known depth is kept */
             w->depth[pc] = (uint16_t)at;
         if (!effect_of(w, p, &pops, &pushes) || at <= pops) {
             at = 0; /* unknown, or refused: a wrong constant, an empty stack */
@@ -222,7 +222,7 @@ static void pass(struct walk *w)
         w->deep = at - 1 > code->max_stack;
         if (w->flows && !w->deep)
             lead_on(w, pc, len, at - 1);
-        if (ends_here(*p == BBF__WIDE ? p[1] : *p))
+        if (ends_here(*p == CF__WIDE ? p[1] : *p))
             at = 0;
     }
 }
@@ -233,24 +233,24 @@ static void handlers(struct walk *w)
     const uint8_t *p = w->code->exceptions;
 
     for (uint32_t i = 0; i < w->code->n_exceptions; i++, p += 8) {
-        if (bbf__u2(p + 6) >= w->code->owner->pool_count)
+        if (cf__u2(p + 6) >= w->code->owner->pool_count)
             w->dangling = true;
-        if (w->flows && bbf__u2(p + 4) < w->code->len)
-            w->depth[bbf__u2(p + 4)] = 1 + 1; /* the exception */
+        if (w->flows && cf__u2(p + 4) < w->code->len)
+            w->depth[cf__u2(p + 4)] = 1 + 1; /* the exception */
     }
 }
 
-enum bbf__stack_result bbf__stack_check(const struct bbf_cf_code *code, uint16_t *depth)
+enum cf__stack_result cf__stack_check(const struct bbf_cf_code *code, uint16_t *depth)
 {
     struct walk w = {.code = code, .depth = depth};
     uint32_t deepest = 0;
     bool framed;
 
     memset(depth, 0, (code->len + 1u) * sizeof *depth);
-    framed = bbf__frames_depths(code, depth, &deepest, &w.dangling);
-    w.flows = !framed && code->owner->major <= BBF__MAJOR_FRAMES;
+    framed = cf__frames_depths(code, depth, &deepest, &w.dangling);
+    w.flows = !framed && code->owner->major <= CF__MAJOR_FRAMES;
     if (deepest == 0 && code->n_exceptions > 0)
-        deepest = 1; /* the exception: a verifier may not ask where the handler pops it at once */
+        deepest = 1; /* the exception; a verifier may not check it if the handler pops it at once */
     w.deep = deepest > code->max_stack;
     handlers(&w);
     if (depth[0] == 0 || w.flows)
@@ -259,6 +259,6 @@ enum bbf__stack_result bbf__stack_check(const struct bbf_cf_code *code, uint16_t
     for (int i = 1; i < PASSES && w.again && !w.deep && !w.dangling; i++)
         pass(&w);
     if (w.dangling)
-        return BBF__STACK_DANGLING;
-    return w.deep ? BBF__STACK_DEEP : BBF__STACK_FITS;
+        return CF__STACK_DANGLING;
+    return w.deep ? CF__STACK_DEEP : CF__STACK_FITS;
 }

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-    LISTEN_MS = 10000, /* until the attach listener is there: a safepoint may be in its way */
+    LISTEN_MS = 10000, /* until the attach listener runs: a safepoint may delay it */
     ANSWER_MS = 60000, /* for Agent_OnAttach */
     GRACE_MS = 500,    /* after Ctrl-C: for a JVM that has our signal to look for the file */
     ARGUMENT = 1024,   /* the longest argument of protocol 1, with its NUL (arg_length_max) */
@@ -33,7 +33,8 @@ enum {
     PATH_BYTES = 512
 };
 
-/* ---- What is read ---------------------------------------------------------------------------- */
+/* ---- Facts of the JVM
+ * ---------------------------------------------------------------------------- */
 
 /* The `n`-th word (from 0; -1: the last) of the line that begins with `name`. */
 static bool status_number(const char *text, const char *name, int n, int base,
@@ -140,11 +141,11 @@ struct jvm {
     pid_t pid;
     const char *who;
     struct bbf_attach_status status;
-    /* O_PATH folders of the JVM's, opened before the user is changed; tmp is what /tmp is to it */
+    /* O_PATH folders of the JVM, opened before the user is changed; tmp is its /tmp */
     int root, cwd, tmp;
-    bool elsewhere;               /* it sees another file system than we do */
+    bool elsewhere;               /* its file system is not ours */
     char folder[64];              /* of the copy, below tmp; "" = none */
-    char library[PATH_BYTES + 8]; /* as the JVM sees it */
+    char library[PATH_BYTES + 8]; /* in the JVM's namespace */
 };
 
 static size_t read_proc(pid_t pid, const char *name, char *to, size_t size)
@@ -180,7 +181,7 @@ static int perf_says(const struct jvm *jvm)
         if (file < 0)
             continue;
         unsigned char *bytes = malloc(PERF_BYTES);
-        /* Somebody else's file of the same number says nothing of this JVM. */
+        /* A file of the same number that belongs to another user is not this JVM's. */
         if (bytes != NULL && fstat(file, &st) == 0 && st.st_uid == jvm->status.uid) {
             ssize_t n = read(file, bytes, PERF_BYTES);
             says = n > 0 ? bbf_attach_perf(bytes, (size_t)n) : -1;
@@ -192,7 +193,7 @@ static int perf_says(const struct jvm *jvm)
     return says;
 }
 
-/* A JVM with -XX:+DisableAttachMechanism answers SIGQUIT by a thread dump on its stdout. */
+/* A JVM with -XX:+DisableAttachMechanism answers SIGQUIT with a thread dump on its stdout. */
 static bool takes_attach(const struct jvm *jvm)
 {
     static char bytes[1 << 18];
@@ -253,7 +254,8 @@ static int open_jvm(struct jvm *jvm)
 
 /* ---- Signals that end us --------------------------------------------------------------------- */
 
-/* What we made in the JVM's folders goes before we do: the signal is noted, and ends us after. */
+/* Files that we made in the JVM's folders must be removed before we end, so a signal is only noted,
+ * and ends the process afterwards. */
 static volatile sig_atomic_t ended_by;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDING = sizeof ending / sizeof *ending };
@@ -283,7 +285,7 @@ static void release_signals(const struct sigaction old[ENDING])
 
 /* ---- As the JVM's user ----------------------------------------------------------------------- */
 
-/* The JVM looks at the peer's user and group, and its user owns what is made. */
+/* The JVM checks the peer's user and group, and its user must own the files that we make. */
 static bool become(uid_t uid, gid_t gid)
 {
     return (getegid() == gid || setegid(gid) == 0) && (geteuid() == uid || seteuid(uid) == 0);
@@ -307,7 +309,7 @@ static bool copy_bytes(int from, int to)
     return n == 0;
 }
 
-/* The same build gets the same name, so that the JVM that has it already recognises it. */
+/* The same build gets the same name, so that a JVM that has loaded it already recognises it. */
 static uint64_t name_of_bytes(int fd)
 {
     unsigned char bytes[1 << 16];
@@ -329,7 +331,7 @@ static void remove_copy(const struct jvm *jvm)
     (void)unlinkat(jvm->tmp, jvm->folder, AT_REMOVEDIR);
 }
 
-/* A folder of the JVM's user that nobody else may enter, with the library in it. */
+/* Make a folder of the JVM's user that no other user may enter, and copy the library into it. */
 static int copy_library(struct jvm *jvm, int from, const char *library)
 {
     char path[PATH_BYTES];
@@ -370,7 +372,7 @@ static int copy_library(struct jvm *jvm, int from, const char *library)
     return BBF_EXIT_OK;
 }
 
-/* Where the JVM finds the library: where it is, or in a copy. `from` is the open file. */
+/* Find a path of the library for the JVM: its own, or that of a copy. `from` is the open file. */
 static int place_library(struct jvm *jvm, int from, const char *library)
 {
     if (!jvm->elsewhere && faccessat(AT_FDCWD, library, R_OK, AT_EACCESS) == 0) {
@@ -382,7 +384,7 @@ static int place_library(struct jvm *jvm, int from, const char *library)
 
 /* ---- The conversation ------------------------------------------------------------------------ */
 
-/* Has the process not taken a SIGQUIT yet that it was sent? */
+/* Is a SIGQUIT to the process still pending? */
 static bool quit_is_pending(pid_t pid)
 {
     char text[8192];
@@ -391,7 +393,7 @@ static bool quit_is_pending(pid_t pid)
            status_number(text, "ShdPnd:", 0, 16, &shared) && (shared >> (SIGQUIT - 1) & 1) != 0;
 }
 
-/* To .java_pidN in the JVM's /tmp; -1 with errno. */
+/* Connect to .java_pidN in the JVM's /tmp; -1 with errno. */
 static int connect_jvm(const struct jvm *jvm)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -407,8 +409,8 @@ static int connect_jvm(const struct jvm *jvm)
     return fd;
 }
 
-/* The file that tells the JVM what SIGQUIT means; *folder is where it is, *pending: it was there,
- * so that somebody's SIGQUIT may be on its way. */
+/* Make the file that tells the JVM to start its attach listener at SIGQUIT. *folder is its folder;
+ * *pending: it existed already, so another process's SIGQUIT may be pending. */
 static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t size, bool *pending)
 {
     const int folders[] = {jvm->tmp, jvm->cwd};
@@ -430,18 +432,18 @@ static bool make_trigger(const struct jvm *jvm, int *folder, char *name, size_t 
 }
 
 /*
- * Wake the attach listener, which a JVM starts only when it is first asked for. By one SIGQUIT: a
- * second one that arrives once the listener is there prints a thread dump (os::signal_thread_entry
- * of JDK 17). So if the file was there already that signal is waited for first; a file that a dead
- * process left behind costs half the time.
+ * Wake the attach listener, which a JVM starts only at the first request, by one SIGQUIT. A second
+ * SIGQUIT that arrives after the listener has started prints a thread dump (os::signal_thread_entry
+ * of JDK 17). So if the file existed already, wait for the other process's signal first; a file
+ * that a dead process left behind costs half the time.
  */
 static int wake_listener(const struct jvm *jvm, int *fd)
 {
     char name[64];
     int folder = -1;
     bool pending = false;
-    /* A stopped process takes no signal: it would answer this one with a thread dump when it goes
-     * on, because the file is gone by then. */
+    /* A stopped process handles no signal. Once it continues, it would answer this one with a
+     * thread dump, because the file is gone by then. */
     int stopped = bbf_fail_if_stopped(jvm->pid, jvm->who);
     if (stopped != BBF_EXIT_OK)
         return stopped;
@@ -470,7 +472,7 @@ static int wake_listener(const struct jvm *jvm, int *fd)
         *fd = connect_jvm(jvm);
     } while (*fd < 0 && (errno == ENOENT || errno == ECONNREFUSED) && bbf_monotonic_ms() < until);
     int cause = errno;
-    if (signalled || !pending) /* else it is another one's, who still waits */
+    if (signalled || !pending) /* otherwise it belongs to another process, which still waits */
         (void)unlinkat(folder, name, 0);
     if (*fd >= 0)
         return BBF_EXIT_OK;
@@ -501,7 +503,7 @@ static bool send_request(int fd, const char *library, const char *options)
     return sent;
 }
 
-/* All of the answer, until the JVM closes; false after ANSWER_MS. */
+/* Read the whole answer, until the JVM closes. False after ANSWER_MS. */
 static bool receive_answer(int fd, struct bbf_buf *answer)
 {
     int64_t until = bbf_monotonic_ms() + ANSWER_MS;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/attach.h - HotSpot's attach protocol, spoken by ourselves, so that `bbflow attach` needs
- * no JDK: a file .attach_pidN and SIGQUIT wake the JVM's attach listener, it listens on
- * /tmp/.java_pidN, and a request is five strings, each ended by a NUL: "1", "load", the library,
- * "true" (its path is absolute), the options. The answer is a number, a newline and text, to the
- * end of the connection.
+ * client/attach.h - our own client of HotSpot's attach protocol, so that `bbflow attach` needs no
+ * JDK. A file .attach_pidN and SIGQUIT wake the JVM's attach listener, which listens on
+ * /tmp/.java_pidN. A request is five strings, each ended by a NUL: "1", "load", the library, "true"
+ * (its path is absolute), the options. The answer is a number, a newline and text, up to the end of
+ * the connection.
  * Source: attachListener_linux.cpp / attachListener_posix.cpp of JDK 11 to 25, and
  * sun.tools.attach.VirtualMachineImpl; N is the pid as the JVM sees it (NSpid of proc(5)).
  *
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What /proc/PID/status says of a process. */
+/* The facts about a process in /proc/PID/status. */
 struct bbf_attach_status {
     pid_t inner; /* its pid in its own namespace: the last of NSpid, or of Pid */
     uid_t uid;   /* effective */
@@ -29,28 +29,29 @@ struct bbf_attach_status {
 bool bbf_attach_read_status(const char *text, struct bbf_attach_status *status);
 
 /*
- * What the JVM's performance data (/tmp/hsperfdata_USER/PID) says of attach, by the first character
- * of sun.rt.jvmCapabilities: 1 it takes it, 0 it does not, -1 nothing (no such entry, not
- * understood). Source: perfMemory.hpp (PerfDataPrologue, PerfDataEntry), runtimeService.cpp.
+ * Does the JVM accept an attach, according to its performance data (/tmp/hsperfdata_USER/PID)? By
+ * the first character of sun.rt.jvmCapabilities: 1 yes, 0 no, -1 unknown (no such entry, or unknown
+ * format). Source: perfMemory.hpp (PerfDataPrologue, PerfDataEntry), runtimeService.cpp.
  */
 int bbf_attach_perf(const unsigned char *bytes, size_t len);
 
-/* The last word on DisableAttachMechanism in a command line or an environment: 1 it is off (attach
- * is taken), 0 it is on, -1 not mentioned. */
+/* The last setting of DisableAttachMechanism in a command line or an environment: 1 off (attach is
+ * accepted), 0 on, -1 not mentioned. */
 int bbf_attach_flag(const char *bytes, size_t len);
 
 enum bbf_attach_outcome {
-    BBF_ATTACH_LOADED,    /* Agent_OnAttach has run: *code is what it returned */
-    BBF_ATTACH_NOT_LOADED /* the JVM says why not, in its own words */
+    BBF_ATTACH_LOADED,    /* Agent_OnAttach has run: *code is its return value */
+    BBF_ATTACH_NOT_LOADED /* the JVM refuses; its text has the reason */
 };
 
-/* The JVM's whole answer to `load`. *text is where its words begin within `answer`. */
+/* Parse the JVM's whole answer to `load`. *text is the start of its text within `answer`. */
 enum bbf_attach_outcome bbf_attach_read_answer(const char *answer, int *code, const char **text);
 
 /*
- * Have the JVM `pid` load `library` (a file of ours; copied to the JVM's /tmp for the while if the
- * JVM sees another file system or may not read it) with `options`. The exit code; messages are out.
- * `who` names the JVM. As root this takes the JVM's user while it works.
+ * Have the JVM `pid` load `library` with `options`. The library is a local file; it is copied to
+ * the JVM's /tmp meanwhile if the JVM has another file system or may not read it. Returns the exit
+ * code; prints its messages. `who` names the JVM. When run as root, this switches to the JVM's user
+ * while it works.
  */
 int bbf_attach_load(pid_t pid, const char *who, const char *library, const char *options);
 

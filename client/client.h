@@ -26,7 +26,7 @@ struct bbf_command_line {
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
     const char *agent;  /* --agent: libbbflow.so */
-    const char *probe;  /* --probe: of another class than ours */
+    const char *probe;  /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */
     unsigned compress;     /* --compress: bytes, 0 = no */

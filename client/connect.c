@@ -28,7 +28,7 @@ bool bbf_is_remote(const char *target, char *host, size_t host_size, const char 
         return false;
     bool brackets = target[0] == '[' && target[len - 1] == ']' && len > 2;
     if (!brackets && memchr(target, ':', len) != NULL)
-        return false; /* an IPv6 address: which colon is the port's? */
+        return false; /* an IPv6 address: it is unclear which colon begins the port */
     if (host != NULL && len < host_size) {
         snprintf(host, host_size, "%.*s", (int)(brackets ? len - 2 : len),
                  target + (brackets ? 1 : 0));
@@ -37,7 +37,7 @@ bool bbf_is_remote(const char *target, char *host, size_t host_size, const char 
     return len < HOST_MAX;
 }
 
-/* The token of the flag, else of the environment; none at all is fine. */
+/* Read the token of the flag, else of the environment; it may be missing. */
 static int find_token(const struct bbf_command_line *request, uint8_t *token, size_t *len)
 {
     const char *path = request->token_file;
@@ -50,8 +50,8 @@ static int find_token(const struct bbf_command_line *request, uint8_t *token, si
     return bbf_token_file_read(path, token, len);
 }
 
-/* A snapshot of maxNodes= nodes has 194 MB, and of those that leak each has its path once more.
- * What others answer is a text for a person. */
+/* A snapshot of maxNodes= nodes has 194 MB, and each leaking node adds its path once more. All
+ * other answers are texts for a person. */
 static uint64_t largest(const struct bbf_command_line *request)
 {
     static const char *const texts[] = {"list", "status", "set", "reset", "stop"};
@@ -96,7 +96,7 @@ static int connect_remote(const struct bbf_command_line *request, struct bbf_con
 
 int bbf_fail_if_stopped(pid_t pid, const char *who)
 {
-    /* Twice: a debugger or strace may stop it for a moment only. */
+    /* Test twice, because a debugger or strace may stop it only for a moment. */
     if (pid == 0 || !bbf_proc_is_stopped(pid))
         return BBF_EXIT_OK;
     nanosleep(&(struct timespec){.tv_nsec = STOPPED_MS * 1000000L}, NULL);
@@ -136,7 +136,7 @@ int bbf_connect(const struct bbf_command_line *request, struct bbf_conn **conn, 
     bbf_agents_find(&agents, request->socket);
     const struct bbf_target *agent = bbf_target_choose(&agents, request, &exit_code);
     if (agent != NULL) {
-        /* An agent's own socket always speaks v2: no second try. */
+        /* An agent's own socket always speaks v2, so there is no second try. */
         struct bbf_conn_config config = {.path = agent->path,
                                          .protocol = request->protocol == 1 ? BBF_PROTOCOL_1
                                                                             : BBF_PROTOCOL_2};

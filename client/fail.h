@@ -17,10 +17,10 @@ enum bbf_exit {
     BBF_EXIT_REFUSED = 5 /* the agent said no */
 };
 
-/* Print "bbflow: " and the message to stderr; return `exit_code`. Lines end only where `format` has
- * a line end: each %s is a value, which is made safe (bbf_safe_printf()). */
+/* Print "bbflow: " and the message to stderr; return `exit_code`. Only `format` can end a line:
+ * each %s is a value, which is made safe (bbf_safe_printf()). */
 int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The exit code that stands for a BBF_E… of a conversation with an agent. */
+/* The exit code for a BBF_E… of a conversation with an agent. */
 int bbf_exit_of(int err);
 
 #endif

@@ -8,15 +8,15 @@
 #include "core/safe.h"
 
 enum {
-    LEVEL = 4,        /* columns of a level of the tree */
-    LEVELS_LEAST = 3, /* that are shown, however narrow the screen */
+    LEVEL = 4,        /* columns of one level of the tree */
+    LEVELS_LEAST = 3, /* shown even on a narrow screen */
     NAME_LEAST = 16,  /* a name is not cut below this, */
     NAME_GOOD = 24,   /* and not below this for a marker that can go to the next row */
     ROOM_LEAST = 32,  /* columns of a further row: a marker has that many */
     HANG = 4          /* further rows of a line are so much further right */
 };
 
-/* What a terminal shows; SGR, ECMA-48 8.3.117. */
+/* Colours of a terminal: SGR, ECMA-48 8.3.117. */
 enum style { PLAIN, BOLD, DIM, RED, YELLOW };
 
 static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[1;31m", "\033[33m"};
@@ -30,7 +30,7 @@ static size_t columns_of(uint32_t code)
     if (code == 0xFE0F)
         return 1; /* the sign before it becomes an emoji of two columns */
     int n = wcwidth((wchar_t)code);
-    return n >= 0 ? (size_t)n : 2; /* unknown here: the terminal may take it for a wide one */
+    return n >= 0 ? (size_t)n : 2; /* unknown here: the terminal may treat it as wide */
 }
 
 size_t bbf_columns(const char *text, size_t len)
@@ -45,7 +45,7 @@ size_t bbf_columns(const char *text, size_t len)
     return columns;
 }
 
-/* Bytes of the longest start of the text that takes at most `most` columns. */
+/* Length in bytes of the longest prefix with at most `most` columns. */
 static size_t fitting(const char *text, size_t len, size_t most)
 {
     const char *p = text, *end = text + len;
@@ -61,7 +61,7 @@ static size_t fitting(const char *text, size_t len, size_t most)
     return (size_t)(p - text);
 }
 
-/* Our own signs, by what says the same in ASCII. */
+/* Our own signs, and their ASCII forms. */
 static const struct {
     const char *sign, *ascii;
 } signs[] = {
@@ -75,7 +75,7 @@ static const struct {
     {"…", "..."},
 };
 
-/* Safe, on one line; in ASCII our own signs become words, all others \uXXXX. */
+/* Append it safe, on one line. In ASCII our own signs become words, all others \uXXXX. */
 static void add_safe(struct bbf_buf *out, const char *text, size_t len, bool ascii)
 {
     const char *end = text + len, *plain = text;
@@ -103,8 +103,8 @@ struct row {
     struct bbf_buf *out;
     const struct bbf_look *look;
     size_t column;
-    size_t pending;   /* spaces that are due before the next word of this row */
-    const char *hang; /* what further rows begin with; safe */
+    size_t pending;   /* spaces to write before the next word of this row */
+    const char *hang; /* the beginning of further rows; safe */
     size_t hang_len, hang_columns;
     size_t start;          /* the column that a row's own text begins at */
     struct bbf_buf *spare; /* of one piece */
@@ -132,8 +132,8 @@ static void next_row(struct row *row, enum style style)
     set_style(row, style);
 }
 
-/* A word that is safe, and the spaces behind it; it goes to the next row if it does not fit. Spaces
- * at a row's end are left out, so that what follows them never begins a row. */
+/* Append a safe word and the spaces after it; it moves to the next row if it does not fit. Spaces
+ * at a row's end are left out, so that no row begins with them. */
 static void put_word(struct row *row, const char *word, size_t len, enum style style)
 {
     size_t width = row->look->width, ink = len;
@@ -152,7 +152,7 @@ static void put_word(struct row *row, const char *word, size_t len, enum style s
             break;
         bbf_buf_add(row->out, word, n);
         next_row(row, style);
-        columns -= bbf_columns(word, n); /* counting the rest again would take the square */
+        columns -= bbf_columns(word, n); /* counting the rest again would take quadratic time */
         word += n;
         ink -= n;
     }
@@ -161,7 +161,7 @@ static void put_word(struct row *row, const char *word, size_t len, enum style s
     row->pending = ink > 0 ? spaces : row->pending + spaces;
 }
 
-/* Text that is safe already; `whole`: its words stay in one row. */
+/* Append text that is already safe; `whole`: its words stay in one row. */
 static void put_made(struct row *row, const char *text, size_t len, enum style style, bool whole)
 {
     const char *end = text + len;
@@ -187,7 +187,7 @@ static void put_made(struct row *row, const char *text, size_t len, enum style s
     end_style(row, style);
 }
 
-/* Tabs go to the next stop where rows are laid out. */
+/* If rows are laid out, tabs advance to the next stop. */
 static void put(struct row *row, const char *text, size_t len, enum style style, bool whole)
 {
     const char *end = text + len;
@@ -227,11 +227,11 @@ struct tree_line {
     const char *bars; /* levels of indentation, and the branch */
     const char *name;
     const char *tail; /* " [ref=1, count=43] 🚨 LEAK …" */
-    size_t hidden;    /* levels that are not shown: "(+12) " */
-    size_t levels;    /* that are; 0: a root */
+    size_t hidden;    /* hidden levels: "(+12) " */
+    size_t levels;    /* shown levels; 0: a root */
 };
 
-/* The levels behind `p`; where the name begins, or NULL: this is no line of a tree. */
+/* Read the levels at `p`. Returns the start of the name; NULL: not a line of a tree. */
 static const char *read_levels(const char *p, const char *end, size_t *levels)
 {
     *levels = 1;
@@ -267,7 +267,8 @@ static bool is_tree_line(const char *line, const char *end, struct tree_line *tr
     return false;
 }
 
-/* Leave most of the width to names: hide the first levels, as the tree itself does far down. */
+/* Leave most of the width to names: hide the first levels, as the tree itself does at great
+ * depth. */
 static void hide_levels(struct tree_line *tree, size_t width)
 {
     size_t most = width * 3 / 8 / LEVEL;
@@ -278,7 +279,7 @@ static void hide_levels(struct tree_line *tree, size_t width)
         tree->bars += *tree->bars == ' ' ? strlen("    ") : strlen("│   ");
 }
 
-/* What the rows below a tree's line begin with: its bars, without the branch. */
+/* The beginning of the rows below a tree's line: its bars, without the branch. */
 static void add_bars(struct bbf_buf *hang, const char *prefix, const char *end, bool ascii)
 {
     while (prefix < end) {
@@ -294,7 +295,8 @@ static void add_bars(struct bbf_buf *hang, const char *prefix, const char *end, 
     }
 }
 
-/* `name`, safe already, in at most `most` columns: its start, a mark, more of its end. */
+/* Append `name`, already safe, in at most `most` columns: its start, a mark, and more of its
+ * end. */
 static bool shorten(struct bbf_buf *name, size_t most, bool ascii)
 {
     const char *mark = ascii ? "..." : "…";
@@ -308,7 +310,7 @@ static bool shorten(struct bbf_buf *name, size_t most, bool ascii)
                           bbf_columns(name->data + front, name->len - front) - room);
     while (bbf_columns(name->data + front + skip, name->len - front - skip) > room)
         skip++;
-    /* Not within a character, nor before what belongs to one. */
+    /* Do not cut within a character or before its combining marks. */
     const char *back = name->data + front + skip, *end = name->data + name->len;
     while (back < end && ((unsigned char)*back & 0xC0) == 0x80)
         back++;
@@ -327,8 +329,8 @@ static bool begins_marker(const char *p, const char *end)
            begins(p, end, " ⏳ AGED ");
 }
 
-/* The end of what follows within a tail: " [ref=1, count=43]", " 🚨 LEAK 41 (10.3 KiB direct)",
- * anything up to the next marker. *whole: it is not to be torn. */
+/* The end of the next part of a tail: " [ref=1, count=43]", " 🚨 LEAK 41 (10.3 KiB direct)", or
+ * anything up to the next marker. *whole: it must stay in one row. */
 static const char *tail_span(const char *p, const char *end, enum style *style, bool *whole)
 {
     char last = begins(p, end, " [") ? ']' : begins_marker(p, end) ? ')' : '\0';
@@ -344,8 +346,8 @@ static const char *tail_span(const char *p, const char *end, enum style *style, 
     return p;
 }
 
-/* Columns for the name, which takes `columns`: a little of it is given up to keep the marker beside
- * it, more only to keep the counts. */
+/* The columns for the name, which has `columns`: it is shortened a little to keep the marker in its
+ * row, and more only to keep the counts. */
 static size_t name_room(struct row *row, const struct tree_line *tree, const char *end,
                         size_t columns)
 {
@@ -370,7 +372,7 @@ static size_t name_room(struct row *row, const struct tree_line *tree, const cha
     return most > NAME_LEAST ? most : NAME_LEAST;
 }
 
-/* What stands in front of the name, and what further rows begin with. */
+/* Append the text before the name, and set the beginning of further rows. */
 static void put_bars(struct row *row, const struct tree_line *tree, struct bbf_buf *hang)
 {
     const struct bbf_look *look = row->look;
@@ -432,7 +434,7 @@ static bool put_tree_line(struct row *row, struct tree_line *tree, const char *e
 static const struct {
     const char *start;
     enum style style;
-    bool whole; /* the whole line, not these words alone */
+    bool whole; /* the whole line, not only these words */
 } marks[] = {
     {"=== ", BOLD, true},
     {"Where lives are lost:", BOLD, true},
@@ -459,7 +461,7 @@ static void put_line(struct row *row, const char *line, const char *end)
     row->hang = spaces;
     row->hang_len = row->hang_columns;
     row->start = row->column;
-    /* Of the live stream, behind a time. */
+    /* In the live stream, after a time. */
     const char *from = line;
     while (from < end && strchr("0123456789:-+.TZ ", *from) != NULL)
         from++;
@@ -477,7 +479,7 @@ static void put_line(struct row *row, const char *line, const char *end)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Plain ASCII that fits: nearly every line of a long text. */
+/* Is it plain ASCII that fits? Nearly every line of a long text is. */
 static bool is_plain(const char *line, const char *end, const struct bbf_look *look)
 {
     if (look->colour || (look->width != 0 && (size_t)(end - line) > look->width))
@@ -488,7 +490,7 @@ static bool is_plain(const char *line, const char *end, const struct bbf_look *l
     return true;
 }
 
-/* An agent's text must not look like a message of ours (client.h). */
+/* An agent's text must not look like bbflow's own messages (client.h). */
 static bool is_forged(const char *line, const char *end, const struct bbf_look *look)
 {
     return look->foreign && begins(line, end, "bbflow:");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/main.c - the bbflow command: one table of commands and one of flags, which read the
- * command line and make the help texts.
+ * client/main.c - the bbflow command: a table of commands and a table of flags, which drive the
+ * parsing of the command line and the help texts.
  */
 #include "client/client.h"
 #include "client/connect.h"
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Flags, as bits of what a command takes. */
+/* Flags, as bits of the set that a command accepts. */
 enum {
     OUTPUT = 1,
     FORMAT = 2,
@@ -111,7 +111,7 @@ static const struct flag {
     const char *name;
     char letter; /* short form, or 0 */
     unsigned bit;
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* NULL: it takes no value */
     const char *help;
 } flags[] = {
     {"output", 'o', OUTPUT, "FILE", "write to FILE; its extension selects the format"},
@@ -208,8 +208,9 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-/* What a person writes who expects a tree without a word for it: a pid, a file, host:port, a class
- * (no command has an upper-case letter or a dot), or a part of a main class that a JVM has. */
+/* Does the word look like the target of a `tree` whose command was left out? That is a pid, a file,
+ * host:port, a class (no command has an upper-case letter or a dot), or a part of a running JVM's
+ * main class. */
 static bool is_target(const char *name)
 {
     struct bbf_agents agents;
@@ -236,8 +237,8 @@ static int unknown_verb(const char *name)
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-/* What client/bbflow.bash completes: "command NAME [target] [params] --flag=ARGUMENT -f ..." and
- * the options' lines. */
+/* Print the words for client/bbflow.bash: "command NAME [target] [params] --flag=ARGUMENT -f ..."
+ * and the options' lines. */
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
@@ -264,7 +265,7 @@ static void add_words(struct bbf_buf *out)
     bbf_options_words(out);
 }
 
-/* The first word is no command. */
+/* Report that the first word is not a command. */
 static int not_a_verb(const char *word)
 {
     if (find_verb(word) == NULL && is_target(word))
@@ -335,8 +336,8 @@ static const struct flag *find_flag(const char *name, size_t len)
     return NULL;
 }
 
-/* The flag that an argument is, and the value that is glued to it: "--name", "--name=value", "-x",
- * "-xvalue". NULL: there is none of that name. */
+/* Find the flag of an argument, and the value attached to it: "--name", "--name=value", "-x",
+ * "-xvalue". NULL: no flag has this name. */
 static const struct flag *flag_of(const char *arg, const char **value)
 {
     *value = NULL;
@@ -496,11 +497,11 @@ static int parse_flag(const struct verb *verb, struct args *args, struct bbf_com
     return apply_flag(request, flag, value);
 }
 
-/* The words of `verb`: flags anywhere, one target, for `set` its name=value after it. */
+/* Parse the words of `verb`: flags anywhere, one target, for `set` its name=value after it. */
 static int parse_args(const struct verb *verb, struct args *args, struct bbf_command_line *request,
                       bool *help)
 {
-    char **params = args->at; /* the words that are parameters are moved to the front */
+    char **params = args->at; /* words that are parameters are moved to the front */
     bool only_words = false;
 
     request->params = params;
@@ -541,8 +542,8 @@ static int parse_args(const struct verb *verb, struct args *args, struct bbf_com
     return BBF_EXIT_OK;
 }
 
-/* "bbflow --gc tree 4711": the first word that is neither a flag nor a flag's value comes to the
- * front. False: there is none, or a flag is unknown; that is said. */
+/* "bbflow --gc tree 4711": move the first word that is neither a flag nor a flag's value to the
+ * front. False: there is none, or a flag is unknown, which is printed. */
 static bool bring_forward(int argc, char **argv)
 {
     const char *value;
@@ -569,7 +570,8 @@ static bool bring_forward(int argc, char **argv)
     return true;
 }
 
-/* How what is printed looks, before anything is: a message about the words themselves too. */
+/* Set the look of all output before anything is printed, because a message may be about the words
+ * themselves. */
 static void take_look(char *const *arg, char *const *end)
 {
     struct bbf_screen_flags look = {.color = BBF_COLOR_AUTO};
@@ -586,7 +588,8 @@ int main(int argc, char **argv)
     struct bbf_command_line request = {0};
     bool help = false;
 
-    (void)signal(SIGXFSZ, SIG_IGN); /* a full quota is an error to report, not an end */
+    (void)signal(SIGXFSZ,
+                 SIG_IGN); /* a full quota is an error to report, not the end of the process */
     bbf_screen_init();
     take_look(argv, argv + argc);
     if (argc < 2) {

@@ -100,7 +100,7 @@ int bbf_output_lines(struct bbf_buf *text, bool exact)
     (void)bbf_print_text(text->data, len, exact);
     if (broken && !exact)
         (void)bbf_print_text("\n", 1,
-                             false); /* what follows is laid out as a line, so it has to be one */
+                             false); /* the rest is laid out as a line, so it must begin one */
     memmove(text->data, text->data + len, text->len - len);
     text->len -= len;
     return bbf_output_flush();

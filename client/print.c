@@ -78,7 +78,7 @@ void bbf_vnote(const char *prefix, const char *format, va_list args)
 {
     struct bbf_buf line = BBF_BUF_INIT;
 
-    fflush(stdout); /* the message comes after what is already said */
+    fflush(stdout); /* print the message after all earlier output */
     bbf_buf_str(&line, prefix);
     bbf_safe_vprintf(&line, BBF_SAFE_VALUE, format, args);
     bbf_buf_char(&line, '\n');

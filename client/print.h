@@ -15,7 +15,7 @@
 #include "client/layout.h"
 #include "core/buf.h"
 
-/* What becomes of a text: as it is, made safe, or laid out as well. */
+/* The treatment of a text: unchanged, made safe, or also laid out. */
 enum bbf_print_manner { BBF_PRINT_EXACT, BBF_PRINT_SAFE, BBF_PRINT_LINES };
 
 /* Append the text to `piece` in that manner. */
@@ -24,11 +24,11 @@ void bbf_print_prepare(struct bbf_buf *piece, const char *text, size_t len,
 /* Write to stdout: lines for a person, or `exact` bytes, which only a terminal gets made safe.
  * False: stdout failed. */
 bool bbf_print_text(const char *text, size_t len, bool exact);
-/* A line to stdout; each %s is a value and cannot end it (bbf_safe_printf()). */
+/* Print a line to stdout; each %s is a value and cannot end it (bbf_safe_printf()). */
 void bbf_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line to stderr, in the same way. A failure is reported by bbf_fail() (client/fail.h). */
 void bbf_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Lines to stderr that are our own. */
+/* Print bbflow's own lines to stderr. */
 void bbf_note_lines(const struct bbf_buf *text);
 void bbf_vnote(const char *prefix, const char *format, va_list args);
 

@@ -165,7 +165,7 @@ char *bbf_main_of_cmdline(const char *bytes, size_t len)
             }
             if (strcmp(arg, "-m") == 0 || strcmp(arg, "--module") == 0 ||
                 strncmp(arg, "--module=", 9) == 0) {
-                /* module/class; a module alone has a main class that only its jar knows */
+                /* module/class; the main class of a module alone is only in its jar */
                 const char *module = arg[1] == '-' && arg[8] == '=' ? arg + 9 : value;
                 found = module < end ? base_name(module) : "";
                 break;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/proc.h - what /proc tells of other processes: is it a JVM, whose, with which main class.
- * Everything here is a hint for a person: a process may end or change at any time.
+ * client/proc.h - facts about other processes from /proc: is it a JVM, who owns it, what is its
+ * main class. All of this is only a hint for a person, because a process may end or change at any
+ * time.
  *
  * Threads: any. Source: proc(5); java(1) for the launcher's options.
  */
@@ -20,12 +21,11 @@ enum bbf_proc_kind {
     BBF_PROC_FORBIDDEN /* another user's: its maps cannot be read */
 };
 
-/* What `pid` is. *owner (may be NULL) gets its user when it exists. */
+/* Classify `pid`. *owner (may be NULL) gets its user if it exists. */
 enum bbf_proc_kind bbf_proc_kind_of(pid_t pid, uid_t *owner);
 
-/* Has it ended (a zombie has)? Is it stopped, by a signal or a debugger, so that it answers
- * nothing?
- */
+/* Has it ended (a zombie has)? Is it stopped by a signal or a debugger, so that it cannot
+ * answer? */
 bool bbf_proc_has_ended(pid_t pid);
 bool bbf_proc_is_stopped(pid_t pid);
 
@@ -33,15 +33,15 @@ bool bbf_proc_is_stopped(pid_t pid);
 bool bbf_proc_has_thread(pid_t pid, const char *name);
 
 /*
- * The main class ("com.app.Main"), the jar's file name ("app.jar"), or the program's name for a
- * JVM that the java launcher did not start; "" when unknown. The caller frees; NULL without memory.
+ * The main class ("com.app.Main"), the jar's file name ("app.jar"), or the program's name for a JVM
+ * that the java launcher did not start; "" if unknown. The caller frees it; NULL: out of memory.
  */
 char *bbf_proc_main(pid_t pid);
 
 /* The same from the bytes of /proc/PID/cmdline: arguments, each ended by a NUL. */
 char *bbf_main_of_cmdline(const char *bytes, size_t len);
 
-/* Every process id in /proc, in no order. */
+/* All process ids in /proc, unordered. */
 void bbf_proc_each(void *ctx, void (*found)(void *ctx, pid_t pid));
 
 #endif

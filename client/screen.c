@@ -12,7 +12,7 @@
 static struct bbf_screen screens[2]; /* stdout, stderr */
 static bool known;
 
-/* The variable that counts for the character set (setlocale(3)); NULL: none is set. */
+/* The variable that decides the character set (setlocale(3)); NULL: none is set. */
 static const char *wanted_locale(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -25,12 +25,12 @@ static const char *wanted_locale(void)
     return NULL;
 }
 
-/* The character set only: numbers and messages stay as in every locale. */
+/* Only the character set: numbers and messages do not depend on the locale. */
 void bbf_screen_init(void)
 {
     if (setlocale(LC_CTYPE, "") != NULL)
         return;
-    /* A locale that is not installed, as in a small container: its character set still counts. */
+    /* If the locale is not installed, as in a small container, its character set still counts. */
     const char *wanted = wanted_locale();
     const char *set = wanted != NULL ? strchr(wanted, '.') : NULL;
     if (set != NULL && (strncasecmp(set, ".utf-8", 6) == 0 || strncasecmp(set, ".utf8", 5) == 0))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/screen.h - what stdout and stderr are: a terminal or not, its width, whether it shows
- * colours and characters beyond ASCII. By the environment, and by --ascii, --color and --wide.
+ * client/screen.h - properties of stdout and stderr: a terminal or not, its width, whether it shows
+ * colours and characters beyond ASCII. From the environment, and from --ascii, --color and --wide.
  *
- * Threads: one. No errors: what is not known is the plain case.
+ * Threads: one. No errors: an unknown property has its plain value.
  */
 #ifndef BBF_CLIENT_SCREEN_H
 #define BBF_CLIENT_SCREEN_H
@@ -20,18 +20,18 @@ struct bbf_screen_flags {
     bool ascii, wide;
 };
 
-/* A terminal without a size of its own, and the narrowest that is laid out for. Columns. */
+/* The width of a terminal that reports no size, and the smallest width for layout. Columns. */
 enum { BBF_SCREEN_COLUMNS = 80, BBF_SCREEN_LEAST = 20 };
 
 struct bbf_screen {
     bool terminal;
-    bool asked_ascii; /* by --ascii: files too */
+    bool asked_ascii; /* by --ascii: also for files */
     struct bbf_look look;
 };
 
-/* Take the locale's character set: first of all in main(). */
+/* Set the locale's character set; the first call in main(). */
 void bbf_screen_init(void);
-/* What the flags say; before it stdout and stderr are as the environment has them. */
+/* Apply the flags; before this call the environment alone decides. */
 void bbf_screen_set(const struct bbf_screen_flags *flags);
 
 const struct bbf_screen *bbf_screen_out(void);

@@ -26,15 +26,15 @@ static double double_of(uint64_t bits)
     return d;
 }
 
-/* A value: on one line, whatever it holds. */
+/* Append a value on one line, whatever it contains. */
 static void add_text(struct bbf_buf *out, const struct bbf_wire_str *text)
 {
     if (text->len > 0)
         bbf_safe_add(out, text->s, text->len, BBF_SAFE_VALUE, '\0');
 }
 
-/* A text of lines: all but the first are `indent` further right, so that none looks like a new
- * answer. */
+/* Append a text of several lines. All but the first are indented by `indent`, so that none looks
+ * like a new answer. */
 static void add_lines(struct bbf_buf *out, const struct bbf_wire_str *text, size_t indent)
 {
     const char *end = text->s + text->len;
@@ -57,7 +57,7 @@ static void end_line(struct bbf_buf *out)
         bbf_buf_char(out, '\n');
 }
 
-/* As short as it still reads back as the same number. */
+/* Append the shortest form that reads back as the same number. */
 static void add_shortest(struct bbf_buf *out, double value, bool single)
 {
     char text[40];
@@ -121,7 +121,7 @@ static void add_cell(struct bbf_buf *out, const struct bbf_value *cell)
         add_value(out, cell);
 }
 
-/* Columns of the longest of `text`'s lines. */
+/* Columns of the longest line of `text`. */
 static size_t width_of(const char *text, size_t len)
 {
     const char *end = text + len;
@@ -137,7 +137,7 @@ static size_t width_of(const char *text, size_t len)
     return widest;
 }
 
-/* What a column is padded to: one huge cell must not make every row as long. */
+/* The maximum width of padding: one huge cell must not make every row as long. */
 static size_t padded_width(size_t width)
 {
     enum { WIDEST = 200 };
@@ -150,15 +150,15 @@ static void add_spaces(struct bbf_buf *out, size_t n)
         bbf_buf_char(out, ' ');
 }
 
-/* `out` ends with a line: its place is given back. */
+/* `out` ends with a complete line: have `full` take the contents if they are large. */
 static void drain(const struct bbf_show_to *to)
 {
     if (to->full != NULL && to->out->len > BBF_BUF_PIECE)
         to->full(to->ctx, to->out);
 }
 
-/* One cell at column `left` of its line; further lines of it are indented to that column, as far as
- * a column may be wide. */
+/* Append one cell at column `left` of its line. Its further lines are indented to that column, up
+ * to the maximum width. */
 static void add_padded(const struct bbf_show_to *to, const char *text, size_t len, size_t left,
                        size_t width, bool right, bool last)
 {
@@ -243,7 +243,7 @@ static void show_grid(const struct bbf_show_to *to, const struct bbf_command *gr
     }
     add_text(out, &grid->text[0]);
     end_line(out);
-    /* Names stand over their column the way its first cell does. */
+    /* Names are aligned like the first cell of their column. */
     size_t left = 0;
     for (size_t c = 0; c < grid->n_list && n_rows > 0; c++) {
         bool right = c < grid->rows[0].n_cells && is_right(grid->rows[0].cells[c].kind);
@@ -298,7 +298,7 @@ static void add_time(struct bbf_buf *out, int64_t ms)
     bbf_buf_printf(out, "%s.%03d%.3s:%s ", text, (int)(ms % 1000), zone, zone + 3);
 }
 
-/* With a time before each of its lines, if it has one. */
+/* If it has a time, each of its lines begins with it. */
 static void show_message(struct bbf_buf *out, const struct bbf_command *message)
 {
     const char *at = message->text[0].len > 0 ? message->text[0].s : "";
@@ -317,7 +317,7 @@ static void show_message(struct bbf_buf *out, const struct bbf_command *message)
     end_line(out);
 }
 
-/* The stack begins with class and message when it is Java's. */
+/* A stack from Java begins with class and message. */
 static void show_error(struct bbf_buf *out, const struct bbf_command *error)
 {
     const struct bbf_wire_str *class = &error->text[0], *message = &error->text[1],

@@ -48,7 +48,8 @@ static void agents_add(void *ctx, pid_t pid, uid_t uid, const char *path)
 static void agents_in_user_folder(struct bbf_agents *agents, const char *folder, uid_t uid)
 {
     char why[BBF_SOCKDIR_PATH + 128];
-    /* Anybody can make a folder that looks like ours: it must be its user's, closed to others. */
+    /* Any user can make a folder that looks like ours, so it must belong to its user and be closed
+     * to others. */
     if (bbf_sockdir_check(folder, uid, why, sizeof why) != BBF_OK) {
         (void)bbf_fail(BBF_EXIT_FAILED, "left out: %s", why);
         return;
@@ -66,13 +67,13 @@ static void agents_in_user_folder(struct bbf_agents *agents, const char *folder,
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (n < 0 || (size_t)n >= sizeof path || bbf_socket_probe(path, &peer) != BBF_OK)
             continue;
-        /* The name says the pid as the JVM sees it; the kernel says it as we see it. */
+        /* The name has the pid in the JVM's namespace; the kernel returns it in ours. */
         agents_add(agents, peer.pid > 0 ? peer.pid : (pid_t)pid, uid, path);
     }
     closedir(dir);
 }
 
-/* DIR/bbflow-UID of the own user; root looks at everybody's. */
+/* Visit DIR/bbflow-UID of the own user; as root, of all users. */
 static void agents_below(struct bbf_agents *agents, const char *socket_dir)
 {
     static const char prefix[] = "bbflow-";
@@ -191,7 +192,7 @@ static const char *user_name(uid_t uid, char *to, size_t to_size)
     return to;
 }
 
-/* `pid` is no agent that answers: what is it, then? */
+/* `pid` is not an agent that answers: print what it is. */
 static int explain_pid(pid_t pid, const char *written, const struct bbf_command_line *request)
 {
     char user[64];
@@ -259,7 +260,8 @@ static const struct bbf_target *choose_pid(const struct bbf_agents *agents,
     return NULL;
 }
 
-/* How well `part` names the main class: 3 wholly, 2 its simple name, 1 a part of it, 0 not. */
+/* How well `part` names the main class: 3 it is the full name, 2 the simple name, 1 a part, 0
+ * neither. */
 static int match_quality(const char *main, const char *part)
 {
     const char *dot = strrchr(main, '.');
@@ -279,7 +281,7 @@ static void print_agents(const struct bbf_agents *agents, const char *part, int 
     }
 }
 
-/* The best quality counts: a JVM whose class is exactly "Main" is meant, not "com.Mainly". */
+/* The best quality counts: "Main" means the JVM whose class is exactly that, not "com.Mainly". */
 static const struct bbf_target *choose_name(const struct bbf_agents *agents, const char *part,
                                             int *exit_code)
 {
@@ -345,7 +347,7 @@ struct jvm_choice {
     int quality;      /* of the best */
     size_t equals;    /* as good as it */
     pid_t pid;
-    bool print; /* name those that are as good, instead */
+    bool print; /* print the names of those that match equally well */
 };
 
 static void consider_jvm(void *ctx, pid_t pid)

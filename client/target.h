@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/target.h - from what a person wrote (a pid, a main class or part of it, a file, nothing)
- * to one JVM with the agent, or to a message that says why there is none or more than one.
+ * client/target.h - finds the JVM with the agent that a person named by a pid, a main class or a
+ * part of one, a file, or nothing; or prints why there is none or more than one.
  *
  * Threads: one.
  */
@@ -25,30 +25,30 @@ struct bbf_target {
 struct bbf_agents {
     struct bbf_target *items;
     size_t count;
-    bool failed; /* out of memory: not all are here */
+    bool failed; /* out of memory: the list is incomplete */
 };
 
 /*
- * Every agent that answers: in the usual places (wire/client/conn.h), or, when `socket_dir` is not
- * NULL, below that folder only. Free with bbf_agents_free().
+ * Find all agents that answer: in the usual places (wire/client/conn.h), or only below `socket_dir`
+ * if it is not NULL. Free with bbf_agents_free().
  */
 void bbf_agents_find(struct bbf_agents *agents, const char *socket_dir);
 void bbf_agents_free(struct bbf_agents *agents);
 
-/* Whether the target is a file's name and not a JVM's: it ends in .json or has a '/'. */
+/* Is the target the name of a file, not of a JVM? Then it ends in .json or contains a '/'. */
 bool bbf_target_is_file(const char *target);
 
 /*
- * The one agent of `agents` that the request means, borrowed. NULL: none or several; the message
- * is out and *exit_code is what to end with.
+ * The one agent of `agents` that the request names, borrowed. NULL: none or several; the message is
+ * printed, and *exit_code is set.
  */
 const struct bbf_target *bbf_target_choose(const struct bbf_agents *agents,
                                            const struct bbf_command_line *request, int *exit_code);
 
 /*
- * The one JVM without an agent that answers which the request means, by pid or by its main class;
- * `who` gets its name for messages. 0: none, several, or it has the agent; the message is out and
- * *exit_code is what to end with.
+ * The one JVM without an answering agent that the request names, by pid or by main class; `who`
+ * gets its name for messages. 0: none, several, or it has the agent; the message is printed, and
+ * *exit_code is set.
  */
 pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_command_line *request,
                      char *who, size_t who_size, int *exit_code);
@@ -56,7 +56,8 @@ pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_command_l
 /* "JVM 123 (com.app.Main)" into `to`; returns `to`. */
 const char *bbf_agent_text(const struct bbf_target *agent, char *to, size_t to_size);
 
-/* To stderr: the JVMs of this user (root: of all) that run without the agent, if there are any. */
+/* Print to stderr the JVMs of this user (root: of all users) that run without the agent, if there
+ * are any. */
 void bbf_print_jvms_without(const struct bbf_agents *agents);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "client/client.h"
 
-/* What keeps the open file from being a secret; NULL: nothing. */
+/* Why the open file is not a secret; NULL: it is. */
 static const char *fault(int fd)
 {
     struct stat st;
@@ -25,11 +25,11 @@ static const char *fault(int fd)
 
 int bbf_token_file_read(const char *path, uint8_t token[BBF_TOKEN_FILE_MAX], size_t *len)
 {
-    uint8_t text[BBF_TOKEN_FILE_MAX + 3]; /* CR LF, and one byte that is too many */
+    uint8_t text[BBF_TOKEN_FILE_MAX + 3]; /* CR LF, and one byte to detect a longer file */
     ssize_t n = 1;
 
     *len = 0;
-    /* Not to wait for a writer of a FIFO. */
+    /* So that open(2) does not wait for the writer of a FIFO. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0)
         return bbf_fail(errno == EACCES ? BBF_EXIT_PERMISSION : BBF_EXIT_FAILED,

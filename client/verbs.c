@@ -56,7 +56,7 @@ int bbf_verb_list(const struct bbf_command_line *request)
 
 /* ---- One JVM --------------------------------------------------------------------------------- */
 
-/* Ask the target for the document of `event`. */
+/* Request the document of `event` from the target. */
 static int ask_target(const struct bbf_command_line *request, const char *event,
                       struct bbf_buf *document, char who[BBF_WHO])
 {
@@ -80,7 +80,7 @@ static int ask_target(const struct bbf_command_line *request, const char *event,
     return exit_code;
 }
 
-/* A text of the agent's, to stdout, with one newline at its end. */
+/* Print a text of the agent to stdout, with one newline at its end. */
 static int print_text(struct bbf_buf *text)
 {
     if (text->len > 0 && text->data[text->len - 1] != '\n')
@@ -99,8 +99,7 @@ int bbf_verb_status(const struct bbf_command_line *request)
     return exit_code;
 }
 
-/* Which JVM it was, if that is not what was written: on stderr, since the answer is for programs.
- */
+/* Name the JVM, unless the user did, on stderr, because the answer on stdout is for programs. */
 static void say_which(const struct bbf_command_line *request, const char *done, const char *who)
 {
     const char *target = request->target;
@@ -181,10 +180,10 @@ int bbf_verb_set(const struct bbf_command_line *request)
     return exit_code;
 }
 
-/* ---- Arriving and leaving -------------------------------------------------------------------- */
+/* ---- Attach and stop -------------------------------------------------------------------- */
 
-/* All parameters as one option string, checked before any JVM is asked. *everything: no include= is
- * among them. */
+/* Join all parameters to one option string, which is checked before any JVM is involved.
+ * *everything: there is no include= among them. */
 static int join_options(const struct bbf_command_line *request, struct bbf_buf *text, char *socket,
                         size_t socket_size, bool *everything)
 {
@@ -218,8 +217,8 @@ static void whole_path(const char *file, char *path, size_t size)
     free(whole);
 }
 
-/* libbbflow.so beside this program (a build folder), where `cmake --install` put it, or in ../lib;
- * the last of them if it is in none. */
+/* The path of libbbflow.so: beside this program (a build folder), where `cmake --install` put it,
+ * or in ../lib; the last of these if it is in none. */
 static void find_library(const char *wanted, char *path, size_t size)
 {
     static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib"};
@@ -243,7 +242,7 @@ static void find_library(const char *wanted, char *path, size_t size)
     whole_path(file, path, size);
 }
 
-/* The agent begins after the JVM's answer: when its server answers, the classes are done. */
+/* The agent begins after the JVM's answer; once its server answers, the classes are ready. */
 static int await_agent(pid_t pid, const char *who, const char *socket)
 {
     char why[WHY_MAX] = "";
@@ -345,7 +344,7 @@ int bbf_verb_stop(const struct bbf_command_line *request)
             return exit_code;
     }
     exit_code = ask_target(request, "stop", &text, who);
-    /* The socket goes once we have hung up. */
+    /* The agent removes its socket after we have disconnected. */
     for (unsigned waited = 0; !remote && exit_code == BBF_EXIT_OK && waited < GONE_MS;
          waited += PAUSE_MS) {
         if (bbf_socket_probe(path, &peer) == BBF_ENOTFOUND)
@@ -386,7 +385,7 @@ static int read_file(const char *path, struct bbf_buf *document)
     return BBF_EXIT_OK;
 }
 
-/* A snapshot ends with its closing brace: if it does not, the rest is missing. */
+/* A snapshot ends with its closing brace; without it the file is incomplete. */
 static bool is_cut_off(const struct bbf_buf *document)
 {
     size_t len = document->len;
@@ -450,7 +449,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
     if (exit_code == BBF_EXIT_OK)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
     if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON) {
-        /* As it came: a newer agent may say more than we know. */
+        /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
         struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};

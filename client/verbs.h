@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/verbs.h - what each command of bbflow does. Each returns an exit code (client.h) and has
- * said why when it is not 0.
+ * client/verbs.h - the function of each command of bbflow. Each returns an exit code (client.h); if
+ * it is not 0, it has printed the reason.
  *
  * Threads: one.
  */
@@ -10,15 +10,15 @@
 
 #include "client/client.h"
 
-/* One line per JVM with the agent: pid, main class, socket. Of one: its probes. */
+/* One line for each JVM with the agent: pid, main class, socket. With a target: its probes. */
 int bbf_verb_list(const struct bbf_command_line *request);
 /* tree, summary, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE. */
 int bbf_verb_read(const struct bbf_command_line *request);
-/* The agent's own account of itself, as text. */
+/* The agent's own status, as text. */
 int bbf_verb_status(const struct bbf_command_line *request);
 int bbf_verb_set(const struct bbf_command_line *request);
 int bbf_verb_reset(const struct bbf_command_line *request);
-/* Give a running JVM the agent, and wait until it answers. */
+/* Load the agent into a running JVM, and wait until it answers. */
 int bbf_verb_attach(const struct bbf_command_line *request);
 /* Have the agent undo everything, and wait until its socket is gone. */
 int bbf_verb_stop(const struct bbf_command_line *request);

@@ -24,13 +24,13 @@
 enum {
     WHY_MAX = 512,
     GOODBYE_MS = 2000,
-    ASK_MS = 10000,      /* between two questions to an agent that says nothing */
+    ASK_MS = 10000,      /* between two questions to a silent agent */
     PATIENCE_MS = 60000, /* for its answer */
     ENDING_MS = 3000,    /* for a JVM to end after its agent has */
     PAUSE_MS = 50
 };
 
-/* Has the reader of our stdout gone (| head -1)? */
+/* Has the reader of stdout gone (| head -1)? */
 static bool is_unread(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
@@ -38,7 +38,7 @@ static bool is_unread(void)
     return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-/* What was shown so far goes out. */
+/* Write the text so far to stdout. */
 static int put_out(struct bbf_buf *text)
 {
     int rc = bbf_output_write(NULL, text);
@@ -82,7 +82,7 @@ struct shown {
     int exit_code;
 };
 
-/* What was shown goes out; after a failure it is dropped. */
+/* Write the text to stdout; after a failure drop it. */
 static void put_lines(void *ctx, struct bbf_buf *out)
 {
     struct shown *shown = ctx;
@@ -107,7 +107,7 @@ static void show_answer(void *ctx, const struct bbf_command *command)
         shown->exit_code = bbf_output_lines(&shown->text, shown->exact);
 }
 
-/* The words of the question, as one. */
+/* Join the words of the question. */
 static void join(const struct bbf_command_line *request, struct bbf_buf *name)
 {
     for (size_t i = 0; i < request->n_params; i++) {
@@ -150,14 +150,15 @@ int bbf_verb_event(const struct bbf_command_line *request)
 
 /* ---- The live stream ------------------------------------------------------------------------- */
 
-/* What can end the stream, or is to be looked at, beside the connection: signals, a closed stdout,
- * and a timer for the question whether the agent is still there. One descriptor has all of them. */
+/* All events beside the connection: signals, a closed stdout, and a timer for the test whether the
+ * agent is still alive. One descriptor has all of them. */
 struct ears {
     int all, signals, timer; /* epoll, signalfd, timerfd */
     unsigned every_ms, patience_ms;
-    int64_t asked_ms; /* when the agent was asked and has not spoken since; 0: it was not */
-    unsigned pending; /* questions that it has not answered yet, whatever else it said */
-    sigset_t before;  /* the mask to go back to */
+    int64_t
+        asked_ms; /* time of a question after which the agent sent nothing; 0: no such question */
+    unsigned pending; /* questions without an answer yet, whatever else it sent */
+    sigset_t before;  /* the mask to restore */
 };
 
 enum heard { NOTHING, ENOUGH, LOOK };
@@ -192,8 +193,8 @@ static int open_ears(struct ears *ears, const struct bbf_command_line *request)
         timerfd_settime(ears->timer, 0, &every, NULL) != 0 ||
         !listen_to(ears, ears->signals, EPOLLIN) || !listen_to(ears, ears->timer, EPOLLIN))
         return errno;
-    /* No events: errors and hang-ups come all the same. A plain file is refused, and never closes.
-     */
+    /* No events are requested: errors and hang-ups come anyway. epoll refuses a plain file, which
+     * never closes. */
     (void)listen_to(ears, STDOUT_FILENO, 0);
     return 0;
 }
@@ -204,7 +205,7 @@ static void close_ears(struct ears *ears)
 
     while (ears->signals >= 0 && read(ears->signals, &taken, sizeof taken) > 0)
         continue;
-    sigprocmask(SIG_SETMASK, &ears->before, NULL); /* a second one ends us at once */
+    sigprocmask(SIG_SETMASK, &ears->before, NULL); /* a second signal ends the process at once */
     for (int *fd = (int[]){ears->all, ears->signals, ears->timer, -1}; *fd >= 0; fd++)
         close(*fd);
 }
@@ -221,7 +222,8 @@ static enum heard hear(const struct ears *ears)
     return read(ears->timer, &times, sizeof times) == sizeof times ? LOOK : NOTHING;
 }
 
-/* Is the agent still there? Of ours the probes are asked; its answer is not shown. */
+/* Test whether the agent is still alive: send LIST_PROBES to bbflow's agent; its answer is not
+ * shown. */
 static int look(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                 const char *who)
 {
@@ -229,12 +231,12 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
     char why[WHY_MAX] = "";
 
     if (request->probe != NULL)
-        return BBF_EXIT_OK; /* a stock agent's: TCP's own check has to do */
+        return BBF_EXIT_OK; /* a stock agent: TCP's own check must suffice */
     if (ears->asked_ms == 0) {
         int rc = bbf_conn_send(conn, &probes, why, sizeof why);
         ears->asked_ms = bbf_monotonic_ms();
         ears->pending += rc == BBF_OK;
-        /* Closed: what is still to be read comes first, then the end. */
+        /* Closed: read the remaining data first, then end. */
         return rc == BBF_OK || rc == BBF_ECLOSED ? BBF_EXIT_OK
                                                  : bbf_fail(bbf_exit_of(rc), "%s: %s", who, why);
     }
@@ -244,7 +246,7 @@ static int look(struct bbf_conn *conn, const struct bbf_command_line *request, s
     return bbf_fail_asking(conn, who, BBF_ETIMEOUT, "", why);
 }
 
-/* The agent closed the connection: which end is it? */
+/* The agent closed the connection: find out why. */
 static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *request,
                    const char *who)
 {
@@ -252,7 +254,7 @@ static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *r
     struct bbf_agents agents;
     bool there = false;
 
-    /* The agent goes first, then the JVM. */
+    /* The agent ends first, then the JVM. */
     for (unsigned waited = 0; pid != 0 && waited < ENDING_MS; waited += PAUSE_MS) {
         if (bbf_proc_has_ended(pid)) {
             (void)bbf_fail(BBF_EXIT_OK, "%s has ended, and the stream with it", who);
@@ -278,7 +280,8 @@ static int say_end(const struct bbf_conn *conn, const struct bbf_command_line *r
     return BBF_EXIT_OK;
 }
 
-/* The answer to a question of look(), which is not shown: lines of the stream may come first. */
+/* Is it the answer to a question of look(), which is not shown? Lines of the stream may come
+ * first. */
 static bool is_answer(const struct bbf_command *command, struct ears *ears)
 {
     if (command->type != BBF_CMD_LIST_PROBES || ears->pending == 0)
@@ -306,7 +309,7 @@ static int take(const struct bbf_command *command, struct ears *ears, struct bbf
     if (is_answer(command, ears))
         return BBF_EXIT_OK;
     bbf_show_to(&(struct bbf_show_to){text, put_piece, &exit_code}, command);
-    put_piece(&exit_code, text); /* unread: the next look at the ears ends it */
+    put_piece(&exit_code, text); /* unread: the next check of the events ends the stream */
     if (command->type == BBF_CMD_EXIT && command->number[0] != 0)
         exit_code =
             bbf_fail(BBF_EXIT_FAILED, "%s ended the stream with %d", who, (int)command->number[0]);
@@ -314,7 +317,7 @@ static int take(const struct bbf_command *command, struct ears *ears, struct bbf
     return exit_code;
 }
 
-/* Until the signal, the end of the stream, or a closed stdout. */
+/* Run until a signal, the end of the stream, or a closed stdout. */
 static int follow(struct bbf_conn *conn, const struct bbf_command_line *request, struct ears *ears,
                   const char *who, bool *over)
 {
@@ -347,8 +350,8 @@ static int follow(struct bbf_conn *conn, const struct bbf_command_line *request,
     return exit_code;
 }
 
-/* DISCONNECT, and what still comes before its answer. The tracker goes on; so whatever goes wrong
- * here is no failure of what was shown. */
+/* Send DISCONNECT, and show what arrives before its answer. The tracker keeps running, so an error
+ * here is not a failure of the command. */
 static int leave(struct bbf_conn *conn, struct ears *ears)
 {
     struct bbf_buf text = BBF_BUF_INIT;
@@ -394,7 +397,7 @@ int bbf_verb_watch(const struct bbf_command_line *request)
     if (cause != 0) {
         exit_code = bbf_fail(BBF_EXIT_FAILED, "cannot wait for the stream: %s", strerror(cause));
     } else {
-        bbf_note("following %s; Ctrl-C ends it, and the tracker goes on", who);
+        bbf_note("following %s; Ctrl-C ends it, and the agent keeps running", who);
         exit_code = follow(conn, request, &ears, who, &over);
     }
     bool leaves = cause == 0 && !over && exit_code == BBF_EXIT_OK;

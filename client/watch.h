@@ -11,11 +11,11 @@
 
 #include "client/client.h"
 
-/* The target's probes, "UUID [class]" one a line. */
+/* The target's probes, one "UUID [class]" per line. */
 int bbf_verb_probes(const struct bbf_command_line *request);
-/* Whatever the agent answers to an EVENT. */
+/* Send an EVENT and print the agent's answer. */
 int bbf_verb_event(const struct bbf_command_line *request);
-/* The live stream until a signal; then DISCONNECT. */
+/* Print the live stream until a signal; then DISCONNECT. */
 int bbf_verb_watch(const struct bbf_command_line *request);
 
 #endif

@@ -1,5 +1,5 @@
-# Cross-building for aarch64 with Debian's compiler; programs run under qemu-user. The libraries lie
-# in a folder that scripts/fetch-aarch64 prints and, without a word, is looked for where it puts it.
+# Cross-building for aarch64 with Debian's compiler; programs run under qemu-user. The libraries are in a
+# folder that scripts/fetch-aarch64 prints; by default it is where that script puts it.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

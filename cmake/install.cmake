@@ -1,6 +1,6 @@
 # cmake --install: command, agent, man page, completion, documents, licence, in GNU's folders.
 install(TARGETS bbflow RUNTIME)
-if(BBF_AGENT)
+if(TARGET agent)
   install(TARGETS agent LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(FILES docs/man/bbflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,5 +1,5 @@
 # Whether the tests are built: BBF_TESTS=AUTO (where their packages are found), ON (required, as in the
-# presets of CI) or OFF. BUILD_TESTING=OFF, the name that packagers know, turns them off too.
+# presets of CI) or OFF. BUILD_TESTING=OFF, the name that packagers know, also turns them off.
 # Sets BBF_WITH_TESTS; finds PkgConfig::CMOCKA and Python3.
 set(BBF_TESTS AUTO CACHE STRING "Build the tests: AUTO (if their packages are found), ON or OFF")
 set_property(CACHE BBF_TESTS PROPERTY STRINGS AUTO ON OFF)

@@ -17,7 +17,7 @@ char *bbf_buf_grow(struct bbf_buf *buf, size_t more)
 {
     if (buf->failed)
         return NULL;
-    /* The sum below must not wrap, nor may the doubling: half of the address space is plenty. */
+    /* Neither the sum below nor the doubling may wrap; half of the address space is enough. */
     if (more > SIZE_MAX / 2 || buf->len > SIZE_MAX / 2 - more) {
         buf->failed = true;
         return NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/buf.h - a growing byte buffer and string builder. Failure is sticky: after an allocation
- * failed every call is a no-op and `failed` is set, so that a render checks once, at its end. With
- * `flush` set what was added is handed on whenever it is BBF_BUF_PIECE or more and `len` starts at
- * 0 again, so that a document of any size passes through little memory; only for writers that never
- * look back. The rest is handed on by bbf_buf_flush().
+ * core/buf.h - a growing byte buffer and string builder. Failure is sticky: once an allocation has
+ * failed, `failed` is set and every call is a no-op, so a render checks once, at its end. With
+ * `flush` set, the contents are passed to it whenever they reach BBF_BUF_PIECE bytes, and `len`
+ * starts at 0 again, so a document of any size needs little memory; only for writers that never
+ * read the buffer. bbf_buf_flush() passes on the rest.
  *
  * Threads: one owner at a time.
  */
@@ -22,7 +22,7 @@ struct bbf_buf {
     size_t len; /* bytes used */
     size_t cap; /* bytes allocated */
     bool failed;
-    /* Hand on `len` bytes, whole characters of what was added; not 0: failed. May be NULL. */
+    /* Receives `len` bytes of the contents, whole characters. Not 0: failed. May be NULL. */
     int (*flush)(void *ctx, const char *data, size_t len);
     void *ctx;
 };
@@ -34,17 +34,17 @@ enum { BBF_BUF_PIECE = 1 << 20 };
         NULL, 0, 0, false, NULL, NULL                                                              \
     }
 
-/* Give the memory back; the buffer is empty and usable again. */
+/* Free the memory; the buffer is then empty and can be used again. */
 void bbf_buf_free(struct bbf_buf *buf);
-/* As bbf_buf_reserve(), which comes here when there is no room yet. */
+/* The slow path of bbf_buf_reserve(), when there is no room yet. */
 char *bbf_buf_grow(struct bbf_buf *buf, size_t more);
-/* Make room for `more` bytes and return where they go (not yet counted in len), or NULL. */
+/* Make room for `more` bytes and return their address, or NULL; `len` does not count them yet. */
 static inline char *bbf_buf_reserve(struct bbf_buf *buf, size_t more)
 {
     return more < buf->cap - buf->len && !buf->failed ? buf->data + buf->len
                                                       : bbf_buf_grow(buf, more);
 }
-/* Hand on what is left; false if anything failed so far. Needs `flush`. */
+/* Pass on the rest. False if anything has failed so far. Needs `flush`. */
 bool bbf_buf_flush(struct bbf_buf *buf);
 static inline void bbf_buf_add(struct bbf_buf *buf, const void *bytes, size_t len)
 {

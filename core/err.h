@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/err.h - the one list of error codes. Functions that can fail return 0 or one of these;
- * errno never crosses a folder's border. Text for a person is made once, at the edge (agent entry
- * or client), from the code and what the edge knows.
+ * core/err.h - the list of all error codes. Functions that can fail return 0 or one of these; errno
+ * is not part of a folder's interface unless a function says so. The text for a person is made
+ * once, by the agent's entry or the client, from the code and its own knowledge.
  *
  * Threads: any. Pure.
  */

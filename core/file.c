@@ -22,12 +22,12 @@ enum {
     MODE = 0600,
     NEW = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
     OLD = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-    MOST_NAMES = 16, /* that are tried for a temporary file */
+    MOST_NAMES = 16, /* tried for a temporary file, at most */
     MOST_LINKS = 8,  /* at a log's name */
     PIECE = 1 << 18  /* bytes between two looks at the deadline */
 };
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static int code_of(int error)
 {
@@ -36,8 +36,8 @@ static int code_of(int error)
     return error == EACCES || error == EPERM || error == EROFS ? BBF_EPERMISSION : BBF_EIO;
 }
 
-/* EPERM is kept for what another user put there (file.h); the kernel's, of an immutable file or
- * folder, is the user's to mend as EACCES is. */
+/* EPERM is reserved for files that another user put there (file.h). The kernel's own EPERM (an
+ * immutable file or folder) becomes EACCES: the user can mend both. */
 static int own_fault(int error)
 {
     return error == EPERM ? EACCES : error;
@@ -68,8 +68,8 @@ static const char *kind(mode_t mode)
     }
 }
 
-/* errno EEXIST: it is the user's own. EPERM: another user's, or with a second name, which another
- * user may have given it. */
+/* errno EEXIST: it belongs to the user. EPERM: it belongs to another user, or has a second name,
+ * which another user may have given it. */
 static int refused(const char *path, const struct stat *st, char *why, size_t why_size)
 {
     static const char remedy[] = "and is left as it is; remove it, or name another file";
@@ -98,7 +98,7 @@ static void folder_of(const char *path, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%.*s", len > 0 ? (int)len : 1, len > 0 ? path : ".");
 }
 
-/* The folder of `path` opened, and its last part. */
+/* Open the folder of `path` and find the last part of the path. */
 static int open_folder(const char *path, int *folder, char name[NAME_MAX + 1], char *why,
                        size_t why_size)
 {
@@ -117,7 +117,8 @@ static int open_folder(const char *path, int *folder, char name[NAME_MAX + 1], c
     return err;
 }
 
-/* /dev/stdout and the like, which open(2) follows to wherever the descriptor leads: its number. */
+/* The descriptor's number, if `path` is /dev/stdout or similar, which open(2) would follow to the
+ * descriptor's target. */
 static bool is_stream(const char *path, int *number)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -142,7 +143,7 @@ static int open_stream(const char *path, int number, int *fd, char *why, size_t 
     return *fd < 0 ? failed(path, errno, why, why_size) : BBF_OK;
 }
 
-/* /dev/null, /dev/zero, /dev/full: they take what is written and never wait. */
+/* Is it /dev/null, /dev/zero or /dev/full? Writing to them never blocks. */
 static bool is_sink(const struct stat *st)
 {
     return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 &&
@@ -181,14 +182,15 @@ static int make_temporary(struct bbf_file *file)
         return errno;
     if (fstat(file->fd, &file->made) != 0)
         return errno;
-    /* A umask of 0777: the file system may not know modes, so an error is none. */
+    /* Needed with a umask of 0777. Errors are ignored, because the file system may not support
+     * modes. */
     if ((file->made.st_mode & MODE) != MODE)
         (void)fchmod(file->fd, MODE);
     return 0;
 }
 
-/* Is the target nothing, or a regular file of ours? Ours is what belongs to whom our new files
- * belong to: on a file system that squashes users that is not the effective user. */
+/* Is the target missing, or a regular file of our own? Own files have the owner of a file that we
+ * create: on a file system that squashes users this is not the effective user. */
 static int check_target(const struct bbf_file *file, char *why, size_t why_size)
 {
     struct stat st;
@@ -199,7 +201,7 @@ static int check_target(const struct bbf_file *file, char *why, size_t why_size)
     return refused(file->path, &st, why, why_size);
 }
 
-/* path: the file that is to be in it, NULL: none. */
+/* path: the file to write in the folder, or NULL. */
 static int closed_folder(const char *path, const char *folder, int cause, char *why,
                          size_t why_size)
 {
@@ -209,7 +211,7 @@ static int closed_folder(const char *path, const char *folder, int cause, char *
     return code_of(cause);
 }
 
-/* The folder takes no new file (`cause`), but the file may be there. */
+/* No file can be created in the folder (`cause`), but the target may exist. */
 static int open_in_place(struct bbf_file *file, int cause, char *why, size_t why_size)
 {
     struct stat st;
@@ -228,7 +230,7 @@ static int open_in_place(struct bbf_file *file, int cause, char *why, size_t why
         folder_of(file->path, folder);
         return closed_folder(file->path, folder, cause, why, why_size);
     }
-    /* It may have been replaced since it was looked at. */
+    /* It may have been replaced since it was checked. */
     if (fstat(file->fd, &file->made) != 0)
         return failed(file->path, errno, why, why_size);
     return file->made.st_dev == st.st_dev && file->made.st_ino == st.st_ino &&
@@ -302,7 +304,7 @@ ssize_t bbf_file_write_some(int fd, const char *data, size_t len)
     (void)sigpending(&pending);
     ssize_t n = write(fd, data, len);
     int cause = errno;
-    /* One that was pending before is not taken away. */
+    /* Leave a signal that was pending before. */
     if (blocked && n < 0 && cause == EFBIG && sigismember(&pending, SIGXFSZ) == 0)
         (void)sigtimedwait(&limit, NULL, &(struct timespec){0});
     if (blocked)
@@ -320,7 +322,7 @@ static bool is_late(struct bbf_file *file)
 
 int bbf_file_write(struct bbf_file *file, const char *data, size_t len)
 {
-    if (file->in_place && !file->keeps) { /* not earlier: a check must not empty it */
+    if (file->in_place && !file->keeps) { /* only now, because a check must not empty it */
         if (ftruncate(file->fd, 0) != 0)
             file->error = errno;
         file->keeps = true;
@@ -329,7 +331,8 @@ int bbf_file_write(struct bbf_file *file, const char *data, size_t len)
         if (is_late(file))
             break;
         ssize_t n = bbf_file_write_some(file->fd, data, len < PIECE ? len : PIECE);
-        if (n < 0 && errno == EAGAIN) /* a stream: who made it so waits no more than this */
+        if (n < 0 && errno == EAGAIN) /* a non-blocking stream: wait until it has room, at most 100
+                                         ms at a time */
             (void)poll(&(struct pollfd){.fd = file->fd, .events = POLLOUT}, 1, 100);
         else if (n < 0 && errno != EINTR)
             file->error = errno;
@@ -339,8 +342,9 @@ int bbf_file_write(struct bbf_file *file, const char *data, size_t len)
     return file->error == 0 ? BBF_OK : file->error == ETIMEDOUT ? BBF_ETIMEOUT : BBF_EIO;
 }
 
-/* Is what has the target's name now what was written, or what another process of ours wrote at the
- * same time? The folder may belong to another user, who can put a file in the place of ours. */
+/* Does the target's name now lead to the file that we wrote, or to one that another process of the
+ * same user wrote at the same time? The folder may belong to another user, who can replace the
+ * file. */
 static int rename_onto(const struct bbf_file *file, char *why, size_t why_size)
 {
     struct stat st;
@@ -365,13 +369,14 @@ static int rename_onto(const struct bbf_file *file, char *why, size_t why_size)
 int bbf_file_end(struct bbf_file *file, int err, char *why, size_t why_size)
 {
     if (err == BBF_OK)
-        err = bbf_file_write(file, "", 0); /* an empty report in place */
+        err = bbf_file_write(file, "", 0); /* for an empty report in place */
     if (file->fd >= 0 && close(file->fd) != 0 && file->error == 0) {
         file->error = errno;
         err = err == BBF_OK ? BBF_EIO : err;
     }
     file->fd = -1;
-    if (err == BBF_OK && is_late(file)) /* nobody waits for it any more, and they said so */
+    if (err == BBF_OK &&
+        is_late(file)) /* the caller no longer waits for it and has reported this */
         err = BBF_ETIMEOUT;
     if (file->error != 0)
         snprintf(why, why_size, "%s: %s%s", file->path,
@@ -424,7 +429,7 @@ int bbf_file_check_folder(const char *path, char *why, size_t why_size)
 
 /* ---- a log ---- */
 
-/* On a file system that squashes users: does what we make there belong to `uid`? */
+/* On a file system that squashes users: does a file that we create there belong to `uid`? */
 static bool gives_files_to(int folder, uid_t uid)
 {
     struct bbf_file probe = {.fd = -1, .folder = folder};
@@ -479,7 +484,7 @@ static int append_in(int folder, const char *name, const char *path, int *fd, ch
             (void)fchmod(*fd, MODE);
         return BBF_OK;
     }
-    close(*fd); /* it came in between */
+    close(*fd); /* another process created it meanwhile */
     *fd = -1;
     return refused(path, &st, why, why_size);
 }

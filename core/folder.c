@@ -10,18 +10,18 @@
 
 #include "core/err.h"
 
-enum { MOST_LINKS = 40 }; /* as the kernel has it */
+enum { MOST_LINKS = 40 }; /* the kernel's limit */
 
 struct walk {
     int at, root; /* root: -1 for the process's own */
     unsigned links;
-    bool has_foreign; /* a link of another user was followed, of this one */
+    bool has_foreign; /* a link of this other user was followed */
     uid_t foreign;
-    const char *path; /* as it was asked for */
+    const char *path; /* the path that the caller asked for */
     char *why;
     size_t why_size;
-    char rest[2 * PATH_MAX]; /* what is still to be walked */
-    char real[PATH_MAX];     /* where w->at is, from the root or the working folder */
+    char rest[2 * PATH_MAX]; /* the part of the path that is left */
+    char real[PATH_MAX];     /* the path of w->at, from the root or the working folder */
 };
 
 static int failed(const struct walk *w, int error)
@@ -46,13 +46,13 @@ static int refused(const struct walk *w, const char *name, uid_t uid)
 bool bbf_folder_trusts_link(const struct stat *folder, const struct stat *link)
 {
     bool ours = link->st_uid == geteuid() || link->st_uid == 0;
-    /* Where everybody may write, a second name of one of our links may be another user's work. */
+    /* Where everybody may write, another user may have made a second name of one of our links. */
     if ((folder->st_mode & S_IWOTH) != 0)
         return ours && link->st_nlink == 1;
     return ours || link->st_uid == folder->st_uid;
 }
 
-/* To the folder that absolute paths begin at. */
+/* Go to the folder at which absolute paths begin. */
 static int go_to_root(struct walk *w)
 {
     int fd = w->root >= 0 ? fcntl(w->root, F_DUPFD_CLOEXEC, 3)
@@ -66,7 +66,7 @@ static int go_to_root(struct walk *w)
     return BBF_OK;
 }
 
-/* `link`, an open symlink (O_PATH) named `name` in w->at: what it says comes before the rest. */
+/* Follow `link`, an open symlink (O_PATH) named `name` in w->at: put its target before the rest. */
 static int follow(struct walk *w, int link, const char *name)
 {
     char to[PATH_MAX];
@@ -102,7 +102,7 @@ static bool is_root(const struct walk *w)
            here.st_dev == root.st_dev && here.st_ino == root.st_ino;
 }
 
-/* w->at is its folder `name` now. */
+/* Go from w->at to its folder `name`. */
 static int note_step(struct walk *w, const char *name)
 {
     char *end = w->real + strlen(w->real), *slash = strrchr(w->real, '/');
@@ -114,12 +114,13 @@ static int note_step(struct walk *w, const char *name)
     return BBF_OK;
 }
 
-/* One part of the path. */
+/* Walk one part of the path. */
 static int step(struct walk *w, const char *name)
 {
     if (strcmp(name, ".") == 0 || (strcmp(name, "..") == 0 && is_root(w)))
         return BBF_OK;
-    /* O_DIRECTORY has an automounter mount it; with it a symlink gives ENOTDIR, here and below. */
+    /* O_DIRECTORY makes an automounter mount it; with this flag a symlink gives ENOTDIR, here and
+     * below. */
     int fd = openat(w->at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0) {
         close(w->at);
@@ -138,7 +139,7 @@ static int step(struct walk *w, const char *name)
     return err;
 }
 
-/* The next part of the path, taken from the rest; false: there is none. */
+/* Take the next part from the rest of the path. False: there is none. */
 static bool take(struct walk *w, char name[NAME_MAX + 1], int *err)
 {
     size_t begin = strspn(w->rest, "/"), len = strcspn(w->rest + begin, "/");
@@ -152,7 +153,7 @@ static bool take(struct walk *w, char name[NAME_MAX + 1], int *err)
     return true;
 }
 
-/* A link of another user must not lead root to what is not that user's. */
+/* A link of another user must not lead root to a folder of a third user. */
 static int check_end(const struct walk *w)
 {
     struct stat st;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/layout.h - the words that C and the boot shim share: records (lives), nodes, stripes, the
- * shared page, and the bits in them. It stands here once: java-shim/layout_java.c prints the same
- * list as java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
+ * shared page, and the bits in them. This is the only list: java-shim/layout_java.c prints it as
+ * java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
  *
- * Widths: a word is loaded and stored at one width always (8-byte loads after 4-byte stores stall,
- * design.md: record). Every 8-byte word is aligned. design.md: memory safety is the specification.
+ * Widths: a word is always loaded and stored at the same width (8-byte loads after 4-byte stores
+ * stall, design.md: record). Every 8-byte word is aligned. Specification: design.md: memory safety.
  *
  *   handle ($bbf)   generation:32 | record:32      0 = never seen
- *   record, 64 B    path   generation:32 | node:32        where the life stands
+ *   record, 64 B    path   generation:32 | node:32        where the life is
  *                   life   generation:32 | flags | state  who owns the record (design.md: record)
  *                   run    node:32 | class:16 | count:16  released lives not yet charged (sticky)
  *                   jweak  JNI weak reference             agent thread only
@@ -27,6 +27,8 @@
 
 #include <limits.h>
 #include <stdint.h>
+
+#include "core/terms.h"
 
 /* Offsets in bytes, bits and reserved numbers. All fit an int. */
 #define BBF_LAYOUT(XX)                                                                             \
@@ -47,32 +49,31 @@
     XX(STATE, 3)                                                                                   \
     XX(CONV, 0x100)                                                                                \
     XX(STICKY, 0x200)                                                                              \
-    XX(STOPPED,                                                                                    \
-       0x400) /* opened before a stop: what ended it may not have been seen (design.md: stop) */   \
+    XX(STOPPED, 0x400)  /* opened before a stop: its end may be unseen (design.md: stop) */        \
     XX(MAPPED, 0x800)   /* its buffer has no field: an entry of the map leads here (trie/map.h) */ \
-    XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has made it its own by CAS */     \
-    XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object lives on, and sampling passed it over */  \
-    /* reserved records: 0 stands for "never seen", IGN and NEVER are handles without a life */    \
+    XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has claimed it by CAS */          \
+    XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object is alive, and sampling passed it over */  \
+    /* reserved records: 0 means "never seen", IGN and NEVER are handles without a life */         \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \
-    /* marks on a pooled object of the application without a life (docs/adr/0034): it was          \
-     * released, */                                                                                \
-    /* its count came back before that was over, it is given back without and with a count, taken  \
+    /* marks on a pooled object of the application without a life (docs/adr/0034): it is           \
      */                                                                                            \
-    XX(RECORD_ENDING, 3)                                                                           \
-    XX(RECORD_RETURNED, 4)                                                                         \
-    XX(RECORD_IDLE, 5)                                                                             \
-    XX(RECORD_COUNTED, 6)                                                                          \
-    XX(RECORD_AGAIN, 7)                                                                            \
-    XX(HANDLE_GIVEN, 0x40000000) /* in a closed life's handle: the object is given back */         \
+    XX(RECORD_ENDING, 3)         /* in deallocate() */                                             \
+    XX(RECORD_RETURNED, 4)       /* in deallocate(), and its count is back already */              \
+    XX(RECORD_IDLE, 5)           /* in its pool without a count */                                 \
+    XX(RECORD_COUNTED, 6)        /* in its pool with a count */                                    \
+    XX(RECORD_AGAIN, 7)          /* its count is back: taken from the pool */                      \
+    XX(HANDLE_GIVEN, 0x40000000) /* in a closed life's handle: the object is in its pool */        \
     XX(FIRST_RECORD, 64)                                                                           \
     XX(BATCH, 64)                                                                                  \
-    /* refs: memory byte, class number, count (stops at its top; the bucket needs 6) */            \
+    /* refs: memory byte, class number, count (saturates; the bucket needs 6) */                   \
     XX(REFS_COUNT, 0xfff)                                                                          \
     XX(CLASS_SHIFT, 12)                                                                            \
     XX(CLASS_MASK, 0xfff)                                                                          \
     XX(MEM_SHIFT, 24)                                                                              \
-    XX(MEM_KIND, 3)                                                                                \
+    XX(MEM_HEAP, BBF_MEM_HEAP)                                                                     \
+    XX(MEM_COMPOSITE, BBF_MEM_COMPOSITE)                                                           \
+    XX(MEM_KIND, BBF_MEM_UNKNOWN)                                                                  \
     XX(MEM_HARMLESS, 4)                                                                            \
     XX(MEM_STATIC, 8)                                                                              \
     XX(MEM_FOREIGN, 16)                                                                            \
@@ -86,14 +87,14 @@
     XX(NODE_CHILDREN, 48)                                                                          \
     XX(NODE_UNKNOWN, 56)                                                                           \
     XX(INLINE_CHILDREN, 4)                                                                         \
-    XX(FLAG_NO_STEPS, 1) /* depth limit, ?raced, ?before-reset: no step leads on */                \
+    XX(FLAG_NO_STEPS, 1) /* depth limit, ?raced, ?before-reset: no step leaves it */               \
     XX(FLAG_FULL, 2)     /* maxChildren reached: known children only */                            \
     XX(FLAG_LOOP, 4)     /* some edge leads back here */                                           \
     XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
     XX(FLAG_BUCKET_SHIFT, 8)                                                                       \
     XX(FLAG_RATE_SHIFT, 16) /* index of the sampling rate of its root; 0 = every life */           \
     XX(FLAG_RATE, 15)                                                                              \
-    XX(FLAG_CLINIT, 0x100000) /* here or above a class initialiser had the buffer */               \
+    XX(FLAG_CLINIT, 0x100000) /* a class initialiser had the buffer, at this node or above */      \
     XX(KEY_BUCKET_SHIFT, 24)                                                                       \
     XX(ARENA_SHIFT, 20) /* node id = arena:11 | index:20; arena 0 holds the reserved nodes */      \
     XX(NODE_NONE, 0)                                                                               \
@@ -105,13 +106,13 @@
     XX(SITE_RACED, 1)                                                                              \
     XX(SITE_BEFORE_RESET, 2)                                                                       \
     XX(MAX_SITES, 65536)                                                                           \
-    /* what a root hook passes: site | memory byte << 16 */                                        \
+    /* the int that a root hook passes: site | memory byte << 16 */                                \
     XX(META_MEM_SHIFT, 16)                                                                         \
     XX(SAMPLE_N, 0xffffff)                                                                         \
     XX(SAMPLE_RATE_SHIFT, 24)                                                                      \
-    XX(RATES, 16) /* in use since the start, with that of every life */                            \
+    XX(RATES, 16) /* sampling rates since the start, with the rate 1 */                            \
     XX(META_SITE, 0xffff)                                                                          \
-    /* slots: batches of 64 lie 32 KiB apart (card-table sharing, design.md: garbage detection) */ \
+    /* slots: batches of 64 are 32 KiB apart (card-table sharing, design.md: garbage detection) */ \
     XX(CHUNK_SHIFT, 16)                                                                            \
     XX(CHUNKS, 256)                                                                                \
     /* stripes: one carrier thread each */                                                         \
@@ -139,10 +140,10 @@
     XX(TALLY_DROPPED_LIVES, 2)                                                                     \
     XX(TALLY_MISUSE, 3)                                                                            \
     XX(TALLY_HOLDERS_UNKNOWN, 4)                                                                   \
-    XX(TALLY_DEEP_STEPS, 5) /* those of the dropped steps that maxDepth refused */                 \
+    XX(TALLY_DEEP_STEPS, 5) /* the dropped steps that maxDepth refused */                          \
     XX(TALLIES, 6)                                                                                 \
-    /* the shared page: what every hook reads is in 64 bytes that the agent alone writes to */     \
-    XX(SHARED_MIXED, 0) /* int: MIXED_ bits; 0: hooks may go their short way */                    \
+    /* the shared page: all that every hook reads is in 64 bytes, which only the agent writes */   \
+    XX(SHARED_MIXED, 0) /* int: MIXED_ bits; 0: hooks may take their short path */                 \
     XX(SHARED_FLAGS, 4)                                                                            \
     XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
     XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
@@ -151,10 +152,10 @@
     XX(SHARED_UNDONE, 64)    /* long: losers of a race to open */                                  \
     XX(SHARED_ERRORS, 72)    /* long: throwables caught in the shim */                             \
     XX(SHARED_UNTRACKED, 80) /* long: chunks of the adaptive allocator */                          \
-    XX(SHARED_EXHAUSTED, 88) /* long: errors that say that direct memory ran out */                \
+    XX(SHARED_EXHAUSTED, 88) /* long: errors thrown because direct memory ran out */               \
     XX(SHARED_RANDOM, 96)    /* long: draws of threads without a stripe; seed of the others */     \
     XX(SHARED_CUT, 104)      /* long: elements of arrays and lists beyond SHARED_ELEMENTS */       \
-    XX(SHARED_ELEMENTS, 112) /* int: how many are looked at in one step */                         \
+    XX(SHARED_ELEMENTS, 112) /* int: how many elements one step reads */                           \
     XX(SHARED_FREE, 120)     /* long tag:32 | record:32, stack of batches */                       \
     XX(SHARED_TALLY, 128)    /* the six tallies of threads without a stripe */                     \
     XX(SHARED_UNSIZED, 176)  /* long: lives met late whose size is unknown */                      \
@@ -163,15 +164,17 @@
     XX(SHARED_HIDDEN, 192)   /* long: ends of buffers whose count came back unseen */              \
     XX(SHARED_EARLY, 200)    /* long: counts that came back before deallocate() was over */        \
     XX(SHARED_EARLY_OF, 208) /* int: class number of the last of them */                           \
-    XX(SHARED_USED, 1024)    /* a byte a stripe: 1 = a thread had it once; others are not read */  \
+    XX(SHARED_USED, 1024)    /* a byte per stripe: 1 = it had a thread; only those are read */     \
     XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (design.md: hot path) */    \
-    XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is there yet: the hooks do nothing */     \
+    XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is loaded yet: the hooks do nothing */    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
-    XX(SHARED_OFF, 4)     /* tracking is off: roots and first sights open nothing */               \
-    XX(SHARED_PAUSED, 8)  /* hooks come or go: nothing opens, and nothing is marked as ignored */  \
-    XX(SHARED_MAP, 16)    /* the table of map mode can be written to */                            \
-    XX(SHARED_UNSEEN, 32) /* the hooks were away: a first sight may be of a released buffer */     \
+    XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
+    XX(SHARED_PAUSED,                                                                              \
+       8) /* hooks are being added or removed: nothing opens, and nothing is marked as ignored */  \
+    XX(SHARED_MAP, 16) /* the table of map mode can be written to */                               \
+    XX(SHARED_UNSEEN,                                                                              \
+       32) /* the hooks were removed for a time: a first sight may be of a released buffer */      \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \
     XX(MAP_BUCKET_SHIFT, 6)                                                                        \
@@ -184,38 +187,37 @@
     XX(AFTER_OWNER, 0)                                                                             \
     XX(OWNER_RECORD_BITS, 24)                                                                      \
     XX(OWNER_GENERATION_BITS, 20)                                                                  \
-    /* what the shim learns of a class (instrument/netty.c), low half; offset of a field in the    \
-     * high */                                                                                     \
+    /* kind of a class for the shim (instrument/netty.c) in the low half, offset of a field above  \
+     */                                                                                            \
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
-    XX(KIND_OWN, 0x1000)      /* an owner of a class that is not Netty's: it may be pooled */      \
-    XX(KIND_OWNER, 0x40000)   /* owns a count whose release is hooked */                           \
-    XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with a count of its own that we cannot hook */          \
+    XX(KIND_OWN, 0x1000)      /* an owner of a class outside Netty: it may be pooled */            \
+    XX(KIND_OWNER, 0x40000)   /* has a reference count of its own, and its release is hooked */    \
+    XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with its own count, which we cannot hook */             \
     XX(KIND_VIEW, 0x100000)   /* its owner is behind the field at the offset */                    \
     XX(KIND_HOLDER, 0x200000) /* its content is behind the field at the offset */                  \
     XX(KIND_FIELD, 0x400000)  /* inherits the hidden field */                                      \
     XX(KIND_UNKNOWN_HOLDER, 0x800000)                                                              \
-    XX(KIND_MAPPED, 0x1000000)    /* a ByteBuf without the field: by the map */                    \
-    XX(KIND_NEVER, 0x2000000)     /* constant, unreleasable: not by the map; harmless if OWNER */  \
+    XX(KIND_MAPPED, 0x1000000)    /* a ByteBuf without the field: found by the map */              \
+    XX(KIND_NEVER, 0x2000000)     /* constant, unreleasable: not in the map; harmless if OWNER */  \
     XX(KIND_COUNT_INT, 0x4000000) /* an owner: its count is an int at the offset (map mode) */     \
     XX(KIND_COUNT_REF, 0x8000000) /* … or in the RefCnt behind the offset */                     \
     XX(KIND_COUNTER, 0x10000000)  /* that RefCnt: the count is at the offset */                    \
     XX(KIND_ELEMENTS, 0x20000000) /* an array or list: array's and size's offsets, 16 bits each */ \
-    XX(KIND_PERMANENT, 0x40000000) /* of a class that is never unloaded */                         \
+    XX(KIND_PERMANENT, 0x40000000) /* the class is never unloaded */                               \
     /* the table of such classes: groups of entries of 16 B, narrow klass:32, 0:32, kind */        \
     XX(KIND_ENTRY_SHIFT, 4)                                                                        \
     XX(KIND_WAYS, 4)                                                                               \
     XX(KIND_GROUP_SHIFT, 6)                                                                        \
     XX(KIND_GROUP_BITS, 8)                                                                         \
-    /* what natives tell of a class beside its kind: depths in its super chain, a field's number   \
-     */                                                                                            \
+    /* natives return beside the kind: depths in the superclass chain, a field's number */         \
     XX(KIND_BYTEBUF_DEPTH, 32)                                                                     \
     XX(KIND_FIELD_DEPTH, 40)                                                                       \
     XX(KIND_FIELD_NAME, 48)                                                                        \
     XX(KIND_NO_DEPTH, 0xff)                                                                        \
-    /* a step through a field chain gives up after so many */                                      \
+    /* a step through a field chain gives up after this number of fields */                        \
     XX(MAX_UNWRAP, 8)                                                                              \
-    /* lists in lists */                                                                           \
+    /* depth of lists in lists */                                                                  \
     XX(MAX_NESTED, 3)
 
 enum bbf_layout {
@@ -232,8 +234,9 @@ enum bbf_layout {
 #define BBF_HANDLE_NEVER      BBF_WORD(UINT32_MAX, BBF_L_RECORD_NEVER)
 #define BBF_HANDLE_MARK(name) BBF_WORD(UINT32_MAX, BBF_L_RECORD_##name)
 
-/* Stand-ins in the shim's constant pool that the agent replaces by addresses before DefineClass:
- * MAGIC + number << 32. javac folds offsets into them, so the low half is kept and added. */
+/* Placeholders in the shim's constant pool, which the agent replaces by addresses before
+ * DefineClass: MAGIC + number << 32. javac folds offsets into them, so the low half is kept and
+ * added. */
 #define BBF_SHIM_ADDRESSES(XX)                                                                     \
     XX(NODES, 2)                                                                                   \
     XX(OVERFLOW, 3)                                                                                \

@@ -20,7 +20,7 @@ enum { LINE_MAX_BYTES = 2048, WAIT_MS = 20 };
  * published through these two. */
 static atomic_int level_now = BBF_LOG_ERROR;
 static atomic_int fd_now = STDERR_FILENO;
-static _Atomic uint64_t lost;     /* in all */
+static _Atomic uint64_t lost;     /* in total */
 static _Atomic uint64_t lost_now; /* since the last line that was written */
 
 void bbf_log_set_level(enum bbf_log_level level)
@@ -48,8 +48,8 @@ int bbf_log_open(const char *path, char *why, size_t why_size)
         atomic_store_explicit(&fd_now, fd, memory_order_relaxed);
         return BBF_OK;
     }
-    /* The old number is never closed: another thread may be about to write to it, and the
-     * application could by then have it for a file of its own. It is redirected instead. */
+    /* The old descriptor is redirected and never closed: another thread may be about to write to
+     * it, and the application could have got the same number for a file of its own. */
     int done;
     do {
         done = dup3(fd, old, O_CLOEXEC);
@@ -73,8 +73,9 @@ static const char *level_name(enum bbf_log_level level)
     return (size_t)level < sizeof names / sizeof names[0] ? names[level] : "?";
 }
 
-/* One line, so that two threads' texts never mix and a path with a newline forges no line; and
- * nothing that a terminal would obey. In place: a log line allocates nothing. */
+/* Make it one line without control characters, so that the texts of two threads never mix, a path
+ * with a newline cannot forge a line, and a terminal obeys nothing in it. In place: a log line
+ * allocates nothing. */
 static void keep_to_one_line(char *text, size_t len)
 {
     for (char *p = text, *end = text + len; p < end;) {
@@ -87,7 +88,7 @@ static void keep_to_one_line(char *text, size_t len)
     }
 }
 
-/* What is 4 KiB or less has room in a pipe that poll(2) calls writable. */
+/* 4 KiB or less have room in a pipe that poll(2) calls writable. */
 static bool write_line(const char *line, size_t len, int wait_ms)
 {
     int fd = atomic_load_explicit(&fd_now, memory_order_relaxed);

@@ -51,11 +51,11 @@ const char *bbf_nearest(const char *text, size_t len, size_t count, const char *
     if (len > WORD_MAX)
         return NULL;
     if (len <= 3)
-        best_edits = 1; /* short words are near to everything */
+        best_edits = 1; /* short words are near to every word */
     for (size_t i = 0; i < count; i++) {
         size_t n = strlen(word(i));
         if ((n > len ? n - len : len - n) > best_edits)
-            continue; /* each letter too many is an edit */
+            continue; /* each surplus letter is an edit */
         size_t edits = bbf_edit_distance(text, len, word(i), n);
         if (edits < best_edits || (edits == best_edits && best == NULL)) {
             best = word(i);

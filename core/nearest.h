@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/nearest.h - "did you mean …": the known word nearest to what was written, by edit distance
- * (optimal string alignment: insert, delete, replace, swap of neighbours), letters' case ignored.
+ * core/nearest.h - "did you mean …": finds the known word nearest to a misspelt one, by edit
+ * distance (optimal string alignment: insert, delete, replace, swap of neighbours), ignoring case.
  *
  * Threads: any. Pure.
  */
@@ -10,13 +10,14 @@
 
 #include <stddef.h>
 
-/* Edits from `a` to `b`, case ignored. Words are cut at 64 bytes, which no known word reaches. */
+/* The number of edits from `a` to `b`, ignoring case. Words are cut at 64 bytes, which no known
+ * word reaches. */
 size_t bbf_edit_distance(const char *a, size_t a_len, const char *b, size_t b_len);
 
 /*
- * The nearest of `count` words, word(0) … word(count - 1), or NULL when none is near enough to be
- * a slip of the hand (over a third of the letters, at least two; one in words of up to three). The
- * first of equals.
+ * The nearest of `count` words, word(0) … word(count - 1); the first of equals. NULL if none is
+ * near enough to be a typing error: at most a third of the letters, but two are always allowed; one
+ * in words of up to three letters.
  */
 const char *bbf_nearest(const char *text, size_t len, size_t count, const char *(*word)(size_t i));
 

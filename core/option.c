@@ -176,7 +176,7 @@ static int unknown_name(const char *name, size_t len, struct bbf_option_error *e
                                bbf_option_shown(len), name);
 }
 
-/* A stretch of the option string, without the blanks around it. */
+/* A part of the option string, without the blanks around it. */
 struct span {
     const char *at;
     size_t len;
@@ -197,7 +197,7 @@ static const char *part_end(const char *from)
 }
 
 /*
- * Where the value of a list ends that starts at `from`: after every following part that is no
+ * The end of a list's value that starts at `from`: it includes each following part that is not an
  * option itself (the Java tracker's form, "include=a.*,b.*;exclude=c").
  */
 static const char *list_end(const char *from)
@@ -225,7 +225,7 @@ static int parse_value(struct bbf_options *options, const struct bbf_option_row 
     char *text = strndup(value.at, value.len);
     if (text == NULL)
         return BBF_ENOMEM;
-    /* "include=com.a," - a comma left over at the end of a list is no empty pattern. */
+    /* "include=com.a,": a comma at the end of a list does not begin an empty pattern. */
     if (is_list(option)) {
         while (value.len > 1 && strchr(", \t", text[value.len - 1]) != NULL)
             text[--value.len] = '\0';
@@ -235,7 +235,7 @@ static int parse_value(struct bbf_options *options, const struct bbf_option_row 
     return rc;
 }
 
-/* One "name=value" (or "help") at *cursor, which moves behind it. */
+/* Parse one "name=value" (or "help") at *cursor and move *cursor past it. */
 static int parse_part(struct bbf_options *options, const char *start, const char **cursor,
                       struct bbf_option_error *error)
 {
@@ -271,7 +271,7 @@ static int parse_part(struct bbf_options *options, const char *start, const char
     return parse_value(options, option, value, error, (size_t)(value.at - start) + 1);
 }
 
-/* design.md: errors: `onerror` decides what an error means, so it is read although the text is in
+/* design.md: errors: `onerror` decides what an error means, so it is read although the text has an
  * error. */
 static void find_onerror(struct bbf_options *options, const char *text)
 {
@@ -304,7 +304,7 @@ int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_
     return BBF_OK;
 }
 
-/* ---- Values in force ------------------------------------------------------------------------- */
+/* ---- Current values ------------------------------------------------------------------------- */
 
 void bbf_options_init(struct bbf_options *options)
 {
@@ -392,7 +392,7 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
         rc = bbf_option_assign(options, option, value, false, error, strlen(name) + 2);
     if (rc == BBF_OK) {
         bbf_option_show(options, (size_t)(option - table), &after);
-        /* Without memory for the comparison: assume a change, which is always safe. */
+        /* No memory for the comparison: assume a change, which is always safe. */
         *changed = after.failed || strcmp(bbf_buf_cstr(&before), bbf_buf_cstr(&after)) != 0;
         *effect = option->effect;
     }
@@ -438,7 +438,8 @@ void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf
     bbf_option_show_value(options, &table[i], out);
 }
 
-/* Words of `text` from column `indent` on, lines of at most 80 bytes; starts at column `at`. */
+/* Append the words of `text`, wrapped between column `indent` and column 80; the first line starts
+ * at column `at`. */
 static void add_wrapped(struct bbf_buf *out, const char *text, size_t at, size_t indent)
 {
     bool first = true;
@@ -489,8 +490,8 @@ static void add_help_of(struct bbf_buf *out, const struct bbf_option_row *option
     bbf_buf_free(&right);
 }
 
-/* A title and the rows of one group. Rows to start with (GROUP_AS_ABOVE) and expert rows are in no
- * other. */
+/* Append a title and the rows of one group. The rows to start with (GROUP_AS_ABOVE) and the expert
+ * rows appear in no other group. */
 static void add_group(struct bbf_buf *out, enum bbf_option_group wanted, const char *title)
 {
     enum bbf_option_group group = GROUP_AS_ABOVE;

@@ -2,7 +2,7 @@
 /*
  * core/option.h - the option table: name, type, range, default, whether it can change at run time,
  * and its help line. The same table feeds -agentpath's parser, `=help`, `bbflow set`, `bbflow
- * status` and the documents. An option stands here only once it works.
+ * status` and the documents. An option is added only once it works.
  *
  * Threads: parse and set by one thread at a time (the caller locks); the agent copies what the hot
  * path needs.
@@ -23,37 +23,37 @@ enum { BBF_PORT_OFF = 65536 };
 
 enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 
-/* All values in force. Strings and pattern lists are owned by the struct; NULL = not given. */
+/* All current values. The struct owns its strings and pattern lists; NULL = not given. */
 struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
-    char *track;                       /* Class:method+…: objects of its own (core/track.h) */
-    bool direct_only;                  /* trackDirectOnly; live */
-    bool objects_everywhere;           /* objects=on: test every Object parameter */
-    bool refs;                         /* refs=on: each retain and release is a step; live */
-    uint64_t max_nodes;                /* 1..1048576, default 1000000; live */
-    uint64_t max_depth;                /* 1..10000, default 100; live */
-    uint64_t max_children;             /* 1..1000000, default 1000; live */
-    uint64_t max_lives;                /* 64..16777216 open at once, default 1000000; live */
-    uint64_t max_elements;             /* 1..1000 of a list, default 16; live */
-    uint64_t max_sites;                /* 64..64000, default 64000 */
-    uint64_t sample;                   /* 1..1000000: one life in so many is followed; live */
+    char *track;             /* Class:method+…: the application's own objects (core/track.h) */
+    bool direct_only;        /* trackDirectOnly; live */
+    bool objects_everywhere; /* objects=on: test every Object parameter */
+    bool refs;               /* refs=on: each retain and release is a step; live */
+    uint64_t max_nodes;      /* 1..1048576, default 1000000; live */
+    uint64_t max_depth;      /* 1..10000, default 100; live */
+    uint64_t max_children;   /* 1..1000000, default 1000; live */
+    uint64_t max_lives;      /* 64..16777216 open at once, default 1000000; live */
+    uint64_t max_elements;   /* elements of a list, 1..1000, default 16; live */
+    uint64_t max_sites;      /* 64..64000, default 64000 */
+    uint64_t sample;         /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
-    uint64_t budget_seconds; /* 1..3600, how often the budget is looked at; default 1; live */
+    uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
-    uint64_t memory;         /* bytes over all native memory, 4M..64G, default 256M; live */
+    uint64_t memory;         /* bytes of native memory in total, 4M..64G, default 256M; live */
     char *socket;            /* folder for the socket; default: the three of design.md: serving */
     uint64_t port;           /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
     char *auth;              /* of TCP clients: on (default), off, or the token's file */
     uint64_t max_clients;    /* 1..1000, default 16 */
     uint64_t max_waiting;    /* TCP connections without the token, 4..1000, default 64 */
     uint64_t auth_seconds;   /* from a TCP connect to the token, 1..60, default 2 */
-    uint64_t queue;          /* messages that the live stream keeps, 1..1000000, 5000 */
+    uint64_t queue;          /* messages that the live stream keeps, 1..1000000, default 5000 */
     char *file;              /* report at exit, by extension; %p pid, %t time */
-    bool gc_exit;            /* gc=exit: ask for a GC before the report at exit */
-    uint64_t exit_timeout;   /* seconds that the exit waits for either, 0 = no limit; live */
-    char *log;               /* file for our own lines */
+    bool gc_exit;            /* gc=exit: request a GC before the report at exit */
+    uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
+    char *log;               /* file for bbflow's own messages */
     enum bbf_log_level log_level; /* default error */
     enum bbf_onerror onerror;     /* stop | warn */
     char *dump;                   /* folder: classes before/after rewriting */
@@ -66,19 +66,18 @@ void bbf_options_free(struct bbf_options *options);
 
 /*
  * Parse an agent option string, "key=value,key=value" (design.md: names and formats: lists join
- * with '+'; the Java tracker's ';' between keys and ',' inside a list are understood: a part
+ * with '+'; the Java tracker's ';' between keys and ',' inside a list are also accepted: a part
  * without '=' after a list-valued option belongs to that list). NULL or "" is valid. A key without
  * the value that it needs is an error that mentions jcmd, which cuts at '='. A list given twice
  * grows; of any other option the last value counts. Blanks around names and values do not count.
- * Errors: BBF_EINVAL (error filled: option, column, nearest name, range), BBF_ENOMEM.
- * On an error `options` holds a mixture and is only good for bbf_options_free(), except `onerror`,
- * which is then read wherever in the text it stands: it says what to do about the error (design.md:
- * errors).
+ * Errors: BBF_EINVAL (error filled: option, column, nearest name, range), BBF_ENOMEM. After an
+ * error `options` has only some of the values, and the caller may only free it and read `onerror`,
+ * which is then found anywhere in the text: it says how to treat the error (design.md: errors).
  */
 int bbf_options_parse(struct bbf_options *options, const char *text,
                       struct bbf_option_error *error);
 
-/* Which side effects a changed option asks of the agent. */
+/* Side effects that a changed option has in the agent. */
 enum bbf_option_effect {
     BBF_EFFECT_NONE = 0,
     BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
@@ -88,10 +87,10 @@ enum bbf_option_effect {
 };
 
 /*
- * Change one option of a running tracker. *effect gets the bits above; *changed whether the value
- * differs from before. Errors: BBF_ENOTFOUND (unknown name; error names the nearest), BBF_EREFUSED
- * (only at start), BBF_EINVAL, BBF_ENOMEM: nothing is changed then. An empty value for a pattern
- * list removes the list.
+ * Change one option of a running tracker. *effect gets the bits above; *changed says whether the
+ * value is a new one. An empty value for a pattern list removes the list. Errors, with no change:
+ * BBF_ENOTFOUND (unknown name; error names the nearest), BBF_EREFUSED (only at start), BBF_EINVAL,
+ * BBF_ENOMEM.
  */
 int bbf_options_set(struct bbf_options *options, const char *name, const char *value,
                     unsigned *effect, bool *changed, struct bbf_option_error *error);
@@ -99,7 +98,7 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
 /* A deep copy, for set-all-or-nothing. BBF_ENOMEM. */
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from);
 
-/* Memory that it has beside itself: texts and lists. */
+/* Bytes of memory that it owns: texts and lists, without the struct. */
 size_t bbf_options_bytes(const struct bbf_options *options);
 
 /* The table, for help and status. */
@@ -109,13 +108,13 @@ const char *bbf_option_argument(size_t i); /* "PATTERNS", "N", "on|off", … */
 const char *bbf_option_default(size_t i);  /* as text, "" when none */
 const char *bbf_option_help(size_t i);     /* one line */
 bool bbf_option_is_live(size_t i);         /* `bbflow set` may change it */
-/* The value in force, in the form the parser reads. */
+/* The current value, in the form that the parser reads. */
 void bbf_option_show(const struct bbf_options *options, size_t i, struct bbf_buf *out);
-/* A word list for shells' completion, one option a line: "option NAME=ARGUMENT", and " live" after
- * it if `bbflow set` may change it. */
+/* A word list for shell completion, one option per line: "option NAME=ARGUMENT", followed by "
+ * live" if `bbflow set` may change it. */
 void bbf_options_words(struct bbf_buf *out);
-/* The whole help text, 80 columns: six options to start with, the others by group, then the expert
- * options. */
+/* The whole help text, 80 columns wide: six options to start with, the others by group, then the
+ * expert options. */
 void bbf_options_help(struct bbf_buf *out);
 
 #endif

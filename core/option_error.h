@@ -16,10 +16,10 @@ struct bbf_option_error {
     char option[64];           /* the option's name as written */
 };
 
-/* Fill the error; `column` (from 1) is where the wrong text begins. BBF_EINVAL. */
+/* Fill the error and return BBF_EINVAL; `column` (from 1) is where the wrong text begins. */
 int bbf_option_complain(struct bbf_option_error *error, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* How much of a text of `len` bytes an error shows, for "%.*s". */
+/* How many of the `len` bytes of a text an error shows, for "%.*s". */
 int bbf_option_shown(size_t len);
 
 #endif

@@ -89,7 +89,7 @@ void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* on, off and their other spellings, in any case: the Java tracker takes TRUE. */
+/* on, off and their other spellings, in any case, because the Java tracker accepts TRUE. */
 static bool read_boolean(const char *value, uint64_t *number)
 {
     static const char *const words[] = {"false", "true", "off", "on", "no", "yes", "0", "1"};
@@ -128,7 +128,7 @@ static int parse_choice(const struct bbf_option_row *option, const char *value, 
         size_t used = strlen(words);
         snprintf(words + used, sizeof words - used, "%s%s", used > 0 ? ", " : "", c->word);
     }
-    /* A choice of two is a boolean whose words are its own: gc=on is gc=exit. */
+    /* A choice of two words also accepts the boolean spellings: gc=on is gc=exit. */
     if (option->width == sizeof(bool) && read_boolean(value, number))
         return BBF_OK;
     return bbf_option_complain(error, column, "option '%s': '%.*s' is not one of %s", option->name,
@@ -165,7 +165,7 @@ static int parse_number(const struct bbf_option_row *option, const char *value, 
     return BBF_OK;
 }
 
-/* "0.5%" in millionths, at most four digits behind the point; off is none. */
+/* "0.5%" in millionths, at most four digits after the point; off: no budget. */
 static int parse_share(const struct bbf_option_row *option, const char *value, uint64_t *number,
                        struct bbf_option_error *error, size_t column)
 {
@@ -215,7 +215,7 @@ static void show_share(uint64_t millionths, struct bbf_buf *out)
     bbf_buf_printf(out, "%.*s%%", text[len - 1] == '.' ? len - 1 : len, text);
 }
 
-/* In seconds; 0 or off is none. */
+/* In seconds; 0 or off: no time. */
 static int parse_time(const struct bbf_option_row *option, const char *value, uint64_t *number,
                       struct bbf_option_error *error, size_t column)
 {
@@ -239,7 +239,7 @@ static int parse_time(const struct bbf_option_row *option, const char *value, ui
     return BBF_OK;
 }
 
-/* In the largest unit that it is a multiple of. */
+/* In the largest unit of which it is a multiple. */
 static void show_time(uint64_t seconds, struct bbf_buf *out)
 {
     static const struct {

@@ -3,7 +3,7 @@
  * core/option_value.h - one row of the option table, and how its value is read, kept in struct
  * bbf_options and shown. For core/option.c, which has the table; all others include core/option.h.
  *
- * Threads: as there, one at a time for each struct bbf_options.
+ * Threads: as in core/option.h, one at a time for each struct bbf_options.
  */
 #ifndef BBF_CORE_OPTION_VALUE_H
 #define BBF_CORE_OPTION_VALUE_H
@@ -32,16 +32,16 @@ enum bbf_option_type {
     TYPE_TRACKS
 };
 
-/* What a row is about; the help and README show the rows by it, in this order. */
+/* The subject of a row; the help and README group the rows by it, in this order. */
 enum bbf_option_group {
-    GROUP_AS_ABOVE, /* that of the row above */
+    GROUP_AS_ABOVE, /* the group of the row above */
     GROUP_FOLLOW,
     GROUP_SHARE,
     GROUP_LIMITS,
     GROUP_OUTPUT,
     GROUP_SERVING,
     GROUP_INSTEAD,
-    GROUP_EXPERT, /* not for `.group`: the rows with `.expert` */
+    GROUP_EXPERT, /* the rows with `.expert`; not a value of `.group` */
     GROUPS
 };
 
@@ -54,15 +54,15 @@ struct bbf_option_row {
     const char *name;
     enum bbf_option_type type;
     enum bbf_option_group group;
-    bool start;      /* one of those that the help shows before all groups */
-    bool expert;     /* one of those that the help shows after all groups, README not at all */
-    bool true_false; /* TYPE_BOOLEAN: shown as true or false, as reports always had it */
+    bool start;      /* the help shows it before all groups */
+    bool expert;     /* the help shows it after all groups, README does not */
+    bool true_false; /* TYPE_BOOLEAN: shown as true or false, for readers of earlier reports */
     bool live;
     unsigned effect;
     size_t offset, width; /* of the field in struct bbf_options */
     uint64_t min, max;
     uint64_t off;        /* TYPE_PORT: the value that "off" means, outside min..max */
-    const char *initial; /* read by the option's own parser; "" = none */
+    const char *initial; /* parsed like any value of the option; "" = none */
     const struct bbf_choice *choices;
     const char *argument;
     const char *help;
@@ -70,7 +70,8 @@ struct bbf_option_row {
 
 /* The row's field. */
 void *bbf_option_field(struct bbf_options *options, const struct bbf_option_row *option);
-/* Borrowed; NULL: none. A store takes the new one over and frees the old. */
+/* The getters return borrowed values, NULL: none. A store takes ownership of the new value and
+ * frees the old. */
 struct bbf_patterns *bbf_option_patterns(const struct bbf_options *options,
                                          const struct bbf_option_row *option);
 void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_option_row *option,
@@ -79,11 +80,11 @@ char *bbf_option_text(const struct bbf_options *options, const struct bbf_option
 void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_row *option,
                            char *text);
 
-/* Give the option its value; `grow`: a list keeps what it holds. `column` is where the value
- * stands. Nothing changes on an error: BBF_EINVAL (error filled), BBF_ENOMEM. */
+/* Parse and set the option's value; `grow`: append to a list. `column` is the value's place, for
+ * the error. Nothing changes on an error: BBF_EINVAL (error filled), BBF_ENOMEM. */
 int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *option,
                       const char *value, bool grow, struct bbf_option_error *error, size_t column);
-/* The value in force, as it would be written in an option string. */
+/* Append the current value, as it would be written in an option string. */
 void bbf_option_show_value(const struct bbf_options *options, const struct bbf_option_row *option,
                            struct bbf_buf *out);
 

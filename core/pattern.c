@@ -19,7 +19,7 @@ struct bbf_patterns {
     char *text; /* all patterns, each with its NUL */
 };
 
-enum { SHOWN = 60 }; /* of a pattern in a message; the reader has the whole string before him */
+enum { SHOWN = 60 }; /* of a pattern in a message; the reader knows the whole string */
 
 static int complain(struct bbf_parse_error *err, size_t column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -51,14 +51,16 @@ static int complain_star(struct bbf_parse_error *err, size_t column, const char 
                         "pattern '%.*s' would match every class; name a package, as 'com.app', or "
                         "leave the option out: then every application class matches",
                         shown, text);
-    return complain(err, column + star,
-                    "pattern '%.*s': '*' stands only at the end, after a dot; write '%.*s', which "
-                    "is that package (or class) and everything below it",
-                    shown, text, (int)(stem < SHOWN ? stem : SHOWN), text);
+    return complain(
+        err, column + star,
+        "pattern '%.*s': '*' is allowed only at the end, after a dot; write '%.*s', which "
+        "is that package (or class) and everything below it",
+        shown, text, (int)(stem < SHOWN ? stem : SHOWN), text);
 }
 
-/* A character that no class name holds, with what to write instead; NULL when it is fine. The JVM
- * allows nearly everything in names (JVMS 4.2), Kotlin and Clojure use it: so only these. */
+/* If the character cannot be in a class name: what to write instead; otherwise NULL. Only these few
+ * characters, because the JVM allows nearly all in names (JVMS 4.2), and Kotlin and Clojure use
+ * them. */
 static const char *remedy_for(char c)
 {
     switch (c) {
@@ -262,7 +264,7 @@ size_t bbf_patterns_match(const struct bbf_patterns *patterns, const char *name,
     return longest;
 }
 
-/* Up to the second dot: an application's packages begin alike that far. */
+/* Up to the second dot: the packages of one application share this prefix. */
 static size_t stem_len(const struct pattern *pattern)
 {
     const char *first = strchr(pattern->dotted, '.');

@@ -40,7 +40,8 @@ size_t bbf_utf8_next(const char *p, const char *end, uint32_t *code)
 
 bool bbf_is_unsafe(uint32_t code)
 {
-    /* Ascending. U+FE0F, which makes an emoji of a sign, is none of them: our own lines have it. */
+    /* Ascending. U+FE0F, which turns a sign into an emoji, is not among them, because our own lines
+     * contain it. */
     static const struct {
         uint32_t first, last;
     } ranges[] = {
@@ -78,12 +79,12 @@ static void add_escape(struct bbf_buf *out, uint32_t code)
 void bbf_safe_add(struct bbf_buf *out, const char *text, size_t len, unsigned how, char also)
 {
     const char *end = text + len;
-    const char *plain = text; /* start of what can be copied as it is */
+    const char *plain = text; /* start of the bytes that can be copied as they are */
     bool lines = (how & BBF_SAFE_LINES) != 0, ascii = (how & BBF_SAFE_ASCII) != 0;
 
     for (const char *p = text; p < end;) {
         uint32_t code;
-        if (*p >= ' ' && *p < 0x7F && *p != also) { /* nearly all of it */
+        if (*p >= ' ' && *p < 0x7F && *p != also) { /* nearly all text */
             p++;
             continue;
         }
@@ -131,12 +132,12 @@ static void spec_add(struct spec *spec, char c)
     }
 }
 
-/* `args` by a pointer: it is read here and by the caller. */
+/* `args` is passed by pointer, because both this function and the caller read from it. */
 struct values {
     va_list args;
 };
 
-/* Read up to the conversion character, and return where that is. */
+/* Read up to the conversion character and return its address. */
 static const char *read_spec(struct spec *spec, const char *p, struct values *values)
 {
     bool point = false;
@@ -166,7 +167,7 @@ static const char *read_spec(struct spec *spec, const char *p, struct values *va
     return p;
 }
 
-/* printf() with an argument of the spec's own type. */
+/* Call printf() with an argument of the spec's type. */
 static void add_integer(struct bbf_buf *out, const struct spec *spec, struct values *values)
 {
     if (spec->longs > 1)
@@ -218,7 +219,7 @@ void bbf_safe_vprintf(struct bbf_buf *out, unsigned how, const char *format, va_
         case '%':
             bbf_buf_char(out, '%');
             break;
-        default: /* of no type that is known: nothing behind it can be read */
+        default: /* its type is not known: no later argument can be read */
             out->failed = true;
             va_end(values.args);
             return;

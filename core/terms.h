@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/terms.h - the kinds of things that every room names alike: of a step, of memory, of what a
- * lost buffer takes with it. The JSON document has their names (render/json_names.h).
+ * core/terms.h - kinds that all folders share: of a step, of memory, of the loss with a leaked
+ * buffer. Their names in the JSON document are in render/json_names.h.
  *
  * Threads: constants.
  */
@@ -23,15 +23,15 @@ enum bbf_bucket { BBF_REF_0, BBF_REF_1_2, BBF_REF_3_5, BBF_REF_6 };
 
 enum bbf_memory { BBF_MEM_DIRECT, BBF_MEM_HEAP, BBF_MEM_COMPOSITE, BBF_MEM_UNKNOWN };
 
-/* What a buffer that is never released takes with it. */
+/* The loss if a buffer is never released. */
 enum bbf_lost {
-    BBF_LOST_UNKNOWN,  /* a class that is not Netty's, or a composite: its components say it */
-    BBF_LOST_FOR_GOOD, /* memory of a pool or without a cleaner: nothing gives it back */
-    BBF_LOST_COUNTER,  /* the garbage collector frees the memory; Netty goes on counting it */
-    BBF_LOST_NOTHING   /* the garbage collector takes it, and nobody counts it */
+    BBF_LOST_UNKNOWN,  /* not a class of Netty, or a composite, where the components decide */
+    BBF_LOST_FOR_GOOD, /* memory of a pool or without a cleaner: it is never freed */
+    BBF_LOST_COUNTER,  /* the garbage collector frees the memory; Netty still counts it */
+    BBF_LOST_NOTHING   /* the garbage collector frees it, and no counter includes it */
 };
 
-/* Who of Netty accounts for a buffer, and so which of its numbers it is part of. */
+/* Which part of Netty accounts for a buffer, and so which of Netty's numbers include it. */
 enum bbf_pool { BBF_POOL_POOLED, BBF_POOL_UNPOOLED, BBF_POOL_ADAPTIVE };
 enum { BBF_POOLS = BBF_POOL_ADAPTIVE + 1 };
 

@@ -7,13 +7,13 @@
 
 #include "core/err.h"
 
-/* One entry of a list that was parsed. */
+/* One entry of a parsed list. */
 struct entry {
     const char *class_name, *method;
     size_t class_len, method_len;
 };
 
-/* The entry at *cursor, which moves behind it; false at the end. */
+/* Read the entry at *cursor and move *cursor past it; false at the end. */
 static bool next(const char **cursor, struct entry *e)
 {
     if (*cursor == NULL || **cursor == '\0')
@@ -46,7 +46,7 @@ static int complain(struct bbf_parse_error *err, size_t column, const char *text
     return BBF_EINVAL;
 }
 
-/* One entry without blanks around it, at `column` of the option's value. */
+/* Parse one entry without blanks around it, at `column` of the option's value. */
 static int check(const char *at, size_t len, size_t column, struct bbf_parse_error *err)
 {
     struct bbf_patterns *pattern = NULL;

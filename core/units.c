@@ -82,7 +82,7 @@ int bbf_parse_duration(const char *text, uint64_t *nanoseconds)
             return BBF_ERANGE;
         return BBF_OK;
     }
-    return BBF_EINVAL; /* without a unit too: 10 what? */
+    return BBF_EINVAL; /* a missing unit is also an error: 10 what? */
 }
 
 const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read the decimal digits at *text and move *text behind them. Errors: BBF_EINVAL (no digit there),
+/* Read the decimal digits at *text and move *text past them. Errors: BBF_EINVAL (no digit there),
  * BBF_ERANGE (more than 64 bits; *text has moved). */
 int bbf_parse_digits(const char **text, uint64_t *value);
 
@@ -19,7 +19,7 @@ int bbf_parse_digits(const char **text, uint64_t *value);
 int bbf_parse_size(const char *text, uint64_t *bytes);
 int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
 
-/* Exactly, in the form bbf_parse_size() reads: "256M", "4095". Returns `to`. */
+/* Format the exact size as bbf_parse_size() reads it: "256M", "4095". Returns `to`. */
 const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size);
 
 #endif

@@ -16,12 +16,12 @@
 #include "core/option.h"
 #include "core/terms.h"
 
-/* Which classes are followed: a copy of the options that decide it. Immutable. */
+/* Which classes are followed: a copy of the options that decide this. Immutable. */
 struct bbf_rules {
     struct bbf_options options;
 };
 
-/* A step or root that a hook reports by number. Names as Java's; borrowed for the call. */
+/* A step or root that a hook reports by number. Names are as in Java, and borrowed for the call. */
 struct bbf_plan_site {
     const char *class_name; /* dotted or with slashes */
     const char *method;
@@ -31,7 +31,8 @@ struct bbf_plan_site {
     bool harmless;          /* roots: an unreleased buffer costs nothing */
 };
 
-/* Numbers sites. `number` returns 0 at its limit: the hook is then left out. Any thread. */
+/* The caller's numbering of sites. `number` returns 0 at its limit; the hook is then left out. Any
+ * thread calls it. */
 struct bbf_plan_sites {
     uint32_t (*number)(void *ctx, const struct bbf_plan_site *site);
     void *ctx;
@@ -42,22 +43,24 @@ struct bbf_plan_class {
     const struct bbf_plan_sites *sites;
     const struct bbf_rules *rules;
     struct bbf_cf_str name;
-    size_t buffer_prefix;       /* of a class in Netty's buffer package that has hooks, else 0 */
-    bool is_refcount_class;     /* Netty's own */
-    bool steps;                 /* included */
-    bool skip_forwarders;       /* Netty's, and not named itself: fewer steps (ADR 32, 36) */
-    bool constructors;          /* trackConstructors */
+    size_t buffer_prefix;   /* of a class in Netty's buffer package that has hooks, else 0 */
+    bool is_refcount_class; /* Netty's own */
+    bool steps;             /* included */
+    bool skip_forwarders; /* a class of Netty that include= does not name: fewer steps (ADR 32, 36)
+                           */
+    bool constructors;    /* trackConstructors */
     bool throws_refcount_error; /* that a buffer was used after its release */
     bool reports_oom;           /* that direct memory ran out */
-    bool is_jdk;                /* and is the JDK's class that does, BBF_PLAN_JDK_BITS */
-    /* track=, NULL without it. Constructors and closing methods ask which objects are meant: a
-     * class does not know here what it inherits. */
+    bool is_jdk;                /* that class is the JDK's: BBF_PLAN_JDK_BITS */
+    /* The value of track=, NULL without it. The inserted calls of constructors and closing methods
+     * test the object's class, because the classes that a class inherits from are not known
+     * here. */
     const char *tracks;
     bool named; /* an entry of track= names the class itself */
     /* Both known after bbf_plan_inspect() alone. */
     bool closes; /* it declares a method named as a closing one */
-    bool clones; /* its constants may have the name `clone` */
-    bool copies; /* and its super class may be a buffer, which super.clone() copies (ADR 34) */
+    bool clones; /* its constants may contain the name `clone` */
+    bool copies; /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instrument/insert.h - private to instrument/: the methods of the shim that are called, and how a
- * call and its site are put together. No state; threads: any.
+ * instrument/insert.h - private to instrument/: the shim's methods that inserted calls name, and
+ * helpers that build a call and its site. No state; threads: any.
  */
 #ifndef BBF_INSTRUMENT_INSERT_H
 #define BBF_INSTRUMENT_INSERT_H
@@ -27,7 +27,7 @@
     XX(ROOT, "root", "(" O "II)V")                                                                 \
     XX(ROOT_KEEP, "rootKeep", "(" O "II)V")                                                        \
     XX(RELEASE, "release", "(" O "Z)V")                                                            \
-    XX(RELEASES, "releases", "(" O "I)V")                                                          \
+    XX(RELEASE_N, "releaseN", "(" O "I)V")                                                         \
     XX(RECOUNT, "recount", "(" O "I)V")                                                            \
     XX(COPIED, "copied", "(" O O ")V")                                                             \
     XX(GIVEN_BACK, "givenBack", "(" O ")V")                                                        \
@@ -40,7 +40,7 @@
     XX(NEVER, "never", "(" O ")V")                                                                 \
     XX(CHUNK, "chunk", "(" O ")V")                                                                 \
     XX(UNRELEASABLE, "unreleasable", "(" O O ")V")                                                 \
-    XX(MISUSE, "misuse", "(" O ")V")                                                               \
+    XX(REPORT_ACCESS, "reportAccess", "(" O ")V")                                                  \
     XX(EXHAUSTED, "exhausted", "()V")                                                              \
     XX(ADOPT, "adopt", "(" O O ")V")                                                               \
     XX(ADOPT_ALL, "adoptAll", "(" O O ")V")                                                        \
@@ -48,8 +48,8 @@
     XX(DISOWN, "disown", "(" O "II)V")                                                             \
     XX(MADE, "made", "(" O ")V")                                                                   \
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
-    XX(USING, "using", "(" O "I)V")                                                                \
-    XX(REFUSED, "refused", "()V")                                                                  \
+    XX(CHECK_USE, "checkUse", "(" O "I)V")                                                         \
+    XX(CONFIRM_MISUSE, "confirmMisuse", "()V")                                                     \
     XX(COUNTING, "counting", "(" O "I)V")
 
 enum target {
@@ -94,8 +94,8 @@ static inline void plan_entry(struct bbf_cf_plan *plan, struct bbf_cf_call call)
     plan->entry[plan->n_entry++] = call;
 }
 
-/* Intern a site: its number, 0 at the limit or where a name is longer than any JVM's tools print.
- * Names are borrowed for the call; `suffix` is put behind the method's. */
+/* Intern a site. Returns its number; 0 at the limit, or if a name is longer than any JVM tool
+ * prints. Names are borrowed for the call; `suffix` is appended to the method's name. */
 uint32_t bbf__plan_site(const struct bbf_plan_class *c, enum bbf_site_kind kind,
                         struct bbf_cf_str class_name, struct bbf_cf_str method, const char *suffix,
                         struct bbf_cf_str descriptor, enum bbf_memory memory, bool harmless);

@@ -54,11 +54,12 @@ bool bbf_netty_internal(const char *name, size_t len)
         "buffer/Wrapped",
         "buffer/Adaptive",
         "buffer/UnsafeByteBufUtil",
-        "buffer/SimpleLeakAware", /* they hand each call to the buffer that they watch */
+        "buffer/SimpleLeakAware", /* they forward each call to the buffer that they watch */
         "buffer/AdvancedLeakAware",
         "buffer/CompositeByteBuf$",
-        /* They hand each message to the next handler, or to the two of a codec (ADR 32, 36) ... */
-        "channel/AbstractChannel", /* its $AbstractUnsafe and AbstractChannelHandlerContext too */
+        /* They forward each message to the next handler, or to the two handlers of a codec (ADR 32,
+         * 36) ... */
+        "channel/AbstractChannel", /* also its $AbstractUnsafe, and AbstractChannelHandlerContext */
         "channel/ChannelDuplexHandler",
         "channel/ChannelInboundHandlerAdapter",
         "channel/ChannelOutboundHandlerAdapter",
@@ -84,7 +85,8 @@ static bool is_netty(const char *name, size_t len, const char *rest)
     return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
 }
 
-/* A transport's methods that send a message; what they allocate for that is a step as before. */
+/* A transport's methods that send a message. A buffer that they allocate for this still gets a
+ * step. */
 static bool sends(const char *name, size_t len, struct bbf_cf_str method)
 {
     size_t prefix = bbf_netty_prefix(name, len);
@@ -166,7 +168,8 @@ static const char *const holder_types[] = {
     "channel/unix/DomainDatagramPacket",
 };
 
-/* What handlers of a whole protocol declare; some of its messages hold a buffer. */
+/* The message types that handlers of a whole protocol declare; some of these messages hold a
+ * buffer. */
 static const char *const message_types[] = {
     "handler/codec/http/HttpObject",
     "handler/codec/http/HttpMessage",
@@ -229,7 +232,8 @@ bool bbf_netty_adds_to_list(struct bbf_cf_str name)
 
 bool bbf_netty_interesting(const char *utf8, size_t len)
 {
-    /* Every tracked type's name has "netty/" and one of these, in a descriptor or as a class. */
+    /* The name of each tracked type contains "netty/" and one of these, in a descriptor or as a
+     * class. */
     if (len >= 11 && (memmem(utf8, len, "ByteBuf", 7) != NULL ||
                       (memmem(utf8, len, "netty/", 6) != NULL && bbf_netty_prefix(utf8, len) != 0)))
         return true;
@@ -295,7 +299,7 @@ static const struct bbf_netty_hook hooks[] = {
     {"Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer", BBF_MEM_COMPOSITE,
      false, BBF_NO_SIZE},
     PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
-    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASES),
+    PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASE_N),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "()", BBF_HOOK_RELEASE_ONE),
     PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
     PLAIN("AbstractReferenceCountedByteBuf", "setRefCnt", "(I)", BBF_HOOK_RECOUNT),
@@ -322,7 +326,8 @@ static const struct bbf_netty_hook hooks[] = {
     PLAIN("EmptyByteBuf", "<init>", "(", BBF_HOOK_NEVER),
     PLAIN("AdaptiveByteBufAllocator$HeapChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
     PLAIN("AdaptiveByteBufAllocator$DirectChunkAllocator", "allocate", "(II)", BBF_HOOK_CHUNK),
-    /* Every way in and out of a composite goes through these three (4.1.48, 4.1.140, 4.2.20). */
+    /* Every component enters and leaves a composite through these three (4.1.48, 4.1.140,
+     * 4.2.20). */
     PLAIN("CompositeByteBuf", "newComponent", "(L", BBF_HOOK_ADOPT),
     PLAIN("CompositeByteBuf", "addFlattenedComponents", "(ZL", BBF_HOOK_ADOPT_LAST),
     PLAIN("CompositeByteBuf", "removeCompRange", "(II)", BBF_HOOK_DISOWN),
@@ -357,7 +362,8 @@ bool bbf_netty_hooked_class(struct bbf_cf_str simple)
 /* ---- fields ---- */
 
 static const struct bbf_netty_field fields[] = {
-    /* What counts is where the count is: PooledNonRetained* before the views they extend. */
+    /* The owner is the object that has the reference count; so PooledNonRetained* come before the
+     * views they extend. */
     {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedSlicedByteBuf", "referenceCountDelegate",
      true},
     {"buffer/AbstractPooledDerivedByteBuf$PooledNonRetainedDuplicateByteBuf",
@@ -391,14 +397,14 @@ static const struct bbf_netty_field fields[] = {
     {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheRequest", "content", false},
     {"handler/codec/memcache/binary/DefaultFullBinaryMemcacheResponse", "content", false},
     {"handler/codec/memcache/binary/AbstractBinaryMemcacheMessage", "key", false},
-    /* It has four lists, of one record or many: this one is where the data is. */
+    /* It has four lists, of one record or many; the data is in this one. */
     {"handler/codec/dns/AbstractDnsMessage", "answers", false},
     {"handler/codec/haproxy/HAProxyMessage", "tlvs", false},
     {"handler/codec/redis/ArrayRedisMessage", "children", false},
     {"handler/ssl/PemPrivateKey", "content", false},
     {"handler/ssl/PemX509Certificate", "content", false},
     {"handler/ssl/PemValue", "content", false},
-    /* They hold nothing, or a file. */
+    /* They hold no buffer, or a file. */
     {"handler/codec/http/LastHttpContent$1", NULL, false},
     {"handler/codec/http/ComposedLastHttpContent", NULL, false},
     {"handler/codec/http/multipart/AbstractDiskHttpData", NULL, false},
@@ -433,7 +439,7 @@ enum bbf_lost bbf_netty_lost(const char *class_name)
         enum bbf_lost lost;
     } classes[] = {
         {"buffer/PooledNonRetained", BBF_LOST_UNKNOWN},
-        {"buffer/Pooled", BBF_LOST_FOR_GOOD}, /* its slices and duplicates, too */
+        {"buffer/Pooled", BBF_LOST_FOR_GOOD}, /* also its slices and duplicates */
         {"buffer/AdaptivePoolingAllocator$AdaptiveByteBuf", BBF_LOST_FOR_GOOD},
         {"buffer/UnpooledByteBufAllocator$InstrumentedUnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},
         {"buffer/UnpooledUnsafeNoCleaner", BBF_LOST_FOR_GOOD},

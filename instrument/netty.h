@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instrument/netty.h - everything that is known of Netty by name: which types are tracked, which
- * methods open, end and link lives, which fields views and holders keep their buffer in. Names are
- * matched by suffix (`…netty/buffer/X`), so relocated ("shaded") Nettys are Nettys too. Source:
+ * instrument/netty.h - all knowledge of Netty by name: which types are tracked, which methods open,
+ * end and link lives, and in which fields views and holders keep their buffer. Names are matched by
+ * suffix (`…netty/buffer/X`), so relocated ("shaded") Nettys match as well. Source:
  * docs/netty-internals.md, read from 4.1.48, 4.1.140 and 4.2.20.
  *
  * Threads: any; constant tables.
@@ -22,72 +22,76 @@ enum bbf_type {
     BBF_TYPE_BYTEBUF, /* …netty/buffer/ByteBuf itself: its parameters need no class test */
     BBF_TYPE_BUFFER,  /* …netty/buffer/XxxByteBuf: a class test decides */
     BBF_TYPE_HOLDER,  /* ReferenceCounted, ByteBufHolder and the known holders */
-    BBF_TYPE_MESSAGE, /* HttpObject, RedisMessage …: looked at where an Object is */
-    BBF_TYPE_TRACKED  /* not Netty's: named by track= (instrument/plan.c) */
+    BBF_TYPE_MESSAGE, /* HttpObject, RedisMessage …: treated like Object */
+    BBF_TYPE_TRACKED  /* not a type of Netty: named by track= (instrument/plan.c) */
 };
 
-/* What a type name (internal) stands for. */
+/* Classify a type by its internal name. */
 enum bbf_type bbf_netty_type(const char *name, size_t len);
 
 /* May a class with this Utf8 constant take, return or pass a buffer? */
 bool bbf_netty_interesting(const char *utf8, size_t len);
 
-/* A handler's method whose Object parameters are looked at (design.md: insertion). */
+/* Is it a handler's method whose Object parameters are checked for buffers (design.md:
+ * insertion)? */
 bool bbf_netty_handler_method(struct bbf_cf_str name);
 
-/* A handler's method that puts what it makes into a list parameter: decode, decodeLast, encode. */
+/* Is it a handler's method that adds its results to a list parameter: decode, decodeLast,
+ * encode? */
 bool bbf_netty_adds_to_list(struct bbf_cf_str name);
 
-/* Length of what stands before `buffer/…` in a class of Netty's buffer package ("io/netty/" = 9);
- * 0 if the class is not in one. */
+/* Length of the name before `buffer/…` for a class of Netty's buffer package ("io/netty/" = 9); 0
+ * for other classes. */
 size_t bbf_netty_buffer_prefix(const char *name, size_t len);
 
-/* Length of the relocation and "netty/" of any Netty class ("io/netty/" = 9), 0 for others. */
+/* Length of the prefix up to and including "netty/" for any class of Netty ("io/netty/" = 9); 0 for
+ * other classes. */
 size_t bbf_netty_prefix(const char *name, size_t len);
 
-/* Allocator, pool and util internals, and what only hands a message on: not followed unless named
- * (design.md: insertion, docs/adr/0032, 0036). */
+/* Is it internal to the allocator, the pool or util, or does it only forward messages? Such classes
+ * are not followed unless include= names them (design.md: insertion, docs/adr/0032, 0036). */
 bool bbf_netty_internal(const char *name, size_t len);
-/* Does that method of a Netty class read, write, compare or judge what it is given, and keep none
- * of it? */
+/* Does this method of a Netty class only read, write, compare or inspect its arguments, and keep no
+ * reference to them? */
 bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method);
 
-/* The error that Netty throws when its direct memory has run out. */
+/* Is it the error that Netty throws when its direct memory has run out? */
 bool bbf_netty_exhausted(const char *name, size_t len);
-/* The exception that it throws when a buffer is used after its release. */
+/* Is it the exception that Netty throws when a buffer is used after its release? */
 bool bbf_netty_refused(const char *name, size_t len);
 
-/* What the adaptive allocator's classes call AbstractByteBuf is a chunk of its own memory. */
+/* In a class of the adaptive allocator: is `type` (AbstractByteBuf) a chunk of the allocator's own
+ * memory? */
 bool bbf_netty_chunk(const char *class_name, size_t class_len, const char *type, size_t type_len);
 
-/* What a hook of Netty's own methods does. */
+/* Where a hook in one of Netty's own methods is, and what it does. */
 enum bbf_hook_kind {
     BBF_HOOK_ROOT,        /* exit: opens a life; size = int parameter `slot` (or none) */
     BBF_HOOK_ROOT_KEEP,   /* exit of terminals that nest */
     BBF_HOOK_RELEASE,     /* entry of handleRelease */
-    BBF_HOOK_RELEASES,    /* entry of release(int) */
+    BBF_HOOK_RELEASE_N,   /* entry of release(int) */
     BBF_HOOK_RELEASE_ONE, /* entry of release() */
     BBF_HOOK_RETAIN,      /* entry and exit of retain() / retain(int) */
     BBF_HOOK_RECOUNT,     /* entry of setRefCnt(int) / resetRefCnt() */
     BBF_HOOK_DERIVE,      /* entry of init */
     BBF_HOOK_RESIZED,     /* exit of capacity(int) */
     BBF_HOOK_ALIAS,       /* exit of a view's constructor */
-    BBF_HOOK_WRAP,        /* the same of a WrappedByteBuf: not the handle of an ended life */
-    BBF_HOOK_ALIAS_TEST,  /* the same, the parameter's type says nothing */
+    BBF_HOOK_WRAP,        /* the same in a WrappedByteBuf, but never the handle of an ended life */
+    BBF_HOOK_ALIAS_TEST,  /* the same, with a class test: the parameter's type is not specific */
     BBF_HOOK_NEVER,       /* exit of a constant's constructor */
-    BBF_HOOK_CHUNK,       /* exit of what gives an allocator memory of its own */
+    BBF_HOOK_CHUNK,       /* exit of a method that gives an allocator memory of its own */
     BBF_HOOK_UNRELEASABLE,
-    BBF_HOOK_ADOPT,      /* entry: a composite takes its first parameter over */
-    BBF_HOOK_ADOPT_ALL,  /* exit of a composite's constructor: an array of them */
+    BBF_HOOK_ADOPT,      /* entry: a composite becomes the owner of the first parameter */
+    BBF_HOOK_ADOPT_ALL,  /* exit of a composite's constructor: the same for an array */
     BBF_HOOK_ADOPT_LAST, /* exit: its last components are new */
-    BBF_HOOK_DISOWN,     /* entry: it takes the components from..to out */
+    BBF_HOOK_DISOWN,     /* entry: it removes the components from..to */
     BBF_HOOK_MISUSE      /* before athrow */
 };
 
 enum { BBF_NO_SIZE = 0xff, BBF_ARRAY_SIZE = 0x80 /* | slot of the byte[] */ };
 
 struct bbf_netty_hook {
-    const char *class_name; /* behind `buffer/` */
+    const char *class_name; /* after `buffer/` */
     const char *method;
     const char *descriptor; /* its beginning */
     enum bbf_hook_kind kind;
@@ -97,31 +101,33 @@ struct bbf_netty_hook {
     uint8_t size; /* slot of an int parameter, BBF_ARRAY_SIZE | slot, or BBF_NO_SIZE */
 };
 
-/* The hook of a method of a class in a buffer package (`simple` = behind `buffer/`), or NULL. */
+/* The hook of a method of a class in a buffer package (`simple`: the class name after `buffer/`),
+ * or NULL. */
 const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
                                                struct bbf_cf_str descriptor);
-/* In handleRelease of Netty's counting class: is that the call that gives the buffer back? */
+/* In handleRelease of Netty's counting class: is this the call that returns the buffer to its pool
+ * or frees it? */
 bool bbf_netty_gives_back(struct bbf_cf_str method, struct bbf_cf_str called,
                           struct bbf_cf_str descriptor);
-/* Has any method of that class a hook? */
+/* Does any method of the class have a hook? */
 bool bbf_netty_hooked_class(struct bbf_cf_str simple);
 
-/* A class whose content or owner lies behind a field. */
+/* A class that has its content or owner in a field. */
 struct bbf_netty_field {
-    const char *class_name; /* behind "netty/" */
-    const char *field;      /* NULL: a holder that holds no buffer */
+    const char *class_name; /* after "netty/" */
+    const char *field;      /* NULL: a holder without a buffer */
     bool view;              /* the owner of a view or wrapper; else the content of a holder */
 };
 size_t bbf_netty_fields(const struct bbf_netty_field **fields);
 
-/* direct, heap or composite by a concrete class's simple name. */
+/* The memory kind, direct, heap or composite, of a concrete class, by its simple name. */
 enum bbf_memory bbf_netty_memory(const char *simple_name);
 
-/* What a buffer of that class (internal name) takes with it when it is never released; UNKNOWN: it
- * is not in the table. */
+/* The loss if a buffer of this class (internal name) is never released. UNKNOWN: the class is not
+ * in the table. */
 enum bbf_lost bbf_netty_lost(const char *class_name);
 
-/* Whose counters a buffer of that class (internal name) is part of; false: of nobody's. */
+/* Which of Netty's counters include a buffer of this class (internal name). False: none do. */
 bool bbf_netty_pool(const char *class_name, enum bbf_pool *pool);
 
 #endif

@@ -29,7 +29,7 @@ static void plan_constructor(const struct bbf_cf_method *m, enum target target, 
                              struct bbf_cf_plan *plan)
 {
     if (parameter && bbf_cf_stores_to(m, 1))
-        return; /* found through the object's field at its first step instead */
+        return; /* instead the object's field leads to it at the first step */
     struct bbf_cf_call call = call_of(target);
     push(&call, BBF_CF_ALOAD, 0);
     if (parameter)
@@ -49,7 +49,7 @@ static void plan_exit_count(const struct bbf_cf_method *m, enum target target,
     plan->areturn[plan->n_areturn++] = call;
 }
 
-/* `this` and what is done with it. */
+/* `this`, and what the hook does with it. */
 static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(target);
@@ -58,7 +58,7 @@ static void plan_use(enum target target, uint32_t use, struct bbf_cf_plan *plan)
     plan_entry(plan, call);
 }
 
-/* `this` and the method's only parameter; 1 where it has none. */
+/* `this` and the method's only parameter; 1 if it has no parameter. */
 static void plan_count(const struct bbf_cf_method *m, enum target target, struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(target);
@@ -70,7 +70,8 @@ static void plan_count(const struct bbf_cf_method *m, enum target target, struct
 static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
                         struct bbf_cf_plan *plan)
 {
-    /* Named after the method family that makes them: retainedSlice, retainedDuplicate, … */
+    /* The site is named after the methods that make such views: retainedSlice, retainedDuplicate,
+     * … */
     char owner[512];
     if (c->buffer_prefix + sizeof "buffer/ByteBuf" > sizeof owner)
         return;
@@ -109,7 +110,7 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
     struct bbf_cf_call call;
     bool retains = hook->kind == BBF_HOOK_RETAIN;
     if (c->rules->options.refs &&
-        (retains || hook->kind == BBF_HOOK_RELEASES || hook->kind == BBF_HOOK_RELEASE_ONE))
+        (retains || hook->kind == BBF_HOOK_RELEASE_N || hook->kind == BBF_HOOK_RELEASE_ONE))
         plan_use(TARGET_COUNTING, retains ? BBF_L_USE_RETAIN : BBF_L_USE_RELEASE, plan);
     switch (hook->kind) {
     case BBF_HOOK_ROOT:
@@ -120,15 +121,15 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         plan_count(m, TARGET_RECOUNT, plan);
         break;
     case BBF_HOOK_RELEASE:
-    case BBF_HOOK_RELEASES:
+    case BBF_HOOK_RELEASE_N:
         plan->after_call = hook->kind == BBF_HOOK_RELEASE; /* of deallocate() */
-        plan_count(m, plan->after_call ? TARGET_RELEASE : TARGET_RELEASES, plan);
+        plan_count(m, plan->after_call ? TARGET_RELEASE : TARGET_RELEASE_N, plan);
         break;
     case BBF_HOOK_RELEASE_ONE:
-        plan_use(TARGET_USING, BBF_L_USE_RELEASE, plan);
+        plan_use(TARGET_CHECK_USE, BBF_L_USE_RELEASE, plan);
         break;
     case BBF_HOOK_RETAIN:
-        plan_use(TARGET_USING, BBF_L_USE_RETAIN, plan);
+        plan_use(TARGET_CHECK_USE, BBF_L_USE_RETAIN, plan);
         plan_exit_count(m, TARGET_REFS, plan);
         break;
     case BBF_HOOK_RESIZED:
@@ -171,7 +172,7 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         break;
     case BBF_HOOK_MISUSE:
         plan->before_athrow_set = true;
-        plan->before_athrow = call_of(TARGET_MISUSE);
+        plan->before_athrow = call_of(TARGET_REPORT_ACCESS);
         push(&plan->before_athrow, BBF_CF_ALOAD, 0);
         break;
     }

@@ -12,7 +12,7 @@
 #include "instrument/class_plan.h"
 #include "instrument/netty.h"
 
-/* Plan one of Netty's own methods, which `hook` is for. `m` is borrowed for the call. */
+/* Plan one of Netty's own methods by its row `hook`. `m` is borrowed for the call. */
 void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                      const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan);
 

@@ -41,15 +41,15 @@ static void plan_tracked(const struct bbf_plan_class *c, const struct bbf_cf_met
 
 /* ---- copies (ADR 34) ---- */
 
-/* super.clone() of anything but an array: a buffer's ends in Object's. */
+/* super.clone() of any type but an array: that of a buffer ends in Object.clone(). */
 static bool is_super_clone(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode)
 {
     return opcode == 0xb7 /* invokespecial */ && same(name, "clone") &&
            same(descriptor, "()Ljava/lang/Object;");
 }
 
-/* The copy and what was copied, behind super.clone(); the latter is the first argument of javac's
- * access$ too, through which an inner class calls it. */
+/* The copy and the original, after super.clone(). The original is also the first argument of
+ * javac's access$ method, through which an inner class calls it. */
 static bool copied(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                    struct bbf_cf_call *call)
 {
@@ -63,7 +63,7 @@ static bool copied(const struct bbf_plan_class *c, const struct bbf_cf_method *m
     return true;
 }
 
-/* ---- what a look into the class says ---- */
+/* ---- what the bytes of the class say ---- */
 
 static void note_declared(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
 {
@@ -77,7 +77,7 @@ static void note_declared(void *ctx, const struct bbf_cf_method *m, struct bbf_c
 static bool names_declared(void *ctx, const char *utf8, size_t len)
 {
     struct bbf_plan_class *c = ctx;
-    /* Not asked for the names behind one that it lets through: `clone` may be among them. */
+    /* Not called for the names after the first that it accepts; `clone` may be among them. */
     c->clones = same((struct bbf_cf_str){utf8, len}, "clone") ||
                 (c->tracks != NULL && bbf_track_methods(c->tracks, utf8, len) != 0);
     return c->clones;
@@ -100,14 +100,14 @@ bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len
     uint8_t *out = NULL;
     size_t out_len;
     if (!c->is_jdk &&
-        !bbf_plan_is_never_followed(c->name.s, c->name.len)) /* nothing is planned or comes out */
+        !bbf_plan_is_never_followed(c->name.s, c->name.len)) /* this makes no plan and no output */
         (void)bbf_cf_rewrite(bytes, len, &look, &out, &out_len, &stats);
     return bbf_plan_has_hooks(c);
 }
 
 /* ---- steps ---- */
 
-/* What a type's name stands for: Netty's, or an entry of track=. */
+/* Classify a type by its name: a type of Netty, or an entry of track=. */
 static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
 {
     enum bbf_type type = bbf_netty_type(name, len);
@@ -117,8 +117,8 @@ static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, s
     return tracked ? BBF_TYPE_TRACKED : type;
 }
 
-/* Does the method's generic signature name a type that is tracked? Then its containers of anything
- * are looked into. */
+/* Does the method's generic signature name a tracked type? Then its containers of any element type
+ * are searched. */
 static bool names_tracked(const struct bbf_plan_class *c, struct bbf_cf_str signature)
 {
     for (size_t i = 0, end; i < signature.len; i = end + 1) {
@@ -140,7 +140,7 @@ static bool is_list(struct bbf_cf_str type)
     return same(type, "java/util/List") || same(type, "java/util/ArrayList");
 }
 
-/* Types behind which the containers of design.md: hot path may stand. */
+/* Types that may be one of the containers of design.md: hot path. */
 static bool is_container(struct bbf_cf_str type)
 {
     return is_list(type) || same(type, "java/util/Collection") ||
@@ -149,12 +149,12 @@ static bool is_container(struct bbf_cf_str type)
 
 struct parameter {
     uint16_t slot;
-    bool exact; /* typed ByteBuf itself: no class test */
+    bool exact; /* the type is ByteBuf itself: no class test */
 };
 enum { MAX_PARAMETERS = 255, NO_LIST = 0xffff };
 
-/* Walk a descriptor: tracked parameters to `out`; *result is the return type's first character,
- * *list the slot of a last parameter that is a list. */
+/* Walk a descriptor: store the tracked parameters in `out`, the first character of the return type
+ * in *result, and in *list the slot of the last parameter if it is a list. */
 static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                               struct parameter *out, size_t *result, uint16_t *list)
 {
@@ -192,7 +192,8 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
     return n;
 }
 
-/* ByteBuf or one of its classes; not a holder: that is seen where it is taken. */
+/* Is it ByteBuf or one of its subclasses? Holders are left out: their buffer is seen where it is
+ * taken from them. */
 static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_str descriptor,
                                  size_t at)
 {
@@ -242,7 +243,7 @@ static void plan_returned(const struct bbf_cf_method *m, const struct parameter 
     plan->areturn_unless_fluent = true;
 }
 
-/* `<init>_return`: the parameters once more, where no instruction overwrote them. */
+/* `<init>_return`: the parameters once more, unless an instruction overwrote them. */
 static void plan_constructed(const struct bbf_cf_method *m, const struct parameter *p, size_t n,
                              uint32_t site, struct bbf_cf_plan *plan)
 {
@@ -256,22 +257,22 @@ static void plan_constructed(const struct bbf_cf_method *m, const struct paramet
     }
 }
 
-/* Methods that only forward: a bridge doubles its target, access$ and $default are javac's and
- * Kotlin's (JVMS 4). */
+/* Methods that only forward: a bridge repeats its target's step, access$ and $default are made by
+ * javac and Kotlin (JVMS 4). */
 static bool forwards(const struct bbf_cf_method *m)
 {
     return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
 }
 
-/* Is the list parameter looked at when the method ends? */
+/* Is the list parameter searched when the method ends? */
 static bool adds_to(const struct bbf_cf_method *m, uint16_t list)
 {
     return list != NO_LIST && bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V") &&
            !bbf_cf_stores_to(m, list);
 }
 
-/* What is in the list parameter at the end of a decode or encode: the method's own site, as for a
- * buffer that a call returned to it. Most stand there already. */
+/* At the end of a decode or encode, give the buffers in the list parameter a step of the method's
+ * own site, as for a buffer that a call returned to it. Most of them are at that site already. */
 static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list,
                        struct bbf_cf_plan *plan)
 {
@@ -298,7 +299,7 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
     if (n > 0 && c->skip_forwarders && p[n - 1].slot == list && adds_to(m, list))
-        n--; /* empty when it comes, or seen at the end of the call before */
+        n--; /* empty at the entry, or seen at the end of the previous call */
     if (n > 0) {
         uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                        BBF_MEM_UNKNOWN, false);
@@ -330,7 +331,8 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
 
 /* ---- direct memory that ran out ---- */
 
-/* Netty's error says it by being made; of the JDK's the method is asked that makes it. */
+/* For Netty, the constructor of its error gets the hook; for the JDK, the method that creates the
+ * error. */
 static bool is_oom_report(const struct bbf_plan_class *c, const struct bbf_cf_method *m)
 {
     return c->reports_oom && same(m->name, c->is_jdk ? "reserveMemory" : "<init>");
@@ -358,7 +360,7 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
     else if (is_oom_report(c, m))
         plan->vreturn[plan->n_return++] = call_of(TARGET_EXHAUSTED);
     if (c->throws_refcount_error && same(m->name, "<init>"))
-        plan->vreturn[plan->n_return++] = call_of(TARGET_REFUSED);
+        plan->vreturn[plan->n_return++] = call_of(TARGET_CONFIRM_MISUSE);
     if (c->buffer_prefix > 0) {
         struct bbf_cf_str simple = {m->class_name.s + c->buffer_prefix + 7,
                                     m->class_name.len - c->buffer_prefix - 7};
@@ -373,14 +375,15 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
         plan_steps(c, m, plan);
 }
 
-/* Methods of ByteBuf that give another buffer or another count; the rest return `this` or views. */
+/* Methods of ByteBuf that return another buffer or change the count; the others return `this` or
+ * views. */
 static bool gives_buffer(struct bbf_cf_str name, struct bbf_cf_str descriptor)
 {
     return same(name, "copy") || head(name, "retained") || head(name, "readRetained") ||
            (same(name, "readBytes") && head(descriptor, "(I)"));
 }
 
-/* What is on top of the stack is a step of the method's own site, once more. */
+/* The value on top of the stack gets one more step of the method's own site. */
 static bool step_again(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        enum bbf_type type, struct bbf_cf_call *call)
 {
@@ -419,15 +422,15 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     return step_again(c, m, type, call);
 }
 
-/* A buffer that came as an Object, out of a queue, a list, a handler's message, a generic return
- * type, is known for what it is where it is cast: the same site as the method's entry. */
+/* A buffer that arrives as an Object (from a queue, a list, a handler's message, a generic return
+ * type) is recognised where it is cast, with the same site as the method's entry. */
 static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type,
                        struct bbf_cf_call *call)
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
     if (c->skip_forwarders && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
-        return false; /* to look at it, as at a parameter */
+        return false; /* to check its class, as for a parameter */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 
@@ -442,8 +445,8 @@ static bool interesting(void *ctx, const char *utf8, size_t len)
 
 /* ---- classes ---- */
 
-/* Without include: not the JDK's, not Netty's, not a known agent's (design.md: names and formats).
- */
+/* Without include: all classes but those of the JDK, Netty and known agents (design.md: names and
+ * formats). */
 static bool application(const char *name, size_t len)
 {
     static const char *const others[] = {
@@ -490,8 +493,8 @@ static bool included(const char *name, size_t len, const struct bbf_options *o)
     size_t prefix = bbf_netty_prefix(name, len);
     if (matched == 0 || prefix == 0)
         return matched > 0;
-    /* A Netty inside a wider package (shaded, or include=io) is left out unless it is named;
-     * its internals must be named themselves. */
+    /* A Netty inside a wider package (shaded, or include=io) is left out unless a pattern names it;
+     * its internals must be named separately. */
     if (matched + 1 < prefix)
         return false;
     if (!bbf_netty_internal(name, len))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/cost.h - what bbflow itself took, in each text format. Nothing where it was not measured.
- * What is an estimate is called one; agent/cost/account.h and ADR 24 say how it is made.
+ * render/cost.h - bbflow's own cost, in each text format. Nothing if it was not measured. Estimates
+ * are marked as such; agent/cost/account.h and ADR 24 say how it is made.
  *
  * Threads: any; pure. Errors: those of the buffer (sticky).
  */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of each node before the leaks are looked at. */
+/* The facts about each node, collected before the leaks are examined. */
 struct walk {
     const struct bbf_snapshot *snapshot;
     const uint32_t *parents;

@@ -8,9 +8,9 @@
  *                   └─ A.check ── A.onError  LEAK 8  losing: A.check  last: A.onError
  *
  * A derived life (a retained slice) is compared with derived lives only: it begins at its derive
- * step, and does not count as a life of the path that it was derived on. Where a step is itself
- * where lives end and others go on, losing = shared. Where no life of the origin was released,
- * there is no shared step, and losing = origin.
+ * step, and does not count as a life of the path that it was derived on. If some lives end at a
+ * step and others continue from it, losing = shared. If no life of the origin was released, there
+ * is no shared step, and losing = origin.
  *
  * Threads: one owner; the snapshot is only read. Errors: BBF_ENOMEM. Units: lives, bytes. Nodes are
  * indexes into snapshot->nodes.

@@ -32,8 +32,8 @@ static void add_share(const struct text *t, uint64_t part, uint64_t whole)
     bbf_buf_str(t->out, ")");
 }
 
-/* What lies between the steps that the line above names: behind the branch's first step, or, of
- * several branches, behind the step that they share. */
+/* The steps between those that the line above names: after the branch's first step, or, with
+ * several branches, after the step that they share. */
 static void add_way(const struct text *t, const struct bbf_divergence *d)
 {
     uint32_t from = d->branches > 1 ? d->shared : d->losing;

@@ -134,7 +134,7 @@ static size_t keep_path(const struct bbf_forest *forest, uint8_t *marks, uint32_
 }
 
 /* The next node of a walk in the order shown, without a stack: down, else along, else up. `at[i]`
- * is the place in order where the walk stands among the children of i. */
+ * is the current place of the walk among the children of i. */
 static bool walk_next(const struct bbf_forest *forest, uint32_t *at, size_t *run, uint32_t *node)
 {
     size_t roots = forest->snapshot->n_nodes;

@@ -90,7 +90,7 @@ void bbf_head_mapped(struct bbf_buf *out, const char *text)
     bbf_buf_add(&reason, why, remedy != NULL ? (size_t)(remedy - why) : strlen(why));
     bbf_text_safe(out, bbf_buf_cstr(&reason), '\0');
     bbf_buf_free(&reason);
-    bbf_buf_str(out, ". Its buffers are found by a table: counts are exact all the same, each step "
+    bbf_buf_str(out, ". Its buffers are found by a table: counts are exact, but each step "
                      "costs more");
     if (remedy != NULL) {
         bbf_buf_str(out, ". Remedy: ");

@@ -10,12 +10,12 @@
 #include "core/buf.h"
 #include "snapshot/snapshot.h"
 
-/* A ByteBuf class without the hidden field, "NAME: REASON", and what that means to who reads it. */
+/* A ByteBuf class without the hidden field, "NAME: REASON", and what that means for the reader. */
 void bbf_head_mapped(struct bbf_buf *out, const char *text);
 
 /*
- * What was not seen, a line each after `prefix`: the notes, buffers without the hidden field, the
- * totals that are not 0 and mean a loss, the limits that were hit. Returns the number of lines.
+ * The missing data, a line each after `prefix`: the notes, buffers without the hidden field, the
+ * totals that are not 0 and mean a loss, the limits that were reached. Returns the number of lines.
  */
 size_t bbf_head_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, const char *prefix);
 

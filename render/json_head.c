@@ -190,7 +190,7 @@ int bbf__json_read_totals(struct bbf_json_reader *r, struct json_object *value)
     return err;
 }
 
-/* A number that is not there was not told. */
+/* A missing number was not known. */
 static int read_told(struct bbf_json_reader *r, const struct bbf_json_place *place,
                      struct json_object *row, const char *name, uint64_t *to)
 {

@@ -4,8 +4,8 @@
  * here, each row and each other member is parsed by json-c: a table of a million rows is never in
  * memory as a million json-c objects (about 2 KB each), and an error can say where it is.
  *
- * A document is a file that anyone may have written: nothing in it is trusted. What is accepted
- * adds up, as bbf_snapshot_finish() would have it.
+ * A document is a file that anyone may have written: nothing in it is trusted. An accepted document
+ * adds up like the result of bbf_snapshot_finish().
  */
 #include "render/render.h"
 

@@ -53,9 +53,9 @@ int bbf__json_expect(struct bbf_json_reader *r, char c, const char *where)
         return 0;
     }
     if (r->pos >= r->len)
-        return bbf__json_fail(
-            r, r->pos, "the document ends %s, where '%c' has to stand: truncated?", where, c);
-    return bbf__json_fail(r, r->pos, "'%c' has to stand here, %s", c, where);
+        return bbf__json_fail(r, r->pos, "the document ends %s, where '%c' is expected: truncated?",
+                              where, c);
+    return bbf__json_fail(r, r->pos, "'%c' is expected here, %s", c, where);
 }
 
 /* Parse one value of any kind. *value is the caller's (json_object_put), NULL for null. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/json_reader.h - what json_read.c (the document and its tables) and json_head.c (its other
- * members) share: where the reader stands, how it says what is wrong, values into C.
+ * members) share: the reader's position, its errors, and the conversion of values to C.
  *
  * Threads: one owner. Errors: BBF_EFORMAT with `why` filled, BBF_ENOMEM; the first ends the
  * reading.

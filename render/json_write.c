@@ -22,7 +22,7 @@
 #define OLDEST_MS (-INT64_C(62167219200000))
 #define NEWEST_MS INT64_C(253402300799999)
 
-/* What has to be escaped is rare: whole runs of other bytes are copied. */
+/* Escapes are rare, so whole runs of other bytes are copied. */
 static void add_string_part(struct bbf_buf *out, const char *text)
 {
     const char *end = text + strlen(text);

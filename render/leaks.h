@@ -20,8 +20,9 @@ int bbf_leak_index_init(struct bbf_leak_index *index, const struct bbf_snapshot 
 void bbf_leak_index_free(struct bbf_leak_index *index);
 
 /*
- * What to mend first, 0 the worst: proven before aged; memory that nothing gives back before what
- * Netty goes on counting, and that before what the garbage collector frees; direct before other.
+ * The order of importance, 0 the worst: proven before aged; memory that is never freed before
+ * memory that Netty still counts, and that before memory that the garbage collector frees; direct
+ * before other.
  */
 unsigned bbf_leak_rank(const struct bbf_snap_leak *leak);
 

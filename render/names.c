@@ -114,7 +114,8 @@ static const char *write_type(struct bbf_buf *out, const char *p, char separator
     return p;
 }
 
-/* "(Lio/netty/buffer/ByteBuf;I)V" -> "(ByteBuf, int)"; false and nothing written if it is none. */
+/* "(Lio/netty/buffer/ByteBuf;I)V" -> "(ByteBuf, int)"; false and nothing written if it is not such
+ * a descriptor. */
 static bool write_parameters(struct bbf_buf *out, const char *descriptor, char separator)
 {
     size_t before = out->len;

@@ -25,7 +25,7 @@ struct bbf_names {
     struct bbf_buf texts;   /* what they point into */
 };
 
-/* `separator`: a byte that must not stand in a name ('\0': none), see bbf_text_safe(). */
+/* `separator`: a byte that must not occur in a name ('\0': none), see bbf_text_safe(). */
 int bbf_names_init(struct bbf_names *names, const struct bbf_snapshot *snapshot, char separator);
 void bbf_names_free(struct bbf_names *names);
 

@@ -6,8 +6,9 @@
 #include "render/json_names.h"
 #include "render/text.h"
 
-/* What Netty has in use, and how much of it we have too; buffers that are not compared, because
- * Netty does not count them, or not apart from released ones in thread caches. */
+/* The memory that Netty has in use, and how much of it bbflow also knows; buffers that are not
+ * compared, because Netty does not count them, or does not separate them from released ones in
+ * thread caches. */
 struct share {
     uint64_t lives, of_lives, bytes, of_bytes, untold;
     bool left_out; /* a pool was not read, or is not followed; the causes say why */

@@ -39,7 +39,7 @@ const char *bbf_memory_name(enum bbf_memory memory);
 /* "10.2 KiB heap"; of a composite without bytes of its own who has them. */
 void bbf_text_lost_bytes(struct bbf_buf *out, uint64_t bytes, enum bbf_memory memory);
 
-/* What is lost with a leak: "lost for good", …; "" if that is not known. */
+/* The loss of a leak: "lost for good", …; "" if it is not known. */
 const char *bbf_lost_text(enum bbf_lost lost);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree, for a person. The seed's lines (ROOT:, connectors, [ref=, count=], the word LEAK), on
- * every node that lost lives, inner ones too.
+ * every node that lost lives, also inner ones.
  */
 #include "render/formats.h"
 
@@ -33,10 +33,10 @@ struct tree {
     struct bbf_leak_index leaks;
     struct bbf_buf indent; /* "│   " or "    " for each level above the line */
     uint32_t *starts;      /* where each level begins in indent */
-    uint32_t *at;          /* by run: where the walk stands in order */
+    uint32_t *at;          /* by run: the walk's place in order */
 };
 
-/* Lives that stand or ended exactly at this node. */
+/* Lives that are or ended exactly at this node. */
 static uint64_t own_count(const struct bbf_snap_node *node)
 {
     return node->released_ + node->live_ + node->leaked_ + node->held_ + node->harmless_ +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each sampling rate has nodes of its own (trie/node.c); a report shows a path once. Rows of one
- * parent, site and bucket become one, from the roots down, so that what budget= or `set sample=`
- * did to the rate does not show as several trees. The rows are weighted already.
+ * Each sampling rate has nodes of its own (trie/node.c), but a report shows each path once. Rows
+ * with the same parent, site and bucket become one, from the roots down, so that a rate changed by
+ * budget= or `set sample=` does not give several trees. The rows are weighted already.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,10 @@
 
 struct merge {
     struct bbf_snapshot *s;
-    uint32_t *parents; /* by row: its parent's index */
-    uint32_t *into;    /* by row: the row that it is part of; of those that stay the new index */
-    uint32_t *table;   /* of rows that stay, index + 1, by what makes them one */
+    uint32_t *parents; /* by row: the index of its parent */
+    uint32_t
+        *into; /* by row: the row that it is merged into; for a row that stays, its new index */
+    uint32_t *table; /* rows that stay, index + 1, by their key */
     size_t mask;
 };
 
@@ -68,7 +69,7 @@ static void close_gaps(struct merge *m)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         if (m->into[i] != i) {
-            m->into[i] = m->into[m->into[i]]; /* a row before it: its new index */
+            m->into[i] = m->into[m->into[i]]; /* an earlier row: its new index */
             continue;
         }
         s->nodes[kept] = s->nodes[i];

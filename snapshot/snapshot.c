@@ -108,7 +108,7 @@ int bbf_id_index_init(struct bbf_id_index *index, const uint32_t *ids, size_t co
     *index = (struct bbf_id_index){0};
     if (count == 0)
         return 0;
-    /* An index, and index + 1, must fit 32 bits. */
+    /* Both an index and index + 1 must fit in 32 bits. */
     if (count >= UINT32_MAX) {
         *bad = UINT32_MAX;
         return BBF_EFORMAT;
@@ -209,7 +209,7 @@ static int compare_leak_keys(const void *a, const void *b)
     return (x->lost > y->lost) - (x->lost < y->lost);
 }
 
-/* Most bytes first, then most lives, then by node; the rest only makes the order total. */
+/* Most bytes first, then most lives, then by node; the other keys only make the order total. */
 static int compare_leaks(const void *a, const void *b)
 {
     const struct bbf_snap_leak *x = a, *y = b;
@@ -295,7 +295,7 @@ int bbf_snapshot_add_text(char ***list, size_t *n, const char *text)
     return grown[*n] != NULL ? (++*n, BBF_OK) : BBF_ENOMEM;
 }
 
-/* Where the thread is, or would be. */
+/* The thread's place in the sorted table, or the place to insert it. */
 static size_t thread_place(const struct bbf_snapshot *snapshot, uint64_t id)
 {
     size_t low = 0, high = snapshot->n_threads;
@@ -341,7 +341,7 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
 
 static void merge_leak(struct bbf_snap_leak *to, const struct bbf_snap_leak *from)
 {
-    if (from->count > to->count) { /* two medians do not make one: that of the larger part */
+    if (from->count > to->count) { /* two medians cannot be merged: keep that of the larger part */
         to->p50_seconds = from->p50_seconds;
         to->thread = from->thread;
         to->thread_count = from->thread_count;
@@ -353,7 +353,7 @@ static void merge_leak(struct bbf_snap_leak *to, const struct bbf_snap_leak *fro
         to->oldest_seconds = from->oldest_seconds;
 }
 
-/* Rows of no lives go; rows of one node, verdict, memory and loss become one. */
+/* Remove rows without lives; merge rows with the same node, verdict, memory and loss. */
 static void merge_leaks(struct bbf_snapshot *snapshot)
 {
     struct bbf_snap_leak *leaks = snapshot->leaks;
@@ -379,8 +379,9 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /*
- * What node `i` holds that no leak row names, as up to two rows to `out`. *at runs through the
- * leaks, which are sorted by node, as `i` goes up: no table by node, there may be a million.
+ * Store the lost lives of node `i` that no leak row names in `out`, as up to two rows. *at walks
+ * through the leaks, which are sorted by node, as `i` goes up: this needs no table by node, of
+ * which there may be a million.
  */
 static size_t unlisted(const struct bbf_snapshot *snapshot, size_t count, size_t i, size_t *at,
                        struct bbf_snap_leak out[2])
@@ -412,7 +413,7 @@ static size_t unlisted(const struct bbf_snapshot *snapshot, size_t count, size_t
     return n;
 }
 
-/* The leaks are sorted and merged before and, if any were added, after. */
+/* Sorts and merges the leaks first, and again if rows were added. */
 static int list_all_leaks(struct bbf_snapshot *snapshot)
 {
     struct bbf_snap_leak two[2];

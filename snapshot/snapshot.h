@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot/snapshot.h - one picture of the tracker, detached from it: what every render reads, what
- * the JSON document (bbflow-snapshot/1, design.md: names and formats) carries to the client and
- * back. The rows add up: each total is the plain sum of its column.
+ * snapshot/snapshot.h - a copy of the tracker's state, detached from it. Every render reads it, and
+ * the JSON document (bbflow-snapshot/1, design.md: names and formats) transports it. The rows add
+ * up: each total is the plain sum of its column.
  *
  * Threads: one owner at a time. Units: bytes, seconds, counts of lives.
  */
@@ -20,14 +20,14 @@ enum bbf_verdict { BBF_VERDICT_LEAKED, BBF_VERDICT_AGED };
 
 struct bbf_snap_site {
     uint32_t id;
-    char *class_name; /* fully qualified, dotted, inner with '$'; "" for ?raced and the like */
+    char *class_name; /* fully qualified, dotted, inner with '$'; "" for ?raced and similar */
     char *method; /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
     char *descriptor; /* "" where there is none */
     enum bbf_site_kind kind;
 };
 
-/* Columns of a node row. `passed` = lives that reached this node (own ends plus all below); every
- * other column counts only lives that stand or ended exactly here. */
+/* Columns of a node row. `passed` counts the lives that reached this node (its own plus all below);
+ * every other column counts only lives that are or ended exactly here. */
 /* clang-format off */
 #define BBF_NODE_COLUMNS(XX)                                                                       \
     XX(passed) XX(released) XX(live) XX(live_bytes) XX(aged) XX(static) XX(leaked)                 \
@@ -51,11 +51,11 @@ struct bbf_snap_leak {
     enum bbf_memory memory;
     uint64_t count;
     uint64_t bytes;
-    uint64_t references; /* that were left, of all of them, as the hooks counted; 0: not known */
-    uint64_t oldest_seconds; /* age of the oldest when it was found, or now for aged */
-    uint64_t p50_seconds;    /* the age that half of them did not exceed, about */
+    uint64_t references;     /* sum of the references left, as the hooks counted; 0: not known */
+    uint64_t oldest_seconds; /* age of the oldest when it was found, for aged: now */
+    uint64_t p50_seconds;    /* median age, approximate */
     enum bbf_lost lost;
-    uint64_t thread;       /* id of the one that opened most of them, 0 = not known */
+    uint64_t thread;       /* id of the thread that opened most of them, 0 = not known */
     uint64_t thread_count; /* how many it opened, at least */
 };
 
@@ -66,7 +66,7 @@ struct bbf_snap_thread {
 };
 
 /* Totals of the JSON document, in its order. lives = released + live + leaked + held + harmless +
- * unknown; aged and static are parts of live; undone are no lives. */
+ * unknown; aged and static are parts of live; undone opens do not count as lives. */
 /* clang-format off */
 #define BBF_TOTALS(XX)                                                                             \
     XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
@@ -82,10 +82,10 @@ struct bbf_snap_totals {
 #undef XX
 };
 
-/* Lives since the tracker was made, whatever was reset since. At rest released + live + leaked +
- * held + harmless + unknown + undone is what was opened, and `generations`, the sum of the records'
- * generations, equals it modulo 2^32 (design.md: proof). Not in the JSON document: only `status`
- * shows it. */
+/* Lives since the tracker was made; resets do not change it. At rest released + live + leaked +
+ * held + harmless + unknown + undone is the number of opens, and `generations`, the sum of the
+ * records' generations, equals it modulo 2^32 (design.md: proof). Not in the JSON document: only
+ * `status` shows it. */
 /* clang-format off */
 #define BBF_SINCE_START(XX)                                                                        \
     XX(released) XX(live) XX(leaked) XX(held) XX(harmless) XX(unknown) XX(undone)                  \
@@ -99,7 +99,7 @@ struct bbf_snap_since_start {
 };
 
 struct bbf_snap_limit {
-    char *name;                /* option's name: maxNodes, … */
+    char *name;                /* the option's name: maxNodes, … */
     uint64_t used, limit, hit; /* hit: how often it was reached */
 };
 
@@ -108,15 +108,17 @@ struct bbf_snap_pair {
     char *value;
 };
 
-#define BBF_NOT_TOLD UINT64_MAX /* a number that this Netty does not have */
+#define BBF_NOT_TOLD UINT64_MAX /* a number that this version of Netty does not provide */
 
 /*
- * Columns of a pool row. Ours since the start, whatever was reset: lives and bytes that are open or
- * were collected unreleased; `rounded`: each of them to Netty's size class. Netty's, all arenas
- * added up: allocations not given back (with those in thread caches), bytes of them (without),
- * bytes of chunks that are not free, bytes of all chunks, caches that threads have. `cached`: how
- * many of netty_lives are released buffers in those caches; not told: they cannot be told from
- * buffers that are not followed, and netty_lives is not compared.
+ * Columns of a pool row. Three are bbflow's, since the start (resets do not change them): `lives`
+ * and `bytes` that are open or were collected unreleased; `rounded`: the bytes, each life's rounded
+ * up to Netty's size class. The others are Netty's, summed over all arenas: `netty_lives`,
+ * allocations not returned, including those in thread caches; `netty_bytes`, their bytes, without
+ * thread caches; `netty_used`, bytes of chunks that are not free; `reserved`, bytes of all chunks;
+ * `thread_caches`, the number of threads' caches. `cached`: how many of netty_lives are released
+ * buffers in those caches. If it is BBF_NOT_TOLD, they cannot be distinguished from buffers that
+ * are not followed, and netty_lives is not compared.
  */
 /* clang-format off */
 #define BBF_POOL_COLUMNS(XX)                                                                       \
@@ -132,37 +134,38 @@ struct bbf_snap_pool {
 #undef XX
 };
 
-/* Of the process: PlatformDependent.DIRECT_MEMORY_COUNTER, the java.nio.Bits. Bytes, a count. */
+/* Values of the whole process, of PlatformDependent.DIRECT_MEMORY_COUNTER and java.nio.Bits. Bytes;
+ * nio_buffers is a count. */
 /* clang-format off */
 #define BBF_PROCESS_COUNTS(XX)                                                                     \
     XX(used_direct) XX(nio_reserved) XX(nio_capacity) XX(nio_buffers)
 /* clang-format on */
 
-/* Our numbers beside Netty's own (agent/report/reconcile.h). */
+/* bbflow's numbers beside Netty's own (agent/report/reconcile.h). */
 struct bbf_snap_reconciled {
     bool read;    /* false: nothing below was read */
-    bool sampled; /* buffers were passed over: ours are not all, and nothing is compared */
+    bool sampled; /* sampling skipped buffers: our numbers are not complete, nothing is compared */
     struct bbf_snap_pool *pools;
     size_t n_pools;
 #define XX(name) uint64_t name##_;
     BBF_PROCESS_COUNTS(XX)
 #undef XX
-    char **causes; /* sentences: why the two differ, what was not compared */
+    char **causes; /* sentences: why the two differ, which numbers were not compared */
     size_t n_causes;
 };
 
-/* How a buffer was used after its release. */
+/* The kind of a use after release. */
 enum bbf_use { BBF_USE_RELEASE, BBF_USE_RETAIN, BBF_USE_ACCESS };
 
-/* Uses after release of one kind, of lives that ended at one place, by one place in the code. */
+/* Uses after release, of one kind, by one place in the code, of lives that ended at one place. */
 struct bbf_snap_misuse {
     enum bbf_use use;
     uint64_t count;
-    char **path; /* full names, root to release; none: where the life ended is not known */
+    char **path; /* full names, root to release; empty: the place of the release is not known */
     size_t n_path;
-    uint64_t released_thread; /* the first one's, as leak rows have them; 0 = not known */
+    uint64_t released_thread; /* of the first use, an id as in leak rows; 0 = not known */
     uint64_t used_thread;
-    char **used_by; /* the methods that were in it, innermost first */
+    char **used_by; /* the methods on the stack, innermost first */
     size_t n_used_by;
 };
 
@@ -183,10 +186,10 @@ struct bbf_snap_misuse {
     XX(estimated_native_calls) XX(estimated_native_ns) XX(estimated_hook_ns)                       \
     XX(estimated_overhead_ns)
 
-/* Picoseconds that a life and a step were found to cost on this machine, and those of lives that
- * are passed over; the longest rewriting of a class; native memory in bytes, by what it is for;
- * budget= in millionths (0 = off), one life in how many is followed, how often the budget raised and
- * lowered that, how often there was no place for the rate. */
+/* Measured cost, on this machine, of a life and of a step, followed or passed over, in picoseconds;
+ * the longest rewriting of a class; native memory in bytes, by purpose; budget= in millionths (0 =
+ * off); `sample`: one life in this number is followed; how often the budget raised and lowered that
+ * number, and how often the table of rates had no room for it. */
 #define BBF_COST_VALUES(XX)                                                                        \
     XX(life_ps) XX(step_ps) XX(passed_life_ps) XX(passed_step_ps) XX(rewrite_longest_ns)           \
     XX(memory_nodes) XX(memory_lives) XX(memory_leaks) XX(memory_other)                            \
@@ -200,17 +203,18 @@ struct bbf_snap_cost_row {
 };
 
 struct bbf_snap_cost {
-    bool measured; /* false: nothing below was */
-    /* Since bbflow came; of the last whole interval (budgetSeconds=), all 0 before its end; of the
-     * last whole interval since the last change of settings in which the process was busy, and
-     * since that change (a set, or an attach after a stop): all 0 where there was none. */
+    bool measured; /* false: nothing below is valid */
+    /* Since the agent was loaded; the last whole interval (budgetSeconds=), all 0 before the first
+     * has ended; the last whole interval in which the process was busy, since the last change of
+     * settings; and the time since that change (a set, or an attach after a stop). The last two are
+     * all 0 if there was none. */
     struct bbf_snap_cost_row since_start, interval, busy, since_change;
     uint64_t busy_ago_ns; /* how long ago that interval ended */
 #define XX(name) uint64_t name##_;
     BBF_COST_VALUES(XX)
 #undef XX
-    int64_t sample_since_ms; /* when the budget chose the rate, since 1970; 0: the user did */
-    uint64_t sample_ppm;     /* the overhead that it chose it for */
+    int64_t sample_since_ms; /* when the budget chose the rate, since 1970; 0: the user chose it */
+    uint64_t sample_ppm;     /* the overhead that made the budget choose it */
 };
 
 struct bbf_snapshot {
@@ -219,16 +223,16 @@ struct bbf_snapshot {
         int64_t pid;
         char *main;    /* main class or jar, "" if unknown */
         char *version; /* java.vm.version */
-        char **netty;  /* one per Netty seen: "4.1.140.Final io.netty" or its prefix */
+        char **netty;  /* one for each Netty seen: "4.1.140.Final io.netty", or its prefix */
         size_t n_netty;
         char **map_mode; /* ByteBuf classes without the hidden field, and why */
         size_t n_map_mode;
     } jvm;
-    struct bbf_snap_pair *settings; /* every option in force */
+    struct bbf_snap_pair *settings; /* every option that is set */
     size_t n_settings;
     struct bbf_snap_limit *limits;
     size_t n_limits;
-    char **notes; /* sentences: what was not seen and why; the first lines of every render */
+    char **notes; /* sentences: data that are missing, and why; the first lines of every format */
     size_t n_notes;
     struct bbf_snap_totals totals;
     struct bbf_snap_since_start since_start;
@@ -242,20 +246,20 @@ struct bbf_snapshot {
     size_t n_threads;
     struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
     size_t n_leaks;
-    struct bbf_snap_misuse *misuses; /* in the order in which they were seen first */
+    struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
     size_t n_misuses;
-    uint64_t folded_rows; /* nodes that had no room and are part of their parents' rows */
-    struct {              /* what was charged for the rows, given back with them; a tracker's */
+    uint64_t folded_rows; /* nodes without room, whose counts are in their parents' rows */
+    struct { /* memory charged for the rows, uncharged when they are freed; in the tracker */
         _Atomic uint64_t *used;
         uint64_t bytes;
-        _Atomic bool *lent; /* becomes false; NULL: nothing was lent */
+        _Atomic bool *lent; /* set to false then; NULL: no reserved memory is in use */
     } charged;
 };
 
 struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without memory */
-void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* NULL is allowed; frees all it points to */
+void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* with all that it owns; NULL is allowed */
 
-/* Append a copy of `text` to one of the snapshot's lists of strings. BBF_ENOMEM. */
+/* Append a copy of `text` to one of the snapshot's lists of strings. Errors: BBF_ENOMEM. */
 int bbf_snapshot_add_text(char ***list, size_t *n, const char *text);
 
 /* The name of a leak row's thread; NULL: not known. */
@@ -265,39 +269,40 @@ const char *bbf_snapshot_thread(const struct bbf_snapshot *snapshot, uint64_t id
 int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const char *name);
 
 /*
- * Recompute what follows from the rows: `passed_` of each node (sum over the subtree of released +
- * live + leaked + held + harmless + unknown), the totals that are column sums, and the order of
- * leaks. Leak rows of one node, verdict, memory and loss become one (its p50 and thread those of
- * the larger part), rows of no lives go; leaked or aged lives of a node that no row names get one,
- * memory unknown: `leaks` then lists every node that lost a life. Called once by whoever filled the
- * rows. Requires parents before children. Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two
- * nodes with one id, a parent that does not precede its child), BBF_ENOMEM; the rows are then as
- * they were.
+ * Compute the values that follow from the rows: `passed_` of each node (sum over the subtree of
+ * released + live + leaked + held + harmless + unknown), the totals that are column sums, and the
+ * order of leaks. Leak rows with the same node, verdict, memory and loss become one (with p50 and
+ * thread of the larger part); rows without lives are removed. Leaked or aged lives of a node that
+ * no row names get a row with unknown memory, so that `leaks` lists every node that lost a life.
+ * The code that filled the rows calls it once. Requires parents before children. Errors:
+ * BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not precede
+ * its child), BBF_ENOMEM; the rows are then unchanged.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 
 /*
- * Make one row of all that have the same parent, site and bucket, from the roots down: nodes of
- * several sampling rates. Before bbf_snapshot_finish(), which does it for their leak rows.
- * BBF_ENOMEM, BBF_EFORMAT as bbf_snapshot_parents(): the rows are then as they were.
+ * Merge the rows that have the same parent, site and bucket, from the roots down: each sampling
+ * rate has nodes of its own. Call it before bbf_snapshot_finish(), which merges their leak rows.
+ * Errors: BBF_ENOMEM, BBF_EFORMAT as for bbf_snapshot_parents(); the rows are then unchanged.
  */
 int bbf_snapshot_merge_rates(struct bbf_snapshot *snapshot);
 
-/* Every index within its table, every enum within its range, no string NULL: 0 or BBF_EFORMAT. */
+/* Is every index within its table, every enum within its range, and no string NULL? 0 or
+ * BBF_EFORMAT. */
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot);
 
 #define BBF_NO_PARENT UINT32_MAX
 
 /*
- * The index of each node's parent into parents[n_nodes], BBF_NO_PARENT for roots.
+ * Store the index of each node's parent in parents[n_nodes], BBF_NO_PARENT for roots.
  * Errors: BBF_EFORMAT (two nodes with one id, a parent that does not precede its child, more nodes
  * than an index can name; *bad, if not NULL, is the index of that node), BBF_ENOMEM.
  */
 int bbf_snapshot_parents(const struct bbf_snapshot *snapshot, uint32_t *parents, size_t *bad);
 
 /*
- * Ids to indexes, for rows (nodes, sites) that refer to each other by id. A plain array where the
- * ids lie close together, as the tracker's do; sorted pairs where a document says otherwise.
+ * Maps ids to indexes, for rows (nodes, sites) that refer to each other by id. A plain array if the
+ * ids are dense, as the tracker's are; otherwise (a document may have any ids) sorted pairs.
  */
 struct bbf_id_index {
     uint32_t *direct; /* index + 1 by id - base, 0 = no such id; NULL: use pairs */
@@ -307,7 +312,7 @@ struct bbf_id_index {
 };
 
 /*
- * Index `count` ids; the first at `ids`, each next `stride` bytes further.
+ * Index `count` ids; the first is at `ids`, each further one `stride` bytes after the one before.
  * Errors: BBF_EFORMAT (an id twice; *bad is the index of the second), BBF_ENOMEM.
  */
 int bbf_id_index_init(struct bbf_id_index *index, const uint32_t *ids, size_t count, size_t stride,

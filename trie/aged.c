@@ -9,10 +9,10 @@
 
 /* ---- lifetimes by root ---- */
 
-/* Of a node's root; NULL: it has none, or its id range was reset. */
+/* The site of a node's root. NULL: it has no root, or its id range was reset. */
 static const struct bbf_site *root_site(const struct bbf_tracker *t, uint32_t node)
 {
-    /* Parents have smaller numbers, and zeros end it: a reset may be going on. */
+    /* Parents have smaller numbers, and zeros end the loop: a reset may be in progress. */
     for (uint32_t parent;; node = parent) {
         parent = atomic_load_explicit(&bbf_node_at(t, node)->parent, memory_order_relaxed);
         if (parent == BBF_L_NODE_NONE || parent >= node)
@@ -38,7 +38,7 @@ uint64_t bbf_aged_limit(const struct bbf_tracker *t, uint32_t site_id, uint64_t 
         return UINT64_MAX;
     if (site == NULL || site->lifetimes == NULL || released < BBF_AGED_LIVES)
         return limit;
-    uint64_t longest = 1; /* seconds that none lasted */
+    uint64_t longest = 1; /* a lifetime that no life reached */
     for (int i = BBF_LIFETIMES - 1; i >= 0 && longest == 1; i--)
         if (atomic_load_explicit(&site->lifetimes[i], memory_order_relaxed) != 0)
             longest = UINT64_C(2) << i;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/capture.c - the live trie as a bbf_snapshot, while the application goes on. Rows are made
- * for nodes that any life reached since the last reset, as far as `memory` has room for them; what
- * has none is part of its parent's row. The totals are sums of the rows.
+ * trie/capture.c - copies the live trie into a bbf_snapshot while the application runs. Nodes that
+ * a life has reached since the last reset get a row, as far as `memory` has room; a node without a
+ * row is part of its parent's. The totals are sums of the rows.
  *
- * Twice over everything: how many lives passed each node decides which have rows; then the rows are
- * filled. What changes in between is counted in the row that stands for it.
+ * Two passes over everything: the first counts the lives that passed each node, which decides which
+ * nodes get rows; the second fills the rows. Changes in between are counted in the row that the
+ * node is part of.
  */
 #include "trie/capture.h"
 
@@ -24,7 +25,7 @@
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1, RESERVED = 2 };
 
-/* The nodes of one arena and ?raced and ?before-reset, as places 0 to RESERVED + nodes - 1. */
+/* The nodes ?raced, ?before-reset and those of one arena, as places 0 to RESERVED + nodes - 1. */
 struct columns {
     uint32_t arena, nodes;
     uint32_t *row_of; /* by place: while rows are chosen, its lives and those below it, up to
@@ -43,10 +44,11 @@ static uint32_t id_at(const struct columns *c, uint32_t place)
                             : (c->arena << BBF_L_ARENA_SHIFT) + place - RESERVED;
 }
 
-/* NO_PLACE: below a root that was made since we looked. */
+/* NO_PLACE: below a root that was made after the capture began. */
 static uint32_t place_of(const struct bbf_tracker *t, const struct columns *c, uint32_t node)
 {
-    /* A node made since we looked: its lives stand at the ancestor that we know, this time. */
+    /* A node made after the capture began: this time its lives count at the nearest known
+     * ancestor. */
     while (node >> BBF_L_ARENA_SHIFT == c->arena && (node & INDEX_MASK) >= c->nodes)
         node = bbf_node_at(t, node)->parent;
     if (node == BBF_L_NODE_RACED || node == BBF_L_NODE_BEFORE_RESET)
@@ -85,10 +87,10 @@ struct life {
     uint32_t node, generation;
     uint8_t mem; /* MEM_ */
     bool stopped;
-    struct bbf_loss loss; /* but for its node: a row's index there */
+    struct bbf_loss loss; /* `node` is not set here; for aged lives it is a row's index */
 };
 
-/* False if it is none, or ended while we read. */
+/* False if it is not an open life, or ended during the read. */
 static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, struct life *to)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -152,7 +154,7 @@ static uint64_t ends_at(const struct bbf_tracker *t, const struct bbf_sums *sums
     return *released + *unknown;
 }
 
-/* What was there at the last reset, by place. */
+/* The place's counts at the last reset. */
 static void before(const struct bbf_tracker *t, const struct columns *c, uint32_t place,
                    uint64_t *released, uint64_t *unknown)
 {
@@ -165,8 +167,8 @@ static void before(const struct bbf_tracker *t, const struct columns *c, uint32_
     *unknown = base->unknown[place - RESERVED];
 }
 
-/* Lives at each place, then those below it: children have higher numbers than their parents. A leak
- * weighs more than anything else. */
+/* Sum the lives at each place, then those below it: children have higher numbers than their
+ * parents. A leak weighs more than anything else. */
 static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct bbf_sums *totals)
 {
     struct bbf_sums sums = *totals;
@@ -190,7 +192,8 @@ static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct 
             weigh(c, place_of(t, c, life.node), 1);
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
         const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
-        /* Never NO_PLACE: only the agent makes tombs, of nodes that were there before. */
+        /* Never NO_PLACE: only the agent makes tombs, and their nodes are older than this
+         * capture. */
         weigh(c, place_of(t, c, bbf_node_charged(t, tomb->node, 0)),
               tomb->end == BBF_END_LEAKED ? UINT32_MAX : tomb->count);
     }
@@ -199,7 +202,7 @@ static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct 
         if (c->row_of[i] != 0 && parent != NO_PLACE)
             weigh(c, parent, c->row_of[i]);
         else if (c->row_of[i] != 0)
-            weigh(c, i, UINT32_MAX); /* a root has nobody to stand for it */
+            weigh(c, i, UINT32_MAX); /* a root has no ancestor whose row could include it */
     }
 }
 
@@ -212,12 +215,12 @@ static size_t at_least(const struct columns *c, uint32_t weight)
 }
 
 /*
- * Keep `most` rows, the heaviest. A parent weighs as much as its child at least and has a smaller
- * number, so the parent of a row that is kept is kept.
+ * Keep the `most` heaviest rows. A parent weighs at least as much as its child and has a smaller
+ * number, so the parent of a kept row is also kept.
  */
 static void choose_rows(const struct bbf_tracker *t, struct columns *c, size_t most)
 {
-    uint32_t low = 1, high = UINT32_MAX; /* the least weight of which all rows fit, if any does */
+    uint32_t low = 1, high = UINT32_MAX; /* the least weight that fits, with all heavier rows */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (at_least(c, middle) <= most)
@@ -225,7 +228,7 @@ static void choose_rows(const struct bbf_tracker *t, struct columns *c, size_t m
         else
             low = middle + 1;
     }
-    bool all = at_least(c, high) <= most; /* not even UINT32_MAX: there are that many leaks */
+    bool all = at_least(c, high) <= most; /* false: not even the leaks, UINT32_MAX, fit */
     uint32_t less = all ? high - 1 : UINT32_MAX;
     size_t spare = all ? most - at_least(c, high) : most;
     for (uint32_t i = 0; i < RESERVED + c->nodes; i++) {
@@ -233,13 +236,13 @@ static void choose_rows(const struct bbf_tracker *t, struct columns *c, size_t m
         bool kept = weight > less || (weight == less && weight != 0 && spare > 0);
         spare -= kept && weight == less ? 1 : 0;
         if (parent == NO_PLACE && weight != 0)
-            kept = true; /* ?raced and ?before-reset too */
+            kept = true; /* also ?raced and ?before-reset */
         kept = kept && bbf_site_get(t, bbf_node_at(t, id_at(c, i))->site) != NULL;
         c->row_of[i] = kept ? ++c->kept : parent != NO_PLACE ? c->row_of[parent] : 0;
     }
 }
 
-/* How many rows there is room for, of `wanted`; what they need is charged to the snapshot. */
+/* How many of the `wanted` rows have room. Their memory is charged to the snapshot. */
 static size_t take_room(struct bbf_tracker *t, struct bbf_snapshot *s, size_t wanted, bool leaks)
 {
     size_t row = BBF_REPORT_BYTES + (leaks ? BBF_LEAK_BYTES : 0);
@@ -271,8 +274,8 @@ static void count_run(void *ctx, uint32_t index, uint64_t count)
 }
 
 /*
- * From which age on a life of each row is aged, for now in its column `passed`, which is computed
- * when all rows are there: releases of the subtree up to each root, then the root's limit down.
+ * Compute the age limit of each row, for now in its column `passed`, which gets its own value when
+ * all rows exist: sum the releases up to each root, then copy the root's limit down.
  */
 static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c)
 {
@@ -280,7 +283,7 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
     for (uint32_t i = places; i-- > 0;) {
         struct bbf_snap_node *row = row_at(c, i), *parent = row_at(c, parent_of(t, c, i));
         if (row == NULL || row == parent)
-            continue; /* part of its parent's */
+            continue; /* part of its parent's row */
         row->passed_ += row->released_;
         if (parent != NULL)
             parent->passed_ += row->passed_;
@@ -295,16 +298,17 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
     }
 }
 
-/* Made by, or for, a class initialiser, so most likely in a static field (docs/netty-internals.md).
- * If it is collected it was not: that is a leak as any other. */
+/* Was the buffer made by or for a class initialiser, so that it is most likely in a static field
+ * (docs/netty-internals.md)? If it is collected, it was not: then it is a leak like any other. */
 static bool is_constant(const struct bbf_tracker *t, const struct life *life)
 {
     uint32_t flags = atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
     return (flags & BBF_L_FLAG_CLINIT) != 0;
 }
 
-/* The leak that retains this open life: a lost composite of which it is a part, a lost buffer that
- * was derived from it. It will never be released, whoever else has it; NULL: there is none. */
+/* The leak that retains this open life: a lost composite that it is a component of, or a lost
+ * buffer that was derived from it. Such a life will never be released, even if other objects refer
+ * to it. NULL: there is none. */
 static struct bbf_tomb *kept_by(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
     const struct bbf_record_extra *extra = bbf_extra_at(t, r);
@@ -321,7 +325,7 @@ static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
         return;
     struct bbf_snap_node *row = row_at(c, place_of(t, c, life.node));
     if (row == NULL)
-        return; /* opened since we looked */
+        return; /* opened after the rows were chosen */
     row->live_++;
     struct bbf_tomb *leak = kept_by(t, r, life.generation);
     if (leak == NULL) {
@@ -336,19 +340,19 @@ static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
         row->static_++;
     if (life.loss.memory == BBF_MEM_HEAP)
         t->live_heap++;
-    /* One bug is one entry: what a leak retains is not aged besides. */
+    /* One bug is one entry: a life that a leak retains is not also aged. */
     if (life.loss.seconds < row->passed_ || (life.mem & never) != 0 || life.stopped || leak != NULL)
         return;
     row->aged_++;
     life.loss.node = (uint32_t)(row - c->rows);
-    (void)bbf_aged_add(&c->aged, t, c->kept, &life.loss); /* else the row has no details */
+    (void)bbf_aged_add(&c->aged, t, c->kept, &life.loss); /* false: the row has no details */
 }
 
 static void count_tombs(const struct bbf_tracker *t, const struct columns *c)
 {
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
         const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
-        /* Never NULL: it had a weight when rows were chosen. */
+        /* Never NULL: the place had a weight when rows were chosen. */
         struct bbf_snap_node *row = row_at(c, place_of(t, c, bbf_node_charged(t, tomb->node, 0)));
         switch ((enum bbf_end)tomb->end) {
         case BBF_END_LEAKED:
@@ -407,7 +411,7 @@ static void fill_columns(struct bbf_tracker *t, struct columns *c, struct bbf_su
     count_tombs(t, c);
 }
 
-/* What is counted of a sample stands for all: columns of raw counts become estimates. */
+/* Scale the counts of a sample: columns of raw counts become estimates of all lives. */
 static void scale_rows(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     uint32_t now = atomic_load(bbf_shared_int(t, BBF_L_SHARED_SAMPLE)) & BBF_L_SAMPLE_N;
@@ -439,12 +443,12 @@ static int add_site(struct bbf_snapshot *s, const struct bbf_tracker *t, uint32_
     to->class_name = strdup(site->class_name);
     to->method = strdup(site->method);
     to->descriptor = strdup(site->descriptor);
-    s->n_sites++; /* before the check: what was copied is freed with the snapshot */
+    s->n_sites++; /* before the check, so that the copies are freed with the snapshot */
     index_of[id] = (uint32_t)s->n_sites;
     return to->class_name && to->method && to->descriptor ? BBF_OK : BBF_ENOMEM;
 }
 
-/* The first place of a row is its own; those that are part of it come later. */
+/* The first place of a row is its own; places that are part of it come later. */
 static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     uint32_t *index_of = calloc(BBF_L_MAX_SITES, sizeof *index_of);
@@ -468,7 +472,7 @@ static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_
     return err;
 }
 
-/* `n`: what a life of that row stands for. */
+/* `n`: the number of lives that a life of this row represents. */
 static void add_leak(struct bbf_snapshot *s, uint32_t row, enum bbf_verdict verdict,
                      const struct bbf_tomb *tomb, uint32_t n)
 {
@@ -531,7 +535,8 @@ static void add_count(void *ctx, uint32_t index, uint64_t count)
     *(uint64_t *)ctx += count;
 }
 
-/* No baseline is taken off `totals` yet. Each counter is read once: exact at rest only. */
+/* The baseline is not yet subtracted from `totals`. Each counter is read once: exact at rest
+ * only. */
 static void add_since_start(struct bbf_tracker *t, const struct columns *c,
                             const struct bbf_sums *totals, struct bbf_snap_since_start *to)
 {
@@ -606,7 +611,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
     return BBF_OK;
 }
 
-/* A life for which no tomb could be had makes a leak row too. */
+/* A life without a tomb (no memory) also makes a leak row. */
 static bool has_bare_leaks(const struct bbf_tracker *t, const struct columns *c)
 {
     for (uint32_t i = 0; i < RESERVED + c->nodes; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/capture.h - a snapshot of a tracker while the application goes on.
+ * trie/capture.h - makes a snapshot of a tracker while the application runs.
  *
  * Threads: the agent's.
  */
@@ -18,9 +18,9 @@ struct bbf_tracker;
 uint64_t bbf_tracker_live(const struct bbf_tracker *t, bool *estimated);
 
 /* Fill sites, nodes, leaks, limits and the totals the tracker knows; bbf_snapshot_finish() done.
- * What its rows need is charged to `memory` until the snapshot is freed; rows that have no room
- * become part of their parents', the least used first, leaks last (folded_rows). BBF_ENOMEM. The
- * application goes on meanwhile. */
+ * The memory of its rows is charged to `memory` until the snapshot is freed; rows without room
+ * become part of their parents', the least used first, leaks last (folded_rows). Errors:
+ * BBF_ENOMEM. The application runs concurrently. */
 int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *snapshot);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { INDEX_MASK = (1 << BBF_L_ARENA_SHIFT) - 1 };
 
-/* Steps that a life made that stands at the node: its root is none, a release row neither. */
+/* The number of steps of a life that is at the node; its root and a release row are not steps. */
 static uint64_t steps_to(const struct bbf_tracker *t, uint32_t node)
 {
     struct bbf_node *n = bbf_node_at(t, node);

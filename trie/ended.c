@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/ended.c - lives that were released, for a use after that. A plain close leaves who in its
- * sticky record, and where in its run word, until the object's next life. Every other release is
- * one of the last ENDED_SLOTS of its thread's stripe.
+ * trie/ended.c - finds where and by whom a life was released, to report a use after release. A
+ * plain close leaves the thread in its sticky record, and the place in its run word, until the
+ * object's next life. Any other release is among the last ENDED_SLOTS ends of its thread's stripe.
  */
 #include "trie/ended.h"
 
@@ -43,7 +43,8 @@ bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t 
         return false;
     if (in_record(t, handle, node, tid))
         return true;
-    /* A place keeps its ends when its thread goes: only who never had one is passed over. */
+    /* A stripe keeps its ends when its thread ends, so only stripes that never had a thread are
+     * skipped. */
     for (unsigned i = 0; i < BBF_L_STRIPES; i++)
         if (bbf_stripe_is_used(t, i) &&
             atomic_load_explicit(&t->stripes[i].next_end, memory_order_relaxed) != 0 &&

@@ -12,9 +12,9 @@
 
 struct bbf_tracker;
 
-/* A life that was released: where it stood and the low half of the tid that released it. False: it
- * ended otherwise, or so long ago that nothing is known of it. `*tid` 0: not known. Any thread,
- * lock-free: a look at the last ENDED_SLOTS ends of every thread. */
+/* The node where a released life ended, and the low half of the tid that released it. False: it
+ * ended otherwise, or too long ago to be known. `*tid` 0: not known. Any thread, lock-free: a look
+ * at the last ENDED_SLOTS ends of every thread. */
 bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
                          uint32_t *tid);
 

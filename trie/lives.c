@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/lives.c - records, and the agent thread's half of the protocol of design.md: memory
- * safety.3-D12.8. The application's half is in the boot shim; tests/stress/shim_twin.h is the same
- * in C.
+ * trie/lives.c - records, and the agent thread's half of the protocol of design.md: memory safety.
+ * The application's half is in the boot shim; tests/stress/shim_twin.h is the same in C.
  *
  * Invariants (each interleaving has exactly one resolver):
- *  1. A record that is CLOSED without CONV and STICKY belongs to its free list; OPEN without CONV
- * is decided by the CAS on `life`; CONV, not STICKY, is ours from then on; STICKY belongs to the
- *     Java object until we see its weak reference NULL.
- *  2. Convert: CAS OPEN(g) -> OPEN(g)+CONV *before* the slot is read: whose life is it otherwise?
- *  3. Collect: the weak reference is asked first, `life` is read (acquire) after it. The other way
- *     round a recycled life is lost (docs/memory-model.md).
- *  4. A record leaves us as: weak reference deleted, jweak = 0, then life = CLOSED, then push.
+ *  1. A record that is CLOSED without CONV and STICKY belongs to its free list. OPEN without CONV:
+ *     the CAS on `life` decides. CONV without STICKY: it belongs to the agent thread from then on.
+ *     STICKY: it belongs to the Java object until the agent sees its weak reference cleared.
+ *  2. Convert: CAS OPEN(g) -> OPEN(g)+CONV *before* the slot is read. Otherwise the slot may hold
+ *     the object of another life.
+ *  3. Collect: test the weak reference first, read `life` (acquire) after it. In the other order
+ *     a recycled life is lost (docs/memory-model.md).
+ *  4. The agent frees a record in this order: delete the weak reference, jweak = 0, then life =
+ *     CLOSED, then push.
  *  5. Only the agent thread creates, tests or deletes weak references.
  */
 #include "trie/lives.h"
@@ -53,7 +54,8 @@ void bbf_record_push(struct bbf_tracker *t, uint32_t head)
     uint64_t top = atomic_load_explicit(free_stack, memory_order_relaxed);
     do {
         atomic_store_explicit(&bbf_record_at(t, head)->batch, BBF_LOW(top), memory_order_relaxed);
-        /* Release: who pops the batch sees its links. The tag in the high half defeats ABA. */
+        /* Release: the thread that pops the batch sees its links. The tag in the high half prevents
+         * ABA. */
     } while (!atomic_compare_exchange_weak_explicit(free_stack, &top,
                                                     BBF_WORD(BBF_GENERATION(top) + 1, head),
                                                     memory_order_release, memory_order_relaxed));
@@ -64,7 +66,8 @@ static uint32_t pop_batch(struct bbf_tracker *t)
     _Atomic uint64_t *free_stack = bbf_shared_long(t, BBF_L_SHARED_FREE);
     uint64_t top = atomic_load_explicit(free_stack, memory_order_acquire);
     while (BBF_LOW(top) != 0) {
-        /* The record may be popped and reused under us: then the tag differs and the CAS fails. */
+        /* Another thread may pop and reuse the record meanwhile: then the tag differs and the CAS
+         * fails. */
         uint32_t below =
             atomic_load_explicit(&bbf_record_at(t, BBF_LOW(top))->batch, memory_order_relaxed);
         if (atomic_compare_exchange_weak_explicit(free_stack, &top,
@@ -133,8 +136,8 @@ uint64_t bbf_lives_open(const struct bbf_tracker *tracker)
 
 /* ---- convert: strong slot -> weak reference ---- */
 
-/* The slot is left as it has to be for a converted life; false: it holds its object as before.
- * `mapped`: it goes on saying which object it is, weakly. */
+/* Change the slot for a converted life. False: it still holds its object. `mapped`: the slot keeps
+ * a weak reference to the object, so that the map can still find it. */
 static bool leave_slot(const struct bbf_jvm_refs *heap, uint32_t r, bool weakened, bool mapped)
 {
     return mapped ? weakened && heap->soften(heap->ctx, r) : heap->clear(heap->ctx, r);
@@ -169,7 +172,7 @@ static void weaken_slot(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, 
 static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
-    /* Acquire: OPEN(g) was stored after g's object went into the slot. */
+    /* Acquire: OPEN(g) was stored after g's object was put into the slot. */
     uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if ((life & BBF_L_STICKY) != 0) {
@@ -187,7 +190,7 @@ static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
 
 /* ---- collect ---- */
 
-/* The record is ours and its object gone or closed: give it back (invariant 4). */
+/* Free the agent's record, whose object is gone or whose life is closed (invariant 4). */
 static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,
                         uint32_t generation)
 {
@@ -198,11 +201,11 @@ static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, 
         bbf_map_remove(t, r, generation);
     uint64_t weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
     if ((mapped || weak == BBF_STILL_STRONG) && !heap->clear(heap->ctx, r))
-        t->kept_slots++; /* until its next life */
+        t->kept_slots++; /* until the record's next life */
     if (weak > BBF_STILL_STRONG)
         heap->forget(heap->ctx, weak);
     atomic_store_explicit(&record->jweak, 0, memory_order_relaxed);
-    /* Release: the next owner of the record sees it clean. */
+    /* Release: the next owner of the record sees the cleared fields. */
     atomic_store_explicit(&record->life, BBF_WORD(generation, BBF_L_CLOSED), memory_order_release);
     atomic_store_explicit(&record->next, t->push_head, memory_order_relaxed);
     t->push_head = r;
@@ -212,7 +215,7 @@ static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, 
     }
 }
 
-/* A collected OPEN life: win it by CAS and put it on the list of this scan. */
+/* A collected OPEN life: claim it by CAS and put it on the list of this scan. */
 static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
 {
     uint64_t dead = (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD;
@@ -231,8 +234,8 @@ static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
     return true;
 }
 
-/* After conversion: look at every record that has or had a weak reference. True: its life was found
- * dead. */
+/* After conversion: check a record that has or had a weak reference. True: its life was collected
+ * unreleased. */
 static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r)
 {
     struct bbf_record *record = bbf_record_at(t, r);
@@ -246,7 +249,8 @@ static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
     if (closed && !sticky) {
         free_record(t, heap, r, BBF_GENERATION(life));
     } else if (closed && gone) {
-        /* CAS: never a plain store, the object's thread may have re-opened it before it died. */
+        /* CAS, never a plain store: a thread may have opened the object's next life before the
+         * object died. */
         if (atomic_compare_exchange_strong_explicit(&record->life, &life,
                                                     life & ~(uint64_t)BBF_L_STICKY,
                                                     memory_order_acq_rel, memory_order_relaxed))
@@ -259,7 +263,7 @@ static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
 
 /* ---- verdicts (design.md: verdicts) ---- */
 
-/* Where a collected life stood, and what its memory is (MEM_ bits). */
+/* The node where a collected life was, and (below) its memory (MEM_ bits). */
 static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
     uint64_t path = atomic_load_explicit(&bbf_record_at(t, r)->path, memory_order_relaxed);
@@ -271,12 +275,13 @@ static uint8_t memory_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
     uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
     uint8_t mem = BBF_GENERATION(refs) == g ? (uint8_t)(refs >> BBF_L_MEM_SHIFT) : BBF_MEM_UNKNOWN;
-    /* Open when the hooks went: its release may not have been seen, as a foreign count's. */
+    /* It was open when the hooks were removed: its release may not have been seen, like that of a
+     * foreign count. */
     bool stopped = t->paused || (life & BBF_L_STOPPED) != 0;
     return stopped ? mem | BBF_L_MEM_FOREIGN : mem;
 }
 
-/* What is lost with it, by the class that its words name. */
+/* The loss, by the class number in its words. */
 static uint8_t lost_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
@@ -293,8 +298,9 @@ static bool is_held(const struct bbf_tracker *t, uint32_t r)
     return bbf_extra_at(t, r)->held == generation_of(t, r);
 }
 
-/* Nothing is lost with it: the user's own memory, or what nobody is to release (an unreleasable
- * wrapper had it) and the collector gives back. Pooled memory stays lost, whoever wrapped it. */
+/* Is nothing lost with it? True for the user's own memory, and for a buffer that must not be
+ * released (an unreleasable wrapper had it) and whose memory the collector frees. Pooled memory is
+ * lost even if it was wrapped. */
 static bool is_harmless(const struct bbf_tracker *t, uint32_t r)
 {
     uint32_t g = generation_of(t, r);
@@ -309,8 +315,8 @@ static bool is_leak(const struct bbf_tracker *t, uint32_t r)
            (memory_of(t, r, generation_of(t, r)) & BBF_L_MEM_FOREIGN) == 0;
 }
 
-/* The life of `after` is retained by one that ended unreleased; once all that are held are known
- * `loss` says where the first that leaked is charged, else it is NULL. */
+/* Mark the life of `after` as retained by a life that ended unreleased. Once all held lives are
+ * known, `loss` says where the first leak that retains it is charged; before that it is NULL. */
 static void hold(struct bbf_record_extra *extra, uint32_t g, const struct bbf_record_extra *loss)
 {
     if (extra->held != g) {
@@ -325,7 +331,7 @@ static void hold(struct bbf_record_extra *extra, uint32_t g, const struct bbf_re
     }
 }
 
-/* The same for every life that this dead one was derived from. */
+/* The same for every life from which this dead life was derived. */
 static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
                            const struct bbf_record_extra *loss)
 {
@@ -333,9 +339,9 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
     for (int hops = 0; parent != 0 && hops < BBF_L_MAX_UNWRAP; hops++) {
         uint32_t r = BBF_LOW(parent), g = BBF_GENERATION(parent);
         uint64_t above = atomic_load(&bbf_record_at(t, r)->parent);
-        /* After its parent was read: whose parent is it otherwise? */
+        /* After its parent was read: the check proves that the parent is that of generation g. */
         if (BBF_GENERATION(atomic_load(&bbf_record_at(t, r)->life)) != g)
-            return; /* the owner's life is over: released, with nothing left to hold */
+            return; /* the owner's life has ended: released, and nothing is left to hold */
         hold(bbf_extra_at(t, r), g, loss);
         parent = above;
     }
@@ -343,7 +349,7 @@ static void hold_ancestors(struct bbf_tracker *t, uint32_t dead,
 
 /* ---- components of composites (design.md: lives) ---- */
 
-/* The composite that this life belonged to, if it was found dead in this scan; 0 = none. */
+/* The composite that this life was a component of, if it was found dead in this scan; 0 = none. */
 static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
 {
     enum { MASK = (1 << BBF_L_OWNER_GENERATION_BITS) - 1 };
@@ -359,7 +365,7 @@ static uint32_t dead_owner(const struct bbf_tracker *t, uint32_t r)
                : 0;
 }
 
-/* What a lost composite loses is its components' memory, if that is of one kind. */
+/* The memory and loss of a lost composite are its components', if these are all of one kind. */
 static void mix(const struct bbf_tracker *t, struct bbf_record_extra *top, uint32_t r)
 {
     uint32_t g = generation_of(t, r);
@@ -379,16 +385,17 @@ static void mix(const struct bbf_tracker *t, struct bbf_record_extra *top, uint3
 }
 
 /*
- * A composite that was lost still retains its components: they are part of its leak, also those
- * that a later collection takes (pooled buffers are old, composites young). Twice, as ancestors:
- * first who is held, then, with `charge`, where it is charged.
+ * A lost composite still retains its components: they are part of its leak, including those that a
+ * later collection finds (pooled buffers are old, composites young). Called twice, like
+ * hold_ancestors(): first to find the held lives, then, with `charge`, to set where they are
+ * charged.
  */
 static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
 {
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
         uint32_t top = 0, at = r;
         for (int hops = 0; hops < BBF_L_MAX_UNWRAP && (at = dead_owner(t, at)) != 0; hops++)
-            top = at; /* of a composite in a composite the outer one leaked */
+            top = at; /* for a composite in a composite, the outer one is the leak */
         uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_relaxed);
         if (top == 0 || (life & BBF_L_STATE) == BBF_L_CLOSED || !is_leak(t, top))
             continue;
@@ -401,9 +408,10 @@ static void hold_components(struct bbf_tracker *t, uint32_t end, bool charge)
     }
 }
 
-/* The bytes belong to the first life derived from it that leaked, once (design.md: verdicts); if a
- * reset has forgotten that leak since, they are forgotten with it. A report multiplies them by the
- * leak's rate (sample=), and a component may have been drawn at another. */
+/* The bytes are charged once, to the first life derived from it that leaked (design.md: verdicts).
+ * If a reset has dropped that leak since, they are dropped as well. A report multiplies the bytes
+ * by the leak's rate (sample=), but a component may have been drawn at another rate; so they are
+ * scaled here. */
 static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_record_extra *extra,
                               uint32_t node, uint32_t bytes)
 {
@@ -452,8 +460,8 @@ static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uin
     free_record(t, heap, r, g);
 }
 
-/* Where a dead life that nothing holds is charged. Read once: a native that lost its buffer on the
- * way may still store a position. */
+/* Decide where a dead life that nothing holds is charged. The position is read only once, because a
+ * native whose buffer died during the call may still store one. */
 static void place(struct bbf_tracker *t, uint32_t r)
 {
     struct bbf_record_extra *extra = bbf_extra_at(t, r);
@@ -469,7 +477,8 @@ static void place(struct bbf_tracker *t, uint32_t r)
         hold_ancestors(t, r, extra);
 }
 
-/* Who is held, and, where composites died, by which leak: before the first life is ended. */
+/* Find the held lives and, if composites died, the leak that holds each; before the first life is
+ * ended. */
 static void find_held(struct bbf_tracker *t, uint32_t end)
 {
     for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next) {
@@ -484,12 +493,13 @@ static void find_held(struct bbf_tracker *t, uint32_t end)
         hold_components(t, end, true);
     }
     for (uint32_t r = t->first_dead; r != 0; r = bbf_extra_at(t, r)->next)
-        if (bbf_extra_at(t, r)->leaked && is_held(t, r)) /* a component that outlived its owner */
+        if (bbf_extra_at(t, r)->leaked &&
+            is_held(t, r)) /* a component that was collected after its owner */
             hold_ancestors(t, r, bbf_extra_at(t, r));
 }
 
-/* Leaks before what they hold, which adds its bytes to them. A record whose life was ended is
- * anybody's: it is not looked at again. */
+/* End leaks before the lives that they hold, because these add their bytes to the leaks. Once a
+ * life has ended, any thread may take its record: it is not read again. */
 static void end_dead(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t end)
 {
     uint32_t held = 0, last = 0, next;
@@ -527,9 +537,9 @@ void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
         found |= collect(t, heap, r);
     /*
-     * An owner is reachable from what was derived from it, so when an owner is found dead, its
-     * derived lives are dead too, but may have been asked before that GC; and so on for theirs:
-     * again until a pass finds none.
+     * An owner is reachable from its derived buffers. So when an owner is found dead, its derived
+     * lives are also dead, but they may have been tested before that GC; and so may those derived
+     * from them. Repeat until a pass finds no more.
      */
     while (found) {
         found = false;
@@ -550,7 +560,8 @@ void bbf_lives_mark_stopped(struct bbf_tracker *t)
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
         struct bbf_record *record = bbf_record_at(t, r);
         uint64_t life = atomic_load_explicit(&record->life, memory_order_relaxed);
-        /* CAS: a closer may be first. Its sticky close is a plain store over this flag: one end. */
+        /* CAS: a closer may be first. A sticky close is a plain store that overwrites this flag, so
+         * there is still only one end. */
         while ((life & BBF_L_STATE) == BBF_L_OPEN && (life & BBF_L_STOPPED) == 0 &&
                !atomic_compare_exchange_weak_explicit(&record->life, &life, life | BBF_L_STOPPED,
                                                       memory_order_relaxed, memory_order_relaxed))
@@ -562,5 +573,6 @@ void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_jvm_refs *heap)
 {
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
-        (void)heap->clear(heap->ctx, r); /* a chunk that was never made has nothing to empty */
+        (void)heap->clear(heap->ctx,
+                          r); /* a chunk of slots that was never made has nothing to clear */
 }

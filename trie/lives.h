@@ -40,8 +40,8 @@ struct bbf_jvm_refs {
 /* Convert the slots of open lives, find what was collected, free what is free (design.md: convert
  * and collect). Agent. */
 void bbf_lives_scan(struct bbf_tracker *t, const struct bbf_jvm_refs *heap);
-/* Empty every slot, for good: nobody will scan again (the agent thread dies). What is open can
- * still be released; what is dropped is collected by the JVM and stays `live` here. Agent. */
+/* Clear every slot, for good: no thread will scan again (the agent thread ends). Open lives can
+ * still be released; dropped objects are collected by the JVM and stay `live` here. Agent. */
 void bbf_lives_abandon(struct bbf_tracker *t, const struct bbf_jvm_refs *heap);
 /* Mark every open life: it ends only as `unknown` from now on (design.md: stop). Agent. */
 void bbf_lives_mark_stopped(struct bbf_tracker *t);

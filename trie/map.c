@@ -18,7 +18,7 @@ bool bbf_map_is_open(const struct bbf_tracker *t)
 
 void bbf_map_remove(struct bbf_tracker *t, uint32_t record, uint32_t generation)
 {
-    /* Where the shim put it (REC_BATCH is no link while a record is in use). */
+    /* The shim stored its place here (REC_BATCH is not a link while a record is in use). */
     uint32_t place = atomic_load_explicit(&bbf_record_at(t, record)->batch, memory_order_relaxed);
     const uint64_t key = (uint64_t)generation << BBF_L_MAP_GENERATION_SHIFT | record;
     if (place == 0 || place >= t->map.size / sizeof(uint64_t))

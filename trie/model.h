@@ -24,16 +24,16 @@
 #include "trie/tomb.h"
 #include "trie/words.h"
 
-/* Of 65,535 sites the rest are kept for roots, derived buffers and releases: without those a life
- * is missed as a whole. */
+/* The rest of the 65,535 sites is reserved for roots, derived buffers and releases, because without
+ * those a life is missed as a whole. */
 enum { BBF_MAX_STEP_SITES = 64000 };
 
 enum { BBF_SITE_BUCKETS = 16384, BBF_MAX_CLASSES = 4096 };
 
 /*
  * Memory beside nodes and records that `memory` covers, in bytes:
- *   REPORT    what a report takes of each row while it is made and rendered (trie/capture.c,
- *             render; tests/proof/limits measures it)
+ *   REPORT bytes per row while a report is made and rendered (trie/capture.c,
+ *             render; tests/long/limits measures it)
  *   RESERVED  of that, what is kept free for each node, so that a report is always possible; when
  *             there is no more than that, its least used rows become part of their parents
  *   LEAK      what a report takes of each leak, kept free for each tomb
@@ -58,10 +58,11 @@ struct bbf_tracker {
     struct bbf_budget budget;
     struct bbf_space map; /* open lives by identity hash: trie/map.h */
     struct bbf_space records, extras, nodes, released_counts, overflow, tombs;
-    /* Root nodes by sampling rate and site id, and those that the shim's short way may take: of the
-     * rate 0, while nothing but the site decides whether a life is followed; else NONE. */
+    /* Root nodes by sampling rate and site id; and those that the shim's short path may use: roots
+     * of rate 0 while only the site decides whether a life is followed, otherwise NONE. */
     _Atomic uint32_t *rate_roots, *roots;
-    _Atomic uint32_t rates[BBF_L_RATES]; /* one life in so many; of index 0 all */
+    _Atomic uint32_t
+        rates[BBF_L_RATES]; /* one life in this number is followed; at index 0 every life */
     struct bbf_stripe *stripes;
     char *shared;               /* the page of SHARED_ offsets */
     uint32_t arenas;            /* how many id ranges were reserved */
@@ -122,13 +123,14 @@ static inline struct bbf_tomb *bbf_tomb_at(const struct bbf_tracker *t, uint32_t
 {
     return (struct bbf_tomb *)(void *)t->tombs.base + number;
 }
-/* What is lost with a buffer whose word `refs` is this. */
+/* The loss with a buffer that has this word `refs`. */
 static inline uint8_t bbf_refs_lost(const struct bbf_tracker *t, uint64_t refs)
 {
     return atomic_load_explicit(&t->lost_of[refs >> BBF_L_CLASS_SHIFT & BBF_L_CLASS_MASK],
                                 memory_order_relaxed);
 }
-/* What the tombs that lie in so much of their space have reserved for reports; by whole steps. */
+/* Bytes reserved for reports by the tombs in the first `writable` bytes of their space; by whole
+ * steps. */
 static inline size_t bbf_leak_bytes(const struct bbf_tracker *t, size_t writable)
 {
     return writable / t->tombs.step * (t->tombs.step / sizeof(struct bbf_tomb)) * BBF_LEAK_BYTES;
@@ -142,9 +144,10 @@ static inline _Atomic uint64_t *bbf_shared_long(const struct bbf_tracker *t, int
     return (_Atomic uint64_t *)(void *)(t->shared + offset);
 }
 
-/* 1 once a thread wanted that stripe; it is stored before the CAS that makes the thread its owner,
- * so who comes after what the owner did finds it. A stripe without is not read: the pages of all of
- * them are 2 MiB, and to read each first took more than a millisecond at a JVM's exit. */
+/* 1 once a thread has tried to claim the stripe. It is stored before the CAS that makes the thread
+ * its owner, so a reader that sees the owner's stores also sees it. Stripes without it are not
+ * read: the pages of all stripes are 2 MiB, and reading each for the first time took more than a
+ * millisecond at a JVM's exit. */
 static inline _Atomic uint8_t *bbf_stripe_mark(const struct bbf_tracker *t, uint64_t stripe)
 {
     return (_Atomic uint8_t *)(void *)(t->shared + BBF_L_SHARED_USED + stripe);
@@ -154,7 +157,7 @@ static inline bool bbf_stripe_is_used(const struct bbf_tracker *t, uint64_t stri
     /* Relaxed: all counters are exact at rest only. */
     return atomic_load_explicit(bbf_stripe_mark(t, stripe), memory_order_relaxed) != 0;
 }
-/* What a life that stands at the node stands for: the N of its root's rate. */
+/* Sampling weight of a life at the node: the N of its root's rate. */
 static inline uint32_t bbf_node_weight(const struct bbf_tracker *t, uint32_t node)
 {
     uint32_t flags = atomic_load_explicit(&((struct bbf_node *)(void *)t->nodes.base + node)->flags,

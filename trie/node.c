@@ -6,12 +6,13 @@
  *  1. A node's constant fields are written before its number is published, by one CAS of 0 -> word
  *     into a child slot, an overflow entry or the root table (release); readers load with acquire.
  *  2. Child slots fill in order and never change once set, so a reader stops at the first empty
- * one.
- *  3. An overflow entry is a bare node number; its key is the node's own (parent, site, bucket),
- * or, for FLAG_ALIAS, parent and the key kept in `site`, with the target in child 0.
+ *     slot.
+ *  3. An overflow entry is a bare node number. Its key is the node's own (parent, site, bucket);
+ *     for FLAG_ALIAS it is the parent and the key stored in `site`, and child 0 is the target.
  *  4. Numbers are never used twice: a reset moves to the next arena (design.md: reset). Everything
- * here runs in an epoch section and checks the arena in force after entering it. Progress:
- * lock-free; a failed CAS means another thread published a child.
+ *     here runs in an epoch section and checks the current arena after entering it.
+ *
+ * Progress: lock-free; a failed CAS means that another thread published a child.
  */
 #include "trie/node.h"
 
@@ -57,7 +58,7 @@ static _Atomic uint32_t *overflow_entry(const struct bbf_tracker *t, uint32_t ar
            (at & ((1u << BBF_L_OVERFLOW_BITS) - 1));
 }
 
-/* False without memory for the thread's section: a fault, counted. */
+/* False: no memory for the thread's section; counted as a fault. */
 static bool enter(struct bbf_tracker *t)
 {
     if (bbf_section_enter())
@@ -74,7 +75,7 @@ void bbf_node_drop_step(struct bbf_tracker *t)
 
 /* ---- allocation ---- */
 
-/* Make the step that holds index `id` writable, nodes and their counters together. */
+/* Make the 1 MiB step of index `id` writable, for nodes and their counters together. */
 static bool reach(struct bbf_tracker *t, uint32_t id)
 {
     uint32_t arena = arena_of(id), step = (id & ((1u << BBF_L_ARENA_SHIFT) - 1)) / NODES_PER_STEP;
@@ -96,7 +97,7 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
             window++;
             continue;
         }
-        /* Refused, or another thread opened the same step: it is charged once. */
+        /* Refused, or another thread opened the same step: charge it only once. */
         bbf_budget_uncharge(&t->budget, report + nodes + (opened ? ended : 0));
         if (!opened)
             return false;
@@ -104,14 +105,14 @@ static bool reach(struct bbf_tracker *t, uint32_t id)
     return BBF_GENERATION(window) == arena;
 }
 
-/* A number for a child of `parent` in `arena`, greater than the parent's, 0 at a limit. */
+/* A new number for a child of `parent` in `arena`, greater than the parent's; 0 at a limit. */
 static uint32_t take_number(struct bbf_tracker *t, uint32_t arena, uint32_t parent)
 {
     uint32_t spare = atomic_exchange_explicit(&t->spare_node, 0, memory_order_acq_rel);
     if (spare > parent && arena_of(spare) == arena)
         return spare;
     if (spare != 0 && arena_of(spare) == arena)
-        atomic_store_explicit(&t->spare_node, spare, memory_order_release); /* for an older one */
+        atomic_store_explicit(&t->spare_node, spare, memory_order_release); /* for an older arena */
     uint32_t id = atomic_load_explicit(&t->next_node, memory_order_acquire);
     do {
         uint32_t index = id & ((1u << BBF_L_ARENA_SHIFT) - 1);
@@ -120,9 +121,9 @@ static uint32_t take_number(struct bbf_tracker *t, uint32_t arena, uint32_t pare
         if (index >= atomic_load_explicit(&t->max_nodes, memory_order_relaxed) ||
             index == (1u << BBF_L_ARENA_SHIFT) - 1 || !reach(t, id)) {
             if (BBF_GENERATION(atomic_load(&t->window)) != arena)
-                return 0; /* no limit: a reset came in between */
+                return 0; /* not a limit: a reset came in between */
             atomic_fetch_add_explicit(&t->hit_nodes, 1, memory_order_relaxed);
-            /* The shim answers from now on, without a call (design.md: hot path). */
+            /* From now on the shim handles it without a call (design.md: hot path). */
             atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS),
                             (uint32_t)BBF_L_SHARED_NODES_FULL);
             return 0;
@@ -152,7 +153,7 @@ static uint32_t new_node(struct bbf_tracker *t, uint32_t arena, uint32_t parent,
         flags |= BBF_L_FLAG_NO_STEPS;
     for (int i = 0; i < BBF_L_INLINE_CHILDREN; i++)
         atomic_store_explicit(&n->child[i], 0, memory_order_relaxed);
-    /* Relaxed: the CAS that publishes the number releases all of this. */
+    /* Relaxed: the CAS that publishes the number releases all these stores. */
     atomic_store_explicit(&n->flags, flags | bucket << BBF_L_FLAG_BUCKET_SHIFT,
                           memory_order_relaxed);
     return id;
@@ -162,7 +163,8 @@ static void discard(struct bbf_tracker *t, uint32_t id)
 {
     if (id == 0)
         return;
-    /* Nobody has seen the node; it is told apart from a real one by site 0. One is kept. */
+    /* No other thread has seen the node; site 0 distinguishes it from a real one. One is kept for
+     * reuse. */
     bbf_node_at(t, id)->site = 0;
     atomic_exchange_explicit(&t->spare_node, id, memory_order_acq_rel);
 }
@@ -170,7 +172,7 @@ static void discard(struct bbf_tracker *t, uint32_t id)
 /* ---- cycles (design.md: trie) ---- */
 
 /*
- * A step to `site` from `from` that only repeats leads back instead of on: the same site again
+ * A step from `from` to `site` that only repeats leads back to an earlier node: the same site again
  * stays where it is; a repeat of the last p <= 16 steps returns one period up. Returns 0 for a new
  * place.
  */
@@ -250,18 +252,19 @@ uint32_t bbf_node_find(const struct bbf_tracker *t, uint32_t node, uint32_t key)
 static bool open_overflow(struct bbf_tracker *t, uint32_t arena)
 {
     size_t size = (size_t)4 << BBF_L_OVERFLOW_BITS;
-    /* Acquire, release: who sees the flag sees a table that can be written to. */
+    /* Acquire, release: a thread that sees the flag sees a table that can be written to. */
     if (atomic_load_explicit(&t->overflow_open[arena], memory_order_acquire))
         return true;
     if (!bbf_space_open(&t->overflow, arena * size, size))
         return false;
     if (atomic_exchange_explicit(&t->overflow_open[arena], true, memory_order_acq_rel))
-        bbf_budget_uncharge(&t->budget, size); /* two threads opened it: charged once */
+        bbf_budget_uncharge(&t->budget, size); /* two threads opened it: charge it only once */
     return true;
 }
 
-/* Publish `target` under `key` of `node`; the child in place afterwards, 0 at a limit. `fresh` is
- * target's number if it is a new node (given back when another thread was first), else 0. */
+/* Publish `target` under `key` of `node`. Returns the child that is there afterwards; 0 at a limit.
+ * `fresh` is target's number if it is a new node (discarded if another thread was first), else
+ * 0. */
 static uint32_t publish(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t target,
                         uint32_t fresh)
 {
@@ -281,7 +284,7 @@ static uint32_t publish(struct bbf_tracker *t, uint32_t node, uint32_t key, uint
         discard(t, fresh);
         return 0;
     }
-    if (fresh == 0) { /* an edge back: the table needs a node that stands for it */
+    if (fresh == 0) { /* an edge back: the table needs a node that represents it */
         entry_id = new_node(t, arena, node, key, 0, BBF_L_FLAG_ALIAS);
         if (entry_id == 0)
             return 0;
@@ -315,8 +318,8 @@ static bool admit(struct bbf_tracker *t, struct bbf_node *n)
     return false;
 }
 
-/* The child for `key` with the given bucket, made if absent; 0 at a limit. In a section. *made: by
- * this call and not by another thread meanwhile. */
+/* The child for `key` with the given bucket, made if absent; 0 at a limit. Called in a section.
+ * *made: by this call, and not by another thread meanwhile. */
 static uint32_t grow(struct bbf_tracker *t, uint32_t node, uint32_t key, uint32_t bucket,
                      bool *made)
 {
@@ -331,14 +334,14 @@ static uint32_t step_slow(struct bbf_tracker *t, uint32_t node, uint32_t key)
 {
     struct bbf_node *n = bbf_node_at(t, node);
     uint32_t flags = atomic_load_explicit(&n->flags, memory_order_relaxed);
-    if (arena_of(node) == 0) /* ?raced and ?before-reset lead nowhere */
+    if (arena_of(node) == 0) /* no step leaves ?raced and ?before-reset */
         return node;
     if (arena_of(node) != arena_in_force(t))
         return BBF_L_NODE_BEFORE_RESET;
     uint32_t found = bbf_node_find(t, node, key);
     if (found != 0)
         return found;
-    /* A loop leads back even from where the depth ends. */
+    /* A loop leads back even from a node at the depth limit. */
     uint32_t back = fold(t, node, key);
     if (back != 0) {
         uint32_t got = publish(t, node, key, back, 0);
@@ -380,7 +383,7 @@ uint32_t bbf_node_child(struct bbf_tracker *t, uint32_t node, uint32_t key)
 void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena)
 {
     uint32_t id = atomic_load_explicit(&t->next_node, memory_order_acquire);
-    /* Release: whoever gets a number of the arena sees its window. */
+    /* Release: a thread that gets a number of the arena sees its window. */
     while (arena_of(id) < arena &&
            !atomic_compare_exchange_weak_explicit(&t->next_node, &id, arena << BBF_L_ARENA_SHIFT,
                                                   memory_order_acq_rel, memory_order_acquire))
@@ -402,8 +405,8 @@ bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site)
            ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
 }
 
-/* What is stored though the agent has just changed its mind is taken back: it changes the flags
- * before the table, and we ask them after it. */
+/* If the agent changes the settings meanwhile, the store is undone: the agent changes the flags
+ * before the table, and this thread reads the flags again after its store. */
 static void publish_root(struct bbf_tracker *t, uint32_t site, uint32_t root)
 {
     uint32_t none = BBF_L_NODE_NONE;
@@ -412,7 +415,7 @@ static void publish_root(struct bbf_tracker *t, uint32_t site, uint32_t root)
         atomic_store(&t->roots[site], BBF_L_NODE_NONE);
 }
 
-/* `old`: what the table has, of an older id range or none. */
+/* `old`: the table's entry, of an older id range or none. */
 static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site, uint32_t rate,
                           uint32_t old)
 {
@@ -420,7 +423,7 @@ static uint32_t make_root(struct bbf_tracker *t, uint32_t arena, uint32_t site, 
     uint32_t fresh = new_node(t, arena, BBF_L_NODE_NONE, site, BBF_REF_1_2, flags);
     if (fresh == 0)
         return BBF_L_NODE_NONE;
-    /* Again where the reset that we came after has just taken the old one out. */
+    /* Repeat if the reset that preceded this call has just removed the old entry. */
     while (arena_of(old) < arena)
         if (atomic_compare_exchange_weak_explicit(rate_root(t, site, rate), &old, fresh,
                                                   memory_order_acq_rel, memory_order_acquire))
@@ -434,7 +437,8 @@ uint32_t bbf_node_rate_root(struct bbf_tracker *t, uint32_t site, uint32_t rate)
     if (!enter(t))
         return BBF_L_NODE_NONE;
     uint32_t root, arena;
-    do { /* again if a reset came in between: that is no limit, and the life must not be dropped */
+    do { /* repeat if a reset came in between: that is not a limit, and the life must not be dropped
+          */
         bbf_node_begin_arena(t, BBF_GENERATION(atomic_load(&t->window)));
         arena = arena_in_force(t);
         root = atomic_load_explicit(rate_root(t, site, rate), memory_order_acquire);
@@ -454,7 +458,8 @@ static uint32_t twin(struct bbf_tracker *t, uint32_t node, uint32_t bucket)
         return node;
     if (arena_of(node) != arena_in_force(t))
         return BBF_L_NODE_BEFORE_RESET;
-    /* A root has no parent to hang a twin on: the twin is its child. */
+    /* A root has no parent that could have a twin of it as a child: the twin is the root's own
+     * child. */
     uint32_t parent = n->depth > 1 ? n->parent : node;
     uint32_t key = n->site;
     if (bucket_of(bbf_node_at(t, parent)) != bucket)

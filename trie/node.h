@@ -31,8 +31,8 @@ void bbf_node_released(struct bbf_tracker *t, uint32_t node, uint32_t class_id, 
 void bbf_node_unknown(struct bbf_tracker *t, uint32_t node);
 /* The node of an old handle's position, for charging: itself, ?before-reset or ?raced. */
 uint32_t bbf_node_charged(const struct bbf_tracker *t, uint64_t path, uint32_t generation);
-/* Numbers come from `arena` from now on, if they did not already: a reset, or a thread that finds
- * one half done, so that nobody waits for the agent. */
+/* Take numbers from `arena` from now on, unless this is already so. Called by a reset, or by a
+ * thread that finds one half done, so that no thread waits for the agent. */
 void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena);
 /* One step more that is not made: `dropped_steps`. The shim counts those that it answers itself. */
 void bbf_node_drop_step(struct bbf_tracker *t);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/owned.c - the lives that Netty's own counters still have: open ones and those that were
- * collected unreleased, by pool and memory. Nothing here is reset, for Netty's counters are not.
+ * trie/owned.c - the lives that Netty's own counters still include: open ones and those that were
+ * collected unreleased, by pool and memory. No reset changes these numbers, because none changes
+ * Netty's counters.
  */
 #include "trie/owned.h"
 
 #include "trie/model.h"
 
-/* The largest size class of the default chunk, 4 MiB: what is larger is allocated as it is. */
+/* The largest size class of the default chunk, 4 MiB; larger sizes are not rounded. */
 enum { LARGEST_CLASS = 4 << 20 };
 
 /*
  * Netty's size classes since 4.1.52, io.netty.buffer.SizeClasses: multiples of 16 up to 128, then
- * four for each doubling, up to the chunk. Nettys before do not tell their bytes in use.
+ * four for each doubling, up to the chunk. Earlier versions of Netty do not publish their bytes in
+ * use.
  */
 static uint64_t size_class(uint64_t bytes)
 {
@@ -59,7 +61,7 @@ void bbf_owned_lost(struct bbf_tracker *t, uint64_t refs, uint32_t bytes)
     add(t, &t->lost, refs, bytes);
 }
 
-/* The words of an open life; false if it is none, or ended while we read. */
+/* Read the words of an open life. False if it is not open, or ended during the read. */
 static bool read_life(const struct bbf_tracker *t, uint32_t r, uint64_t *refs, uint32_t *bytes)
 {
     const struct bbf_record *record = bbf_record_at(t, r);

@@ -21,7 +21,7 @@ void bbf_owned_class(struct bbf_tracker *t, uint32_t class_id, enum bbf_pool poo
 /* A life with these words `refs` and bytes was collected unreleased, whatever its verdict. Agent.
  */
 void bbf_owned_lost(struct bbf_tracker *t, uint64_t refs, uint32_t bytes);
-/* Open now, or lost since the start. The application goes on meanwhile. Agent. */
+/* Open now, or lost since the start. The application runs concurrently. Agent. */
 void bbf_owned_sum(const struct bbf_tracker *t, struct bbf_owned_table *out);
 /* The first open life from record `from` on that is of a pool and has a weak reference, 0 = none
  * left: *weak is its handle, good until the next scan. Agent. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/owned_table.h - lives by who of Netty accounts for them.
+ * trie/owned_table.h - lives by the part of Netty that accounts for them.
  */
 #ifndef BBF_TRIE_OWNED_TABLE_H
 #define BBF_TRIE_OWNED_TABLE_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/reset.c - both resets (design.md: reset). A baseline remembers the counters and subtracts
- * them; nodes and open lives stay. A reset of the nodes also begins the trie anew, in the next
- * range of ids: ids are never used twice, so a thread that stalled with an old id reads zeros,
- * which is a miss, and its slow path sees that the arena is another.
+ * them; nodes and open lives stay. A reset of the nodes also begins a new trie, in the next range
+ * of ids. Ids are never used twice, so a thread that was delayed with an old id reads zeros, which
+ * is a miss, and its slow path sees that the arena has changed.
  *
  * Order of a node reset (the model explored exactly this): publish the arena; synchronize; clear
- * the root table; move every OPEN record that stands in the old range by CAS until a pass finds
- * none; fold the counters; give the memory back.
+ * the root table; move every OPEN record whose position is in the old range, by CAS, until a pass
+ * finds none; fold the counters; return the memory.
  */
 #include "trie/reset.h"
 
@@ -19,23 +19,23 @@
 
 enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
 
-/* Leaks that are counted in the node alone. */
+/* Leaks that are counted in the node only. */
 static void forget_bare(struct bbf_tracker *t, uint32_t id)
 {
     struct bbf_node *n = bbf_node_at(t, id);
     t->forgotten[BBF_END_LEAKED] += n->leaked;
-    if (n->leaked != 0) /* else the page may be one that was never written */
+    if (n->leaked != 0) /* otherwise the page may never have been written */
         n->leaked = 0;
 }
 
-/* Forget what ended by the agent's verdict, and give the memory back. */
+/* Drop the lives that ended by the agent's verdict, and return the memory. */
 static void clear_tombs(struct bbf_tracker *t)
 {
     uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
     size_t writable = atomic_load(&t->tombs.writable);
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
         uint32_t node = bbf_tomb_at(t, i)->node, of = node >> BBF_L_ARENA_SHIFT;
-        if (of == 0 || of == arena) /* the pages of other arenas are given back, or will be */
+        if (of == 0 || of == arena) /* the pages of other arenas are returned, or will be */
             bbf_node_at(t, node)->tomb = 0;
         t->forgotten[bbf_tomb_at(t, i)->end] += bbf_tomb_at(t, i)->count;
     }
@@ -76,7 +76,7 @@ static void clear_roots(_Atomic uint32_t *roots, uint32_t n, uint32_t old)
     }
 }
 
-/* Move every OPEN life that stands in an old range; true if one was found. */
+/* Move every OPEN life whose position is in an old range. True if one was found. */
 static bool move_lives(struct bbf_tracker *t, uint32_t arena)
 {
     bool found = false;
@@ -89,14 +89,14 @@ static bool move_lives(struct bbf_tracker *t, uint32_t arena)
         if ((life & BBF_L_STATE) != BBF_L_OPEN || at == 0 || at == arena)
             continue;
         found = true;
-        /* CAS: a plain store might hit {g+1|root} of the record's next life. */
+        /* CAS: a plain store might overwrite {g+1|root} of the record's next life. */
         atomic_compare_exchange_strong(&record->path, &path,
                                        BBF_WORD(BBF_GENERATION(path), BBF_L_NODE_BEFORE_RESET));
     }
     return found;
 }
 
-/* What was charged in an id range that nobody charges any more, before its memory goes. */
+/* Keep the counts of an id range that no thread charges any more, before its memory is returned. */
 static void remember_range(struct bbf_tracker *t, uint32_t arena, uint32_t nodes)
 {
     for (uint32_t i = 0; i < nodes; i++) {
@@ -114,7 +114,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     uint32_t old = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT, arena = old + 1;
     if (arena >= t->arenas)
         return BBF_EREFUSED;
-    if (!bbf_section_enter()) /* without a record of its own synchronize() would not wait */
+    if (!bbf_section_enter()) /* without a record of this thread synchronize() would not wait */
         return BBF_ENOMEM;
     bbf_section_leave();
     uint64_t window = atomic_exchange(&t->window, BBF_WORD(arena, 0));
@@ -133,7 +133,7 @@ int bbf_tracker_reset_nodes(struct bbf_tracker *t)
     bbf_space_drop(&t->nodes, from, len, len);
     bbf_space_drop(&t->released_counts, (size_t)old * ARENA_SIZE * 8, len / 8, len / 8);
     size_t table = (size_t)4 << BBF_L_OVERFLOW_BITS;
-    if (atomic_exchange(&t->overflow_open[old], false)) /* nobody opens it any more */
+    if (atomic_exchange(&t->overflow_open[old], false)) /* no thread opens it any more */
         bbf_space_drop(&t->overflow, old * table, table, table);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     return err;

@@ -12,14 +12,15 @@
 static ck_epoch_t epoch;
 static pthread_key_t key;
 static _Thread_local ck_epoch_record_t *mine;
-/* Records pass from thread to thread inside ck, whose fences TSan cannot see: once more in C11. */
+/* ck passes records from thread to thread with fences that TSan cannot see; this repeats them in
+ * C11. */
 static _Atomic unsigned handed_over;
 
 static void give_back(void *record)
 {
-    mine = NULL; /* the destructor runs in the thread itself; it may come once more after us */
+    mine = NULL; /* the destructor runs in its own thread, and may run once more after this */
     atomic_fetch_add_explicit(&handed_over, 1, memory_order_release);
-    ck_epoch_unregister(record); /* ck keeps it for the next thread that asks */
+    ck_epoch_unregister(record); /* ck keeps it for the next thread that registers */
 }
 
 int bbf_section_init(void)

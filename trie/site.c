@@ -86,7 +86,7 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
     t->n_steps += is_step(site);
     site->chain = t->site_table[bucket];
     t->site_table[bucket] = site;
-    /* Release: who reads the number from a node finds the site complete. */
+    /* Release: a thread that reads the number from a node finds the site complete. */
     atomic_store_explicit(&t->sites[site->id], site, memory_order_release);
     return site->id;
 }

@@ -43,7 +43,7 @@ uint32_t bbf_class_intern(struct bbf_tracker *t, const char *name);
 /* The same for objects that another method than release() ends; the first name given stays. */
 uint32_t bbf_class_intern_as(struct bbf_tracker *t, const char *name, const char *end);
 
-/* What is lost when a buffer of class number `class_id` is never released. Any thread. */
+/* Set the loss if a buffer of class number `class_id` is never released. Any thread. */
 void bbf_class_lost(struct bbf_tracker *t, uint32_t class_id, enum bbf_lost lost);
 
 #endif

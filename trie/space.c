@@ -18,7 +18,7 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
     void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return BBF_ENOMEM;
-    /* Gigabytes of nothing have no place in a core file. */
+    /* Keep gigabytes of unused address space out of core files. */
     (void)madvise(base, size, MADV_DONTDUMP);
     space->base = base;
     space->size = size;
@@ -31,7 +31,7 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
 
 bool bbf_budget_charge(struct bbf_budget *budget, size_t bytes)
 {
-    /* Relaxed: the counter bounds a sum, it orders nothing. */
+    /* Relaxed: the counter only bounds a sum and orders nothing. */
     uint64_t used = atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed);
     if (used + bytes <= atomic_load_explicit(&budget->limit, memory_order_relaxed))
         return true;
@@ -67,7 +67,7 @@ bool bbf_space_reach(struct bbf_space *space, size_t upto)
 {
     if (upto > space->size)
         return false;
-    /* Acquire: pairs with the release below, so that what is seen as writable is. */
+    /* Acquire: pairs with the release below, so memory that is seen as writable is writable. */
     size_t have = atomic_load_explicit(&space->writable, memory_order_acquire);
     while (have < upto) {
         size_t step = space->size - have < space->step ? space->size - have : space->step;

@@ -17,7 +17,8 @@ struct visit {
     void *ctx;
 };
 
-/* Where a run would be charged now; its release row exists once it was flushed, or is made here. */
+/* The node where a run would be charged now. Its release row exists once a run was flushed there;
+ * otherwise it is made here. */
 static void add_run(const struct visit *v, uint64_t run)
 {
     uint32_t node = (uint32_t)(run >> 32), class_id = (uint32_t)(run >> 16) & 0xffff;

@@ -5,7 +5,7 @@
 #include "trie/model.h"
 #include "trie/node.h"
 
-/* A raised limit opens nodes that had been closed by it; a lowered one closes from now on. */
+/* A raised limit reopens the nodes that it had closed; a lowered one closes nodes from now on. */
 static void reflag_nodes(struct bbf_tracker *t)
 {
     uint32_t end = atomic_load(&t->next_node);
@@ -37,7 +37,8 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
         reflag_nodes(t);
 }
 
-/* The short way's table, after a change of what decides besides the site: the flags come first. */
+/* Update the table of the shim's short path after a change of the settings that decide beside the
+ * site. The flags were changed first. */
 static void refresh_roots(struct bbf_tracker *t)
 {
     uint32_t arena = atomic_load(&t->next_node) >> BBF_L_ARENA_SHIFT;
@@ -79,7 +80,7 @@ void bbf_tracker_resume(struct bbf_tracker *t)
     set_flag(t, BBF_L_SHARED_PAUSED, false);
 }
 
-/* The index of a rate, or of a free one for it; RATES: there is none. */
+/* The index of a rate, or a free index for it; RATES: there is none. */
 static uint32_t rate_of(const struct bbf_tracker *t, uint32_t n)
 {
     uint32_t rate = 0;

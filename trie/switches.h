@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/switches.h - what a running tracker is told to do: limits, sampling, which lives are opened.
+ * trie/switches.h - settings of a running tracker: limits, sampling, which lives are opened.
  *
  * Threads: the agent's, unless a function says otherwise.
  */
@@ -20,14 +20,14 @@ struct bbf_limits {
 /* New limits of a running tracker; a lower one only stops growth. Agent thread. */
 void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits);
 
-/* trackDirectOnly: lives opened from now on; open ones go on (design.md: verdicts). Agent thread.
- */
+/* trackDirectOnly: for lives opened from now on; open lives continue (design.md: verdicts). Agent
+ * thread. */
 void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 
 /*
- * sample=N: of the lives opened from now on one in N is followed, each drawn by itself; open ones
- * go on. Each rate has roots of its own, so that a report knows what the lives below them stand
- * for. Agent thread. BBF_ELIMIT: there were 15 other rates already; nothing is changed.
+ * sample=N: of the lives opened from now on one in N is followed, each drawn independently; open
+ * lives continue. Each rate has roots of its own, so that a report knows the weight of the lives
+ * below them. Agent thread. BBF_ELIMIT: there were 15 other rates already; nothing is changed.
  */
 int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n);
 /* Has bbf_tracker_sample() room for that rate? Once asked it has until another is set. */
@@ -35,12 +35,12 @@ bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n);
 /* Was a rate but 1 ever set? Then buffers were passed over. Any thread. */
 bool bbf_tracker_sampled(const struct bbf_tracker *t);
 
-/* Open no more lives, for good; open ones go on. Any thread. */
+/* Open no more lives, for good; open lives continue. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);
 
-/* Between pause and resume no life is opened and no buffer is marked: the hooks are coming (attach)
- * or going (stop), and a life whose release nobody sees would be a false leak. Agent thread; either
- * may be called twice. */
+/* Between pause and resume no life is opened and no buffer is marked: the hooks are being added
+ * (attach) or removed (stop), and a life whose release is not seen would be a false leak. Agent
+ * thread; either may be called twice. */
 void bbf_tracker_pause(struct bbf_tracker *t);
 void bbf_tracker_resume(struct bbf_tracker *t);
 

@@ -14,7 +14,7 @@ struct bbf_tomb *bbf_tomb_find(const struct bbf_tracker *t, const struct bbf_los
     return NULL;
 }
 
-/* A new one; NULL without memory. */
+/* Make a new tomb; NULL without memory. */
 static struct bbf_tomb *add_tomb(struct bbf_tracker *t, const struct bbf_loss *loss)
 {
     uint32_t *first = &bbf_node_at(t, loss->node)->tomb;

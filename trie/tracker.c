@@ -13,7 +13,7 @@
 #include "trie/site.h"
 #include "trie/switches.h"
 
-/* Small tables that are always writable; never unmapped either. */
+/* Small tables that are always writable, and also never unmapped. */
 static void *map_writable(size_t size)
 {
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -23,8 +23,8 @@ static void *map_writable(size_t size)
 
 enum { RECORDS = 1 << 24, TOMBS = 1 << 20 };
 
-/* Address space that we may take. Under RLIMIT_AS it is a quarter: we come before the Java heap,
- * which must find room. */
+/* The address space that we may take. Under RLIMIT_AS it is a quarter, because we reserve it before
+ * the Java heap, which needs room as well. */
 static uint64_t address_space(void)
 {
     struct rlimit limit;
@@ -33,8 +33,8 @@ static uint64_t address_space(void)
     return limit.rlim_cur / 4;
 }
 
-/* BBF_ARENAS id ranges if there is `room` for them and for what else we reserve, and the kernel
- * agrees; at least two. */
+/* Reserve BBF_ARENAS id ranges if there is `room` for them and the other reservations, and the
+ * kernel allows it; at least two. */
 static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
 {
     const uint64_t others =
@@ -54,7 +54,7 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
                     return BBF_OK;
                 }
                 munmap(t->released_counts.base,
-                       t->released_counts.size); /* nobody has its address yet */
+                       t->released_counts.size); /* no thread has its address yet */
                 t->released_counts.base = NULL;
             }
             munmap(t->nodes.base, t->nodes.size);
@@ -64,7 +64,7 @@ static int reserve_nodes(struct bbf_tracker *t, uint64_t room)
     return BBF_ENOMEM;
 }
 
-/* Of the draws for sample=. */
+/* A seed for the draws of sample=. */
 static void seed(struct bbf_tracker *t)
 {
     uint64_t random = 0;
@@ -91,8 +91,7 @@ static void name_reserved(struct bbf_tracker *t, uint32_t node, uint32_t site, c
     }
 }
 
-/* Records below FIRST_RECORD stand for no life: their generations match no handle that could step.
- */
+/* Records below FIRST_RECORD have no life: their generations match no handle that could step. */
 static void init_reserved_records(struct bbf_tracker *t)
 {
     struct bbf_record *none = bbf_record_at(t, 0);
@@ -101,15 +100,15 @@ static void init_reserved_records(struct bbf_tracker *t)
     atomic_init(&none->refs, BBF_WORD(UINT32_MAX, 0));
     atomic_init(&none->size, BBF_WORD(UINT32_MAX, 0));
     for (uint32_t r = 1; r < BBF_L_FIRST_RECORD; r++) {
-        /* They stand nowhere, as what is closed, so that a step ends without a call; but for two
-         * where the next step opens a life. */
+        /* Like closed records they have no node, so a step ends without a call; except for two, at
+         * which the next step opens a life. */
         bool opens = r == BBF_L_RECORD_COUNTED || r == BBF_L_RECORD_AGAIN;
         atomic_init(&bbf_record_at(t, r)->path, BBF_WORD(opens ? 0 : UINT32_MAX, BBF_L_NODE_NONE));
         atomic_init(&bbf_record_at(t, r)->life, BBF_L_CLOSED);
     }
 }
 
-/* What was reserved, when not all of it could be: nobody has an address yet, and the Java heap may
+/* Unmap the reservations if one of them failed: no thread has an address yet, and the Java heap may
  * need the space. */
 static void give_back(struct bbf_tracker *t)
 {
@@ -146,7 +145,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
         give_back(t);
         return BBF_ENOMEM;
     }
-    t->extras.step = 384 << 10; /* of as many records as 1 MiB holds */
+    t->extras.step = 384 << 10; /* of the number of records in 1 MiB */
     t->tombs.step = 64 << 10;
     atomic_init(&t->rates[0], 1);
     seed(t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/tracker.h - the model as one object, made once. What a buffer's way through it looks
- * like, for `f(b); g(b); b.release()`:
+ * trie/tracker.h - the model as one object, made once. The path of a buffer through it, for `f(b);
+ * g(b); b.release()`:
  *
  *   $bbf ──> record 71 {path g|node}     node: PooledByteBufAllocator.directBuffer   (root)
  *                          │                     └─ A.f            step: one 8-byte store into path
@@ -23,8 +23,8 @@ struct bbf_tracker;
 /* Reserve everything. Never freed: see design.md: address space. BBF_ENOMEM. */
 int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits);
 
-/* Huge pages for many nodes and records (docs/adr/0033), a few more with each call; what an
- * application's thread would wait for is done here. Agent thread. */
+/* Huge pages for many nodes and records (docs/adr/0033), a few more with each call, so that no
+ * thread of the application waits for them. Agent thread. */
 void bbf_tracker_collapse(struct bbf_tracker *t);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/trie.h - the tracker as agent/ sees it: opaque, with getters for what it counts. What it can
- * be told to do is in trie/switches.h; the struct is in trie/model.h, which is private to trie/.
+ * trie/trie.h - the tracker's interface for agent/: opaque, with getters for its counters. Its
+ * settings are in trie/switches.h; the struct is in trie/model.h, which is private to trie/.
  *
- * Threads: any where nothing else is stated. Units: bytes, counts of lives.
+ * Threads: any unless a function says otherwise. Units: bytes, counts of lives.
  */
 #ifndef BBF_TRIE_H
 #define BBF_TRIE_H
@@ -36,12 +36,12 @@ uint64_t bbf_tracker_faults(const struct bbf_tracker *t);
 uint64_t bbf_tracker_exhausted(const struct bbf_tracker *t);
 bool bbf_tracker_judges_age(const struct bbf_tracker *t); /* age= is not 0 */
 
-/* Beside the answer: of which class the last such buffer was, NULL = not known. */
+/* With the result: the class of the last such buffer, NULL = not known. */
 struct bbf_last_of {
     uint64_t count;
     const char *class_name; /* the tracker's */
 };
-/* What the shim could not know of some buffers since the last reset. */
+/* Facts that the shim could not find out about some buffers since the last reset. */
 struct bbf_unclear {
     struct bbf_last_of unsized; /* of unknown size */
     struct bbf_last_of hidden;  /* ended, and did not begin */
@@ -57,7 +57,7 @@ struct bbf_place {
     uint32_t site, parent;
 };
 struct bbf_place bbf_node_place(const struct bbf_tracker *t, uint32_t node);
-/* How many lives each life at the node stands for: the N of sample= when its root was made. */
+/* How many lives each life at the node represents: the N of sample= when its root was made. */
 uint32_t bbf_node_sampled_by(const struct bbf_tracker *t, uint32_t node);
 /* The site of releases of that class, 0 = not known. */
 uint32_t bbf_class_release_site(const struct bbf_tracker *t, uint32_t class_number);
@@ -71,11 +71,12 @@ uint64_t bbf_stripe_owner(const struct bbf_tracker *t, uint64_t stripe);
 
 /* Charge memory of the caller's own to the limit `memory`; false at the limit (counted). */
 bool bbf_tracker_charge(struct bbf_tracker *t, size_t bytes);
-/* The same for what has to be had, limit or not: it is small, and bounded by its owner. */
+/* The same for memory that is needed in any case, without checking the limit: it is small, and its
+ * owner bounds it. */
 void bbf_tracker_take(struct bbf_tracker *t, size_t bytes);
 void bbf_tracker_uncharge(struct bbf_tracker *t, size_t bytes);
 
-/* What is charged to `memory`, and for what. */
+/* The bytes charged to `memory`, by purpose. */
 struct bbf_tracker_memory {
     uint64_t used; /* in all */
     uint64_t nodes, lives, leaks;
@@ -83,8 +84,8 @@ struct bbf_tracker_memory {
 /* Agent thread. */
 void bbf_tracker_memory(const struct bbf_tracker *t, struct bbf_tracker_memory *out);
 
-/* Where the shim reads and writes, constant for the tracker's life (design.md: address space):
- * what it finds there has the layout of core/layout.h. */
+/* The addresses that the shim reads and writes, constant for the tracker's life (design.md: address
+ * space). The layout there is that of core/layout.h. */
 struct bbf_tracker_addresses {
     void *nodes, *overflow, *map, *extras, *roots, *rate_roots, *stripes, *shared;
     uint64_t record_mask; /* the largest record number: every index is masked with it */

@@ -42,7 +42,7 @@ struct bbf_node {
 /* 2 KiB, written by its owning carrier thread only; others read (design.md: garbage detection).
  */
 struct bbf_stripe {
-    _Atomic uint64_t owner; /* Thread.tid, 0 = nobody */
+    _Atomic uint64_t owner; /* Thread.tid, 0 = free */
     _Atomic uint32_t head, count;
     _Atomic uint64_t tally[BBF_L_TALLIES];
     _Atomic uint64_t run[BBF_L_RUN_SLOTS];

@@ -37,7 +37,8 @@ static int failed(const char *path, int error, char *why, size_t why_size)
     return error == EACCES || error == EPERM || error == EROFS ? BBF_EPERMISSION : BBF_EIO;
 }
 
-/* Opens without following a symlink and judges what was opened, not what the name says later. */
+/* Opens without following a symlink and checks the opened file, because the name may lead elsewhere
+ * later. */
 static int open_checked(const char *path, uid_t uid, int *fd, char *why, size_t why_size)
 {
     struct stat st;
@@ -118,7 +119,7 @@ int bbf_socket_probe(const char *path, struct ucred *peer)
             memset(peer, 0, sizeof *peer);
     } else if (errno == ECONNREFUSED) {
         result = BBF_ECLOSED;
-    } else if (errno != EAGAIN) { /* EAGAIN: it is there, its queue is full */
+    } else if (errno != EAGAIN) { /* EAGAIN: a process listens, but its queue is full */
         result = errno == ENOENT ? BBF_ENOTFOUND : errno == EACCES ? BBF_EPERMISSION : BBF_EIO;
     }
     close(fd);

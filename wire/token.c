@@ -29,7 +29,8 @@ static int refused(const char *path, const char *what, char *why, size_t why_siz
     return BBF_EPERMISSION;
 }
 
-/* All of them or false. getrandom(2) gives up to 256 bytes at once; it may be interrupted. */
+/* Fill all bytes, or return false. getrandom(2) gives up to 256 bytes at once; it may be
+ * interrupted. */
 static bool random_bytes(uint8_t *out, size_t n)
 {
     ssize_t got;
@@ -58,7 +59,7 @@ static size_t base64url(uint8_t *out, const uint8_t *in, size_t n)
     return len;
 }
 
-/* What a token's file must be (facts 2.1). NULL: it is. */
+/* The rules for a token's file (docs/btrace-wire.md 2.1). Returns the violated rule; NULL: none. */
 static const char *fault(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode))
@@ -150,7 +151,7 @@ int bbf_token_open(struct bbf_token *token, const char *path, char *why, size_t 
         return failed(path, why, why_size);
     }
     strcpy(token->path, path);
-    /* Not to wait for a writer of a FIFO that somebody put there. */
+    /* So that open(2) does not wait for the writer of a FIFO that another user put there. */
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return create(token, why, why_size);
@@ -194,7 +195,8 @@ void bbf_token_wipe(struct bbf_token *token)
 
 bool bbf_token_equal(const uint8_t *token, size_t token_len, const uint8_t *given, size_t len)
 {
-    volatile size_t wrong = token_len ^ len; /* volatile: no shortcut once it is not 0 */
+    volatile size_t wrong =
+        token_len ^ len; /* volatile: the compiler must not stop once it is not 0 */
 
     for (size_t i = 0; i < len; i++)
         wrong |= (size_t)(token[token_len > 0 ? i % token_len : 0] ^ given[i]);

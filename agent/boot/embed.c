@@ -3,9 +3,8 @@
  * agent/boot/embed.c - build tool: embed CLASSES.TXT FOLDER BYTES.C CLASSES.H
  *
  * Reads java-shim/boot/classes.txt and the compiled classes in FOLDER. Writes the classes as C
- * arrays (bbf_NAME_class, bbf_NAME_class_len), and the rows as a list of XX(NAME, FIELD,
- * DESCRIPTOR) for agent/boot/shim.c, those with "on-demand" in a list of their own. Exit 1 with a
- * message.
+ * arrays (bbf_NAME_class, bbf_NAME_class_len), and the names as a list of XX(NAME) for
+ * agent/boot/shim.c, those with "on-demand" in a list of their own. Exit 1 with a message.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -34,17 +33,13 @@ static int embed_class(FILE *out, const char *folder, const char *name)
 /* The rows of one of the two lists. */
 static void list_classes(FILE *rows, FILE *out, const char *list, int on_demand)
 {
-    char line[512], name[100], field[100], descriptor[200];
+    char line[512], name[100], when[100];
     fprintf(out, "#define %s(XX)", list);
     rewind(rows);
     while (fgets(line, sizeof line, rows) != NULL) {
-        int columns = sscanf(line, "%99s %99s %199s", name, field, descriptor);
-        if (columns < 1 || !isupper((unsigned char)name[0]) || (columns == 2) != on_demand)
-            continue;
-        if (columns == 3)
-            fprintf(out, " \\\n    XX(%s, \"%s\", \"%s\")", name, field, descriptor);
-        else
-            fprintf(out, " \\\n    XX(%s, NULL, NULL)", name);
+        int columns = sscanf(line, "%99s %99s", name, when);
+        if (columns >= 1 && isupper((unsigned char)name[0]) && (columns == 2) == on_demand)
+            fprintf(out, " \\\n    XX(%s)", name);
     }
     fputs("\n", out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/boot/jdk.h - which Java versions bbflow runs on. Older ones are refused; newer ones are
- * taken, as what bbflow needs of them is tried at start (agent/boot/link.h,
+ * accepted, because the features that bbflow needs are probed at start (agent/boot/link.h,
  * java.lang.BBFlowHeader), and `status` says that they are not tested.
  */
 #ifndef BBF_AGENT_BOOT_JDK_H

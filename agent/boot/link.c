@@ -34,7 +34,7 @@ static void utf8(const uint8_t *entry, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)u2(entry + 1), (const char *)entry + 3);
 }
 
-static bool found(JNIEnv *env, const void *id)
+static bool got(JNIEnv *env, const void *id)
 {
     if ((*env)->ExceptionCheck(env))
         (*env)->ExceptionClear(env);
@@ -45,20 +45,55 @@ struct reference {
     char owner[256], name[128], descriptor[512];
 };
 
+/* FNV-1a, each text with its end. */
+static uint64_t hash_of(const struct reference *r)
+{
+    const char *const texts[] = {r->owner, r->name, r->descriptor};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *c = texts[i];
+        do
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+        while (*c++ != '\0');
+    }
+    return hash;
+}
+
+static bool is_known(const struct bbf_link_found *found, uint64_t hash)
+{
+    for (size_t i = 0; i < found->n; i++)
+        if (found->hashes[i] == hash)
+            return true;
+    return false;
+}
+
 static bool exists(JNIEnv *env, bool field, const struct reference *r)
 {
     jclass owner = (*env)->FindClass(env, r->owner);
-    if (!found(env, owner))
+    if (!got(env, owner))
         return false;
-    bool is = field ? found(env, (*env)->GetFieldID(env, owner, r->name, r->descriptor)) ||
-                          found(env, (*env)->GetStaticFieldID(env, owner, r->name, r->descriptor))
-                    : found(env, (*env)->GetMethodID(env, owner, r->name, r->descriptor)) ||
-                          found(env, (*env)->GetStaticMethodID(env, owner, r->name, r->descriptor));
+    bool is = field ? got(env, (*env)->GetFieldID(env, owner, r->name, r->descriptor)) ||
+                          got(env, (*env)->GetStaticFieldID(env, owner, r->name, r->descriptor))
+                    : got(env, (*env)->GetMethodID(env, owner, r->name, r->descriptor)) ||
+                          got(env, (*env)->GetStaticMethodID(env, owner, r->name, r->descriptor));
     (*env)->DeleteLocalRef(env, owner);
     return is;
 }
 
-bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, char *missing, size_t size)
+static bool check(JNIEnv *env, bool field, const struct reference *r, struct bbf_link_found *found)
+{
+    uint64_t hash = hash_of(r);
+    if (is_known(found, hash))
+        return true;
+    if (!exists(env, field, r))
+        return false;
+    if (found->n < sizeof found->hashes / sizeof *found->hashes)
+        found->hashes[found->n++] = hash;
+    return true;
+}
+
+bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, struct bbf_link_found *found, char *missing,
+                    size_t size)
 {
     unsigned count;
     const uint8_t **pool = index_pool(bytes, &count);
@@ -74,7 +109,8 @@ bool bbf_link_check(JNIEnv *env, const uint8_t *bytes, char *missing, size_t siz
         utf8(pool[u2(pool[u2(entry + 1)] + 1)], r.owner, sizeof r.owner);
         utf8(pool[u2(name_and_type + 1)], r.name, sizeof r.name);
         utf8(pool[u2(name_and_type + 3)], r.descriptor, sizeof r.descriptor);
-        if (strncmp(r.owner, "java/lang/BBFlow", 16) == 0 || exists(env, entry[0] == T_FIELD, &r))
+        if (strncmp(r.owner, "java/lang/BBFlow", 16) == 0 ||
+            check(env, entry[0] == T_FIELD, &r, found))
             continue;
         all = false;
         for (char *c = r.owner; *c != '\0'; c++)

@@ -17,30 +17,31 @@
 #include "agent/thread.h"
 #include "trie/aged.h"
 
-#define SHIM(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowShim_##name
-#define KIND(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowKind_##name
+#define NATIVE(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowNative_##name
 
-SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
-SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site);
-SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
-SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count);
-SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node);
-SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds);
-SHIM(jint, bump)(JNIEnv *env, jclass class);
-SHIM(jint, pop)(JNIEnv *env, jclass class);
-SHIM(void, push)(JNIEnv *env, jclass class, jint record);
-SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
-SHIM(jint, caller)(JNIEnv *env, jclass class, jint use);
-SHIM(void, wake)(JNIEnv *env, jclass class);
-SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number);
-KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type);
-KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
-KIND(jboolean, hasField)(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor);
-JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type);
-JNIEXPORT void JNICALL Java_java_lang_BBFlowPing_ping(JNIEnv *env, jclass class);
-JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class);
+NATIVE(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
+NATIVE(jint, rootOf)(JNIEnv *env, jclass class, jint site);
+NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
+NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count);
+NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node);
+NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds);
+NATIVE(jint, bump)(JNIEnv *env, jclass class);
+NATIVE(jint, pop)(JNIEnv *env, jclass class);
+NATIVE(void, push)(JNIEnv *env, jclass class, jint record);
+NATIVE(jboolean, reportMisuse)
+(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
+NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use);
+NATIVE(void, wake)(JNIEnv *env, jclass class);
+NATIVE(jint, firstSite)(JNIEnv *env, jclass class, jint number);
+NATIVE(jlong, classify)(JNIEnv *env, jclass class, jclass type);
+NATIVE(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
+NATIVE(jboolean, hasField)
+(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor);
+NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type);
+NATIVE(void, ping)(JNIEnv *env, jclass class);
+NATIVE(void, collect)(JNIEnv *env, jclass class);
 
-SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
+NATIVE(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -50,7 +51,7 @@ SHIM(jint, child)(JNIEnv *env, jclass class, jint node, jint key)
     return result;
 }
 
-SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
+NATIVE(jint, rootOf)(JNIEnv *env, jclass class, jint site)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -62,7 +63,7 @@ SHIM(jint, rootOf)(JNIEnv *env, jclass class, jint site)
     return result;
 }
 
-SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
+NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -72,7 +73,7 @@ SHIM(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
     return result;
 }
 
-SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint count)
+NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -81,7 +82,7 @@ SHIM(void, released)(JNIEnv *env, jclass class, jint node, jint number, jint cou
     bbf_meter_leave(entered);
 }
 
-SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
+NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -90,7 +91,7 @@ SHIM(void, unknownAt)(JNIEnv *env, jclass class, jint node)
     bbf_meter_leave(entered);
 }
 
-SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
+NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -99,7 +100,7 @@ SHIM(void, lasted)(JNIEnv *env, jclass class, jint node, jint seconds)
     bbf_meter_leave(entered);
 }
 
-SHIM(jint, bump)(JNIEnv *env, jclass class)
+NATIVE(jint, bump)(JNIEnv *env, jclass class)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -109,7 +110,7 @@ SHIM(jint, bump)(JNIEnv *env, jclass class)
     return result;
 }
 
-SHIM(jint, pop)(JNIEnv *env, jclass class)
+NATIVE(jint, pop)(JNIEnv *env, jclass class)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -119,7 +120,7 @@ SHIM(jint, pop)(JNIEnv *env, jclass class)
     return result;
 }
 
-SHIM(void, push)(JNIEnv *env, jclass class, jint record)
+NATIVE(void, push)(JNIEnv *env, jclass class, jint record)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -128,7 +129,8 @@ SHIM(void, push)(JNIEnv *env, jclass class, jint record)
     bbf_meter_leave(entered);
 }
 
-SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
+NATIVE(jboolean, reportMisuse)
+(JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)class;
@@ -138,7 +140,7 @@ SHIM(jboolean, misused)(JNIEnv *env, jclass class, jlong handle, jint use, jint 
     return result;
 }
 
-SHIM(jint, caller)(JNIEnv *env, jclass class, jint use)
+NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)class;
@@ -147,14 +149,14 @@ SHIM(jint, caller)(JNIEnv *env, jclass class, jint use)
     return result;
 }
 
-SHIM(void, wake)(JNIEnv *env, jclass class)
+NATIVE(void, wake)(JNIEnv *env, jclass class)
 {
     (void)env;
     (void)class;
     bbf_thread_wake();
 }
 
-SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
+NATIVE(jint, firstSite)(JNIEnv *env, jclass class, jint number)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
@@ -164,20 +166,20 @@ SHIM(jint, firstSite)(JNIEnv *env, jclass class, jint number)
     return result;
 }
 
-JNIEXPORT void JNICALL Java_java_lang_BBFlowPing_ping(JNIEnv *env, jclass class)
+NATIVE(void, ping)(JNIEnv *env, jclass class)
 {
     (void)env;
     (void)class;
 }
 
-JNIEXPORT void JNICALL Java_java_lang_BBFlowExit_collect(JNIEnv *env, jclass class)
+NATIVE(void, collect)(JNIEnv *env, jclass class)
 {
     (void)env;
     (void)class;
     bbf_exit_collect();
 }
 
-JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass class, jclass type)
+NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)class;
@@ -186,7 +188,7 @@ JNIEXPORT jlong JNICALL Java_java_lang_BBFlowTrack_classify(JNIEnv *env, jclass 
     return result;
 }
 
-KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)
+NATIVE(jlong, classify)(JNIEnv *env, jclass class, jclass type)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)class;
@@ -195,7 +197,7 @@ KIND(jlong, classify)(JNIEnv *env, jclass class, jclass type)
     return result;
 }
 
-KIND(jstring, fieldName)(JNIEnv *env, jclass class, jint number)
+NATIVE(jstring, fieldName)(JNIEnv *env, jclass class, jint number)
 {
     (void)class;
     const char *name = bbf_kind_field_name((uint32_t)number);
@@ -212,7 +214,8 @@ static void copy(JNIEnv *env, jstring text, char *out, jsize size)
     out[bytes] = '\0';
 }
 
-KIND(jboolean, hasField)(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor)
+NATIVE(jboolean, hasField)
+(JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor)
 {
     char name[64], begins[64];
     (void)class;

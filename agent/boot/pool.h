@@ -11,8 +11,8 @@
 
 enum { BBF_POOL_UTF8 = 1, BBF_POOL_LONG = 5, BBF_POOL_DOUBLE = 6 };
 
-/* Bytes of an entry, with its tag. A long and a double take two numbers, which is the caller's
- * business. */
+/* Bytes of an entry, with its tag. A long and a double take two numbers, which the caller must
+ * count. */
 static inline unsigned bbf_pool_size(const uint8_t *entry)
 {
     static const uint8_t size[21] = {

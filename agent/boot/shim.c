@@ -15,7 +15,7 @@
 #include "shim_classes.h"
 
 /* The compiled classes, made by agent/boot/embed.c. */
-#define XX(name, field, descriptor)                                                                \
+#define XX(name)                                                                                   \
     extern const unsigned char bbf_##name##_class[];                                               \
     extern const size_t bbf_##name##_class_len;
 BBF_SHIM_CLASSES(XX)
@@ -23,9 +23,27 @@ BBF_SHIM_CLASSES_ON_DEMAND(XX)
 #undef XX
 
 enum shim_class {
-#define XX(name, field, descriptor) SHIM_##name,
-    BBF_SHIM_CLASSES(XX) SHIM_COUNT
+#define XX(name) SHIM_##name,
+    BBF_SHIM_CLASSES(XX) SHIM_COUNT,
+    SHIM_LAST = SHIM_COUNT - 1, /* those on demand follow */
+    BBF_SHIM_CLASSES_ON_DEMAND(XX) SHIM_ALL
 #undef XX
+};
+
+static const struct {
+    const char *name;
+    const unsigned char *bytes;
+    const size_t *len;
+} embedded[SHIM_ALL] = {
+#define XX(name) {"java/lang/" #name, bbf_##name##_class, &bbf_##name##_class_len},
+    BBF_SHIM_CLASSES(XX) BBF_SHIM_CLASSES_ON_DEMAND(XX)
+#undef XX
+};
+
+/* A class file as this JVM takes it; malloc'd. */
+struct fitted {
+    uint8_t *bytes;
+    size_t len;
 };
 
 /* Where an Object[]'s elements begin and how far apart they are; the type that Unsafe gives the
@@ -48,8 +66,8 @@ static bool thrown(JNIEnv *env)
 static int measure_arrays(JNIEnv *env)
 {
     jclass unsafe = (*env)->FindClass(env, "jdk/internal/misc/Unsafe");
-    jclass array = (*env)->FindClass(env, "[Ljava/lang/Object;");
-    if (thrown(env))
+    jclass array = thrown(env) ? NULL : (*env)->FindClass(env, "[Ljava/lang/Object;");
+    if (thrown(env) || array == NULL)
         return BBF_EREFUSED;
     jmethodID get =
         (*env)->GetStaticMethodID(env, unsafe, "getUnsafe", "()Ljdk/internal/misc/Unsafe;");
@@ -104,11 +122,11 @@ static uint64_t address_of(const struct bbf_tracker_addresses *at, enum bbf_shim
     case BBF_SHIM_KINDS_AT:
         return (uint64_t)(uintptr_t)kinds;
     }
-    return 0; /* not reached: the stand-ins are generated from the same list */
+    return 0; /* not reached: the placeholders are generated from the same list */
 }
 
-/* Replace the stand-ins of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are ours:
- * a length that is wrong here is a build that never ran. */
+/* Replace the placeholders of BBF_SHIM_ADDRESSES among the pool's Long constants. The bytes are
+ * from this build: a length that is wrong here is a build that never ran. */
 static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 {
     const struct bbf_tracker_addresses at = bbf_tracker_addresses(t);
@@ -133,7 +151,7 @@ static void patch_addresses(const struct bbf_tracker *t, uint8_t *b)
 }
 
 /* Renamed in JDK 12: Unsafe's methods; after 11: @Hidden. Virtual threads made carriers in 21. */
-static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *out_len)
+static int fit(enum shim_class class, struct fitted *out)
 {
     static const struct bbf_cf_rename renames[] = {
         {"currentThread", "currentCarrierThread"},
@@ -143,23 +161,19 @@ static int adapt(const unsigned char *bytes, size_t len, uint8_t **out, size_t *
         {"Ljdk/internal/vm/annotation/Hidden;", "Ljava/lang/invoke/LambdaForm$Hidden;"},
     };
     bool carrier = bbf_agent.jdk >= 21, old = bbf_agent.jdk < 12;
-    return bbf_cf_rename_utf8(bytes, len, renames + (carrier ? 0 : 1),
+    return bbf_cf_rename_utf8(embedded[class].bytes, *embedded[class].len,
+                              renames + (carrier ? 0 : 1),
                               old       ? 4
                               : carrier ? 1
                                         : 0,
-                              out, out_len);
+                              &out->bytes, &out->len);
 }
 
-static jclass define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t len)
+static jclass define(JNIEnv *env, enum shim_class class, const struct fitted *fitted)
 {
-    uint8_t *adapted;
-    size_t adapted_len;
-    if (adapt(bytes, len, &adapted, &adapted_len) != BBF_OK)
-        return NULL;
-    patch_addresses(bbf_agent.tracker, adapted);
-    jclass class = (*env)->DefineClass(env, name, NULL, (const jbyte *)adapted, (jsize)adapted_len);
-    free(adapted);
-    return class;
+    patch_addresses(bbf_agent.tracker, fitted->bytes);
+    return (*env)->DefineClass(env, embedded[class].name, NULL, (const jbyte *)fitted->bytes,
+                               (jsize)fitted->len);
 }
 
 static int failed(JNIEnv *env, const char *what)
@@ -173,7 +187,8 @@ static int failed(JNIEnv *env, const char *what)
     return BBF_EREFUSED;
 }
 
-/* Where the JVM's own threads are: a program counts those of its group "main". Else there, too. */
+/* Put our thread in the group of the JVM's own threads, "system", so that an application that
+ * counts the threads of "main" does not see it. Falls back to "main". */
 static void find_group(JNIEnv *env)
 {
     jint n = 0;
@@ -201,77 +216,65 @@ int bbf_shim_kinds(unsigned *known)
     return (int)klass_at;
 }
 
-/* Before anything is defined. */
-static int check_links(JNIEnv *env)
+static int check_links(JNIEnv *env, const struct fitted all[SHIM_ALL])
 {
-    static const struct {
-        const unsigned char *bytes;
-        const size_t *len;
-    } table[] = {
-#define XX(name, field, descriptor) {bbf_##name##_class, &bbf_##name##_class_len},
-        BBF_SHIM_CLASSES(XX) BBF_SHIM_CLASSES_ON_DEMAND(XX)
-#undef XX
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    struct bbf_link_found found = {.n = 0};
+    for (int i = 0; i < SHIM_ALL; i++) {
         char missing[1000];
-        uint8_t *adapted;
-        size_t len;
-        if (adapt(table[i].bytes, *table[i].len, &adapted, &len) != BBF_OK)
-            return failed(env, "fitted");
-        bool linked = bbf_link_check(env, adapted, missing, sizeof missing);
-        free(adapted);
-        if (!linked) {
-            bbf_log(BBF_LOG_ERROR,
-                    "this JVM (Java %d) has no %s, which bbflow %s calls; nothing was changed, and "
-                    "tracking stays off. Use a newer bbflow, or a JVM of Java %d to %d",
-                    bbf_agent.jdk, missing, BBF_VERSION, BBF_JDK_FIRST, BBF_JDK_LAST_TESTED);
-            return BBF_EREFUSED;
-        }
+        if (bbf_link_check(env, all[i].bytes, &found, missing, sizeof missing))
+            continue;
+        bbf_log(BBF_LOG_ERROR,
+                "this JVM (Java %d) has no %s, which bbflow %s calls; nothing was changed, and "
+                "tracking stays off. Use a newer bbflow, or a JVM of Java %d to %d",
+                bbf_agent.jdk, missing, BBF_VERSION, BBF_JDK_FIRST, BBF_JDK_LAST_TESTED);
+        return BBF_EREFUSED;
     }
     return BBF_OK;
 }
 
-/* All are initialised here: their <clinit> call no native, and an application's thread, whose stack
- * may end there, never runs one. */
-static int define_all(JNIEnv *env, jclass classes[SHIM_COUNT])
+/* All are initialised here, by the first look for a constructor: their <clinit> call no native, and
+ * an application's thread, whose stack may end there, never runs one. */
+static int define_all(JNIEnv *env, const struct fitted all[SHIM_ALL], jclass classes[SHIM_COUNT])
 {
-    static const struct {
-        const char *name, *type, *field;
-        const unsigned char *bytes;
-        const size_t *len;
-    } table[SHIM_COUNT] = {
-#define XX(name, field, descriptor)                                                                \
-    {"java/lang/" #name, descriptor, field, bbf_##name##_class, &bbf_##name##_class_len},
-        BBF_SHIM_CLASSES(XX)
-#undef XX
-    };
     for (int i = 0; i < SHIM_COUNT; i++)
-        if ((classes[i] = define(env, table[i].name, table[i].bytes, *table[i].len)) == NULL)
+        if ((classes[i] = define(env, (enum shim_class)i, &all[i])) == NULL)
             return failed(env, "defined");
     for (int i = 0; i < SHIM_COUNT; i++)
-        if (table[i].field != NULL &&
-            (*env)->GetStaticFieldID(env, classes[i], table[i].field, table[i].type) == NULL)
+        if ((*env)->GetMethodID(env, classes[i], "<init>", "()V") == NULL)
             return failed(env, "initialised");
     return BBF_OK;
 }
 
+/* Nothing is defined before all links of all classes are there. */
+static int load_all(JNIEnv *env, jclass classes[SHIM_COUNT])
+{
+    struct fitted all[SHIM_ALL] = {{NULL, 0}};
+    int err = BBF_OK;
+    for (int i = 0; i < SHIM_ALL && err == BBF_OK; i++)
+        err = fit((enum shim_class)i, &all[i]);
+    if (err != BBF_OK || measure_arrays(env) != BBF_OK)
+        err = failed(env, "fitted");
+    if (err == BBF_OK)
+        err = check_links(env, all);
+    if (err == BBF_OK)
+        err = define_all(env, all, classes);
+    for (int i = 0; i < SHIM_ALL; i++)
+        free(all[i].bytes);
+    return err;
+}
+
 int bbf_shim_define(JNIEnv *env)
 {
-    jclass theirs = (*env)->FindClass(env, "java/lang/BBFlowShim");
-    if (theirs != NULL) {
+    jclass other = (*env)->FindClass(env, "java/lang/BBFlowShim");
+    if (other != NULL) {
         bbf_log(BBF_LOG_ERROR,
                 "another build of bbflow is or was in this JVM, and its classes stay; "
                 "attach that one again, or restart the JVM");
         return BBF_EREFUSED;
     }
     (*env)->ExceptionClear(env);
-    int err = check_links(env);
-    if (err != BBF_OK)
-        return err;
-    if (measure_arrays(env) != BBF_OK)
-        return failed(env, "fitted");
     jclass classes[SHIM_COUNT];
-    err = define_all(env, classes);
+    int err = load_all(env, classes);
     if (err != BBF_OK)
         return err;
     find_kinds(env, classes[SHIM_BBFlowKind]);
@@ -285,7 +288,7 @@ int bbf_shim_define(JNIEnv *env)
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     if (thread == NULL || (bbf_agent.tid = (*env)->GetFieldID(env, thread, "tid", "J")) == NULL)
         return failed(env, "linked");
-    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowPing]);
+    bbf_agent.ping = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
     bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowTrack]);
     bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowShim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
@@ -333,8 +336,10 @@ static bool call_exit(JNIEnv *env, const char *name)
 void bbf_shim_hook_exit(JNIEnv *env)
 {
     if (bbf_agent.exit == NULL) {
+        struct fitted fitted = {NULL, 0};
         jclass class =
-            define(env, "java/lang/BBFlowExit", bbf_BBFlowExit_class, bbf_BBFlowExit_class_len);
+            fit(SHIM_BBFlowExit, &fitted) == BBF_OK ? define(env, SHIM_BBFlowExit, &fitted) : NULL;
+        free(fitted.bytes);
         if (!thrown(env) && class != NULL)
             bbf_agent.exit = (*env)->NewGlobalRef(env, class);
     }
@@ -344,7 +349,7 @@ void bbf_shim_hook_exit(JNIEnv *env)
 
 void bbf_shim_unhook_exit(JNIEnv *env)
 {
-    /* Refused while the JVM shuts down: then the hook runs, and finds nobody. */
+    /* Refused while the JVM shuts down: then the hook runs, and finds no agent. */
     if (bbf_agent.exit != NULL)
         (void)call_exit(env, "remove");
 }

@@ -20,8 +20,8 @@ int bbf_shim_define(JNIEnv *env);
  * has returned. False after `timeout_ms`. */
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
 
-/* A track= list is in force (on), or none: java.lang.BBFlowTrack asks anew which classes it means.
- * False: the JVM has no memory for it. Before the rules are published. */
+/* Set whether there is a track= list: java.lang.BBFlowTrack then determines again which classes it
+ * names. False: the JVM has no memory for it. Call it before the rules are published. */
 bool bbf_shim_track(JNIEnv *env, bool on);
 
 /* How an object's class is recognised (docs/adr/0031): the offset of the class in its header, 4
@@ -30,7 +30,7 @@ int bbf_shim_kinds(unsigned *known);
 
 /* gc=exit: register java.lang.BBFlowExit as a shutdown hook. Failure is logged. */
 void bbf_shim_hook_exit(JNIEnv *env);
-/* Take it back, if it was registered. */
+/* Remove it, if it was registered. */
 void bbf_shim_unhook_exit(JNIEnv *env);
 
 #endif

@@ -89,8 +89,8 @@ const char *bbf_archive_why_before(jvmtiEnv *jvmti, jclass class, bool attached)
     bool initialised = (*jvmti)->GetClassStatus(jvmti, class, &status) == 0 &&
                        (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
     char *archive = mapped_archive(jvmti);
-    /* Below 24 it is one of -XX:SharedArchiveFile, whose classes the JVM loads when they are asked
-     * for: somebody has asked. */
+    /* Below 24 it is one of -XX:SharedArchiveFile, whose classes the JVM loads on request: a
+     * request was made. */
     if (bbf_agent.jdk < FIRST_WITH_CACHE || (archive == NULL && initialised)) {
         free(archive);
         return "it was loaded before bbflow, by " AN_AGENT REMEDY AGENT_FIRST;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/archive.h - why was a class there before bbflow? Since JDK 24 an AOT cache gives
- * the JVM its classes before any agent starts (JEP 483); or an agent that starts earlier has loaded
- * it.
+ * agent/classes/archive.h - finds why a class was loaded before bbflow. Since JDK 24 an AOT cache
+ * gives the JVM its classes before any agent starts (JEP 483); or an agent that started earlier has
+ * loaded it.
  *
  * Threads: any.
  */

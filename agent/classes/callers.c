@@ -13,7 +13,7 @@
 
 enum { FRAMES = 16, METHODS = 8192, NAME = 1024 };
 
-/* What is known of a method: its sites, or that it only forwards. */
+/* Known facts about a method: its sites, or that it only forwards. */
 #define KNOWN                  (UINT64_C(1) << 63)
 #define FORWARDS               (UINT64_C(1) << 62)
 #define SITES(retain, release) (KNOWN | (uint64_t)(retain) << 16 | (release))
@@ -44,7 +44,7 @@ static void remember(jmethodID method, uint64_t about)
 {
     size_t i = place_of(method);
     if (pthread_mutex_trylock(&lock) != 0)
-        return; /* we are in a hook, which waits for nobody: the next call finds out again */
+        return; /* we are in a hook, which never waits: the next call looks it up again */
     atomic_store_explicit(&known[i].about, 0, memory_order_release);
     atomic_store_explicit(&known[i].method, method, memory_order_release);
     atomic_store_explicit(&known[i].about, about, memory_order_release);

@@ -5,13 +5,13 @@
  * and util packages, its holders' own retain and release, the JDK and the hooks themselves are
  * passed over: they only forward.
  *
- * A microsecond or more at each retain and release; before JDK 23 one thread at a time asks for
- * its stack (agent/jvm/frames.h), and GetStackTrace may take a lock of the JVM's for a moment,
- * where a method has no jmethodID yet: an exception to design.md: slow natives that has to be asked
- * for. A call whose turn does not come is a dropped step. What a method is, is remembered by its
- * jmethodID, which HotSpot gives to no other method (it is compared, never used).
+ * A microsecond or more at each retain and release; before JDK 23 one thread at a time asks for its
+ * stack (agent/jvm/frames.h), and GetStackTrace may take a lock of the JVM's for a moment, where a
+ * method has no jmethodID yet: an exception to design.md: slow natives that the user must request
+ * by the option. A call that does not get the turn is a dropped step. The facts about a method are
+ * stored by its jmethodID, which HotSpot gives to no other method (it is compared, never used).
  *
- * Threads: any; where a method is met first, the mutex of the sites.
+ * Threads: any; the first call for a method takes the mutex of the sites.
  */
 #ifndef BBF_AGENT_CLASSES_CALLERS_H
 #define BBF_AGENT_CLASSES_CALLERS_H

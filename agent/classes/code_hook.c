@@ -6,7 +6,7 @@
 #include "agent/classes/dump.h"
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/cost/meter.h"
 #include "agent/jvm/memory.h"
 #include "agent/rules.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/dump.h - dump=DIR: each instrumented class as it was and as it became, for a person
- * to look at. Written in the thread that loads the class, by core/file.h, so nothing in the folder
- * can hold it. The first failure is logged; all are counted, and each report has a note.
+ * agent/classes/dump.h - dump=DIR: writes each instrumented class, before and after, for a person
+ * to read. The thread that loads the class writes it, by core/file.h, so no file in the folder can
+ * block it. The first failure is logged; all are counted, and each report has a note.
  *
  * Threads: any.
  */
@@ -17,7 +17,8 @@
 void bbf_dump(const char *name, const char *what, const unsigned char *bytes, size_t len);
 /* Can a file be made in the folder? Errors of core/file.h, `why` filled. */
 int bbf_dump_check(const char *folder, char *why, size_t why_size);
-/* How many class files could not be written, and why the first could not; nothing if all were. */
+/* How many class files could not be written, and the reason for the first; nothing if all were
+ * written. */
 void bbf_dump_note(struct bbf_buf *out);
 
 #endif

@@ -176,8 +176,8 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
         a->bytebuf_depth = depth;
     if (a->lost == BBF_LOST_UNKNOWN)
         a->lost = bbf_netty_lost(name);
-    /* Netty 4.2's direct memory may come of a cleaner that only frees when told to (no Unsafe, JDK
-     * 24+): such buffers have a field for it. */
+    /* Netty 4.2's direct memory may come from a cleaner that frees only on an explicit call (no
+     * Unsafe, JDK 24+): such buffers have a field for it. */
     if (prefix > 0 && a->lost == BBF_LOST_COUNTER &&
         strcmp(name + prefix, "buffer/UnpooledDirectByteBuf") == 0 &&
         declares(type, "cleanable", NULL, true))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/kinds.h - what the shim asks once per class (java.lang.BBFlowKind): is it a
- * ByteBuf, an owner whose release is hooked, a view, a holder; which memory; which number names its
- * release.
+ * agent/classes/kinds.h - answers the shim's question about each class (java.lang.BBFlowKind),
+ * asked once per class: is it a ByteBuf, an owner whose release is hooked, a view, a holder; its
+ * memory; the number that names its release.
  *
  * Threads: any application thread, off the hot path. No exception is left pending; an answer of 0
  * means "neither".

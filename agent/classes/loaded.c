@@ -33,7 +33,7 @@ static void retransform(JNIEnv *env, jclass *classes, jint n, struct bbf_retrans
         }
 }
 
-/* One pass over the loaded classes: from the rules of before to those of now. */
+/* One pass over the loaded classes: from the old rules to the new ones. */
 struct pass {
     const struct bbf_rules *before, *now; /* NULL: none */
     uint64_t since_ns;                    /* back, if they were changed as they loaded since */

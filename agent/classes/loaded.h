@@ -20,22 +20,22 @@
  * (agent/classes/late_classes.h). Its first use is after this. */
 void JNICALL bbf_loaded_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
 
-/* What a pass over the loaded classes did. */
+/* The result of a pass over the loaded classes. */
 struct bbf_retransformed {
     size_t rewritten, put_back, failed;
 };
 
 /*
  * Bring loaded classes in line with `now`: those that it follows and `before` did not are
- * retransformed, those that it no longer follows go back. before = NULL: nothing was followed (also
- * looks for ByteBuf classes that were loaded before bbflow). In batches of at most 64.
+ * retransformed, those that it no longer follows are restored. before = NULL: nothing was followed
+ * (also looks for ByteBuf classes that were loaded before bbflow). In batches of at most 64.
  */
 struct bbf_retransformed bbf_loaded_apply(JNIEnv *env, const struct bbf_rules *before,
                                           const struct bbf_rules *now);
 /*
- * Put back what was changed by `rules`, Netty's own hooks as well; since_ns not 0: only what was
- * changed as it loaded, and not before then (CLOCK_MONOTONIC). The caller has withdrawn the rules,
- * so that the hook changes nothing.
+ * Restore the classes that were changed by `rules`, including Netty's own hooks. since_ns not 0:
+ * only classes that were changed at load, and not before that time (CLOCK_MONOTONIC). The caller
+ * has withdrawn the rules, so the hook changes nothing.
  */
 struct bbf_retransformed bbf_loaded_put_back(JNIEnv *env, const struct bbf_rules *rules,
                                              uint64_t since_ns);

@@ -35,7 +35,7 @@ static bool is_remembered(const char *name, size_t len, bool has_field)
     return known;
 }
 
-/* Is one without the field known for that Netty? Then why it has none is, too. */
+/* Is a ByteBuf without the field known for this Netty? Then its reason is also known. */
 bool bbf_nettys_is_known_without(const char *name, size_t prefix)
 {
     size_t len = prefix > 0 ? prefix - 1 : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/nettys.h - which Nettys were met: for each, by its prefix ("io.netty", or that of a
- * relocated copy), whether its ByteBuf has the hidden field and why not; and whether Netty's hooks
- * are idle because no class that include= names is there yet (docs/adr/0029).
+ * agent/classes/nettys.h - the copies of Netty that were seen: for each, by its prefix ("io.netty",
+ * or that of a relocated copy), whether its ByteBuf has the hidden field, and if not, why; and
+ * whether Netty's hooks are idle because no class that include= names is there yet (docs/adr/0029).
  *
- * Threads: any. A short lock where nothing else is said.
+ * Threads: any. A short lock unless a function says otherwise.
  */
 #ifndef BBF_AGENT_CLASSES_NETTYS_H
 #define BBF_AGENT_CLASSES_NETTYS_H
@@ -18,10 +18,10 @@
  * "io/netty/". */
 bool bbf_nettys_is_bytebuf(const char *name, size_t *prefix);
 
-/* A ByteBuf was met; `why` is constant text and says why it has no field. `name` and `prefix` as of
- * bbf_nettys_is_bytebuf(). */
+/* Record a ByteBuf class; `why` is constant text, the reason why it has no field. `name` and
+ * `prefix` as of bbf_nettys_is_bytebuf(). */
 void bbf_nettys_remember(const char *name, size_t prefix, bool has_field, const char *why);
-/* Is a ByteBuf without the field known for that Netty? Then why it has none is also known. */
+/* Is a ByteBuf without the field known for that Netty? Then the reason is also known. */
 bool bbf_nettys_is_known_without(const char *name, size_t prefix);
 /* Did every ByteBuf of that Netty get the field as it was loaded, and was there one? */
 bool bbf_nettys_always_with_field(const char *name, size_t prefix);

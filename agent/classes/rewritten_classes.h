@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/classes/rewritten_classes.h - which classes the hook changed, by name: those that a detach
- * or a narrower include= has to put back. Every other class is left alone, because HotSpot compiles
+ * or a narrower include= must restore. Every other class is left alone, because HotSpot compiles
  * nothing of the old version of a retransformed class: a loop that is running in it stays
  * interpreted until it ends.
  *

@@ -78,7 +78,7 @@ struct nearest {
 static void visit_package(JNIEnv *env, void *ctx, jclass class, const char *class_name)
 {
     struct nearest *nearest = ctx;
-    char name[MAX_PACKAGE + 1];
+    char name[MAX_PACKAGE];
     (void)env;
     (void)class;
     if (package_of(class_name, name))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/suggestions.h - for a user whose report is empty: the loaded packages nearest to
- * what include= names.
+ * agent/classes/suggestions.h - for a user whose report is empty: the loaded packages whose names
+ * are nearest to those of include=.
  *
  * Threads: the agent thread. No exception is left pending.
  */

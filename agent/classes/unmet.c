@@ -172,7 +172,7 @@ static void look_for_holders(JNIEnv *env, void *ctx, jclass class, const char *n
     }
 }
 
-/* What is known to hold a buffer first, then what is named most. */
+/* Types that are known to hold a buffer first, then the types named most often. */
 static int compare_types(const void *a, const void *b)
 {
     const struct type *x = a, *y = b;
@@ -262,7 +262,7 @@ static void keep_nearer(char near[NAME], size_t *edits, const char *name, const 
 {
     size_t len = strlen(name), want = strlen(wanted), most = want / 3 + 1;
     if ((len > want ? len - want : want - len) > most)
-        return; /* each letter too many is an edit */
+        return; /* each surplus letter is an edit */
     size_t d = bbf_edit_distance(name, len, wanted, want);
     if (d < *edits && d <= most) {
         *edits = d;

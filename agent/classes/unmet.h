@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/classes/unmet.h - options that ask for what the loaded classes do not have: an include= of
- * classes that take no buffer, an entry of track= that no class fits. Each is said with the remedy.
+ * agent/classes/unmet.h - reports options that match nothing in the loaded classes: an include= of
+ * classes that take no buffer, an entry of track= that no class fits. Each report names the remedy.
  *
  * Threads: the agent thread; it asks JVMTI for names only, so no code of the application runs. No
  * exception is left pending.
@@ -17,9 +17,9 @@
 #include "snapshot/snapshot.h"
 
 /*
- * For a report in which no class is followed, though some match include=: put into `note` how many
- * they are, and which types of theirs may have a buffer inside. False: no loaded class matches, and
- * `note` is as it was.
+ * For a report in which no class is followed, though some match include=: write into `note` how
+ * many match, and which of their types may contain a buffer. False: no loaded class matches; `note`
+ * is unchanged.
  */
 bool bbf_unmet_include(JNIEnv *env, const struct bbf_rules *rules, struct bbf_buf *note);
 

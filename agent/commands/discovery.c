@@ -19,7 +19,7 @@ static bool failed(JNIEnv *env)
     return true;
 }
 
-/* System.NAME(arguments), whose result is a String; NULL after a failure, too. */
+/* Call System.NAME(arguments), whose result is a String; NULL also after a failure. */
 static jstring call(JNIEnv *env, const char *name, const char *signature, const char *first,
                     const char *second)
 {

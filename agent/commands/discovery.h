@@ -4,8 +4,8 @@
  * a JVM: btrace.port, btrace.address, btrace.wireio, btrace.auth.required, btrace.auth.tokenFile.
  * Source: docs/btrace-wire.md 1.
  *
- * JVMTI's SetSystemProperty adds none after OnLoad, so it is java.lang.System that is called, by a
- * thread of the JVM's start or by ours, never by one of the application's.
+ * JVMTI's SetSystemProperty adds no property after OnLoad, so we call java.lang.System, in the
+ * thread of the JVM's start or in our own, never in a thread of the application.
  *
  * Errors: an exception is cleared and logged.
  */
@@ -17,15 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `token_file`: NULL when no token is asked for. */
+/* `token_file`: NULL if no token is required. */
 void bbf_discovery_set(JNIEnv *env, uint16_t port, const char *token_file);
-/* Those that stand there by us: btrace.auth.tokenFile not, if the user gave it (`keep_token_file`).
- */
+/* Clear the properties that we set; not btrace.auth.tokenFile if the user set it
+ * (`keep_token_file`). */
 void bbf_discovery_clear(JNIEnv *env, bool keep_token_file);
 /* java.io.tmpdir as the JVM has it, "/tmp" without one. */
 void bbf_discovery_tmpdir(JNIEnv *env, char *out, size_t size);
-/* The token's file that the JVM was given with -Dbtrace.auth.tokenFile=FILE. False: none, or one
- * that belongs to another BTrace server (btrace.port stands), or longer than `size`. */
+/* The token's file that the JVM was given with -Dbtrace.auth.tokenFile=FILE. False: there is none,
+ * it belongs to another BTrace server (btrace.port is set), or it is longer than `size`. */
 bool bbf_discovery_token_file(JNIEnv *env, char *out, size_t size);
 
 #endif

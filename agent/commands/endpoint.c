@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "agent/commands/events.h"
+#include "agent/commands/event_command.h"
 #include "agent/commands/port.h"
 #include "agent/commands/set.h"
 #include "agent/state.h"

@@ -10,7 +10,8 @@
 
 #include <jni.h>
 
-/* Start the server. Failure is logged; the application goes on without one. `env`: the caller's. */
+/* Start the server. A failure is logged; the application runs without a server. `env`: the
+ * caller's. */
 void bbf_endpoint_start(JNIEnv *env);
 /* Stop it, remove socket, token file and, unless `env` is NULL, the properties; waits at most
  * `timeout_ms`. Without a server nothing happens. */

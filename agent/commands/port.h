@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/commands/port.h - option port=: the token that TCP clients need, the system properties by
- * which they find the port, and what became of it.
+ * which they find the port, and the state of the port.
  *
  * Threads: open, opened and close one at a time (the JVM's start, the agent thread, VMDeath);
  * served any.

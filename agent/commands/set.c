@@ -90,7 +90,7 @@ int bbf_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf 
         return err;
     }
     bbf_settings_replace(&fresh);
-    /* Hooks that run now may go on reading the old rules, and so does the agent thread. */
+    /* Running hooks may still read the old rules, and so may the agent thread. */
     const struct bbf_rules *before = atomic_exchange(&bbf_agent.rules, rules);
     if (effects == 0) {
         bbf_rules_retire(before);

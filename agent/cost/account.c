@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/cost/governor.h"
 #include "agent/cost/meter.h"
 #include "agent/cost/model.h"

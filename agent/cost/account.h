@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/cost/account.h - what bbflow itself takes, and budget=, which follows fewer buffers
- * while that is too much (agent/cost/governor.h). ADR 24 has how each number is made, and what none
- * of them includes.
+ * agent/cost/account.h - bbflow's own cost, and budget=, which follows fewer buffers while the cost
+ * is too high (agent/cost/governor.h). ADR 24 says how each number is made, and which costs none of
+ * them includes.
  *
  * Measured: processor time of the process, of the agent thread and of the server's thread
- * (clock_gettime(2): CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID), the time that class files
- * take (CLOCK_MONOTONIC, in whatever thread loads them). Estimated: calls into the agent (each
- * thread times one in 61) and the hooks (what the trie counts, times what a hook costs in a loop
- * like it, agent/cost/model.h). No clock is read in a hook.
+ * (clock_gettime(2): CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID), the time for class files
+ * (CLOCK_MONOTONIC, in any thread that loads classes). Estimated: calls into the agent (each thread
+ * times one in 61) and the hooks (what the trie counts, times what a hook costs in a loop like it,
+ * agent/cost/model.h). No clock is read in a hook.
  *
  * Threads: the agent thread, except where another is named. Units: nanoseconds; _ps picoseconds;
  * _ppm millionths.
@@ -22,22 +22,21 @@
 #include "core/option.h"
 #include "snapshot/snapshot.h"
 
-/* The agent thread has started: its clock begins, and what a hook costs is found out (a fraction of
- * a millisecond). */
+/* The agent thread has started: start its clock, and measure the cost of a hook (a fraction of a
+ * millisecond). */
 void bbf_account_begin(void);
 
 /*
- * budget=, budgetSeconds= and sample= are these from now on; `fresh`: hooks have just come, and
- * what an earlier budget had chosen is forgotten. BBF_ELIMIT: the tracker has no place for the
+ * budget=, budgetSeconds= and sample= are these from now on; `fresh`: the hooks were just added, so
+ * the rate that an earlier budget chose is dropped. BBF_ELIMIT: the tracker has no room for the
  * rate. Agent thread, or before there is one.
  */
 int bbf_account_apply(const struct bbf_options *options, bool fresh);
 
-/* Settings that change what bbflow costs are now in force: what it took before is counted
- * separately. */
+/* Settings that change bbflow's cost have changed: count the cost before this call separately. */
 void bbf_account_changed(void);
 
-/* If an interval is over: measure it, and hold the budget. */
+/* If an interval is over: measure it, and adjust the rate to the budget. */
 void bbf_account_poll(void);
 
 /* Into an empty snapshot; changes nothing else. */

@@ -51,8 +51,8 @@ void bbf_governor_set(struct bbf_governor *governor, uint64_t budget_ppm, uint32
 uint32_t bbf_governor_step(struct bbf_governor *governor,
                            const struct bbf_governor_measured *measured);
 
-/* The tracker has no place for the rate: back to the one before, as if the last step had not been.
- */
+/* The tracker has no room for the rate: return to the earlier rate, as if the last step had not
+ * happened. */
 void bbf_governor_refused(struct bbf_governor *governor, uint32_t before);
 
 /* Overhead as a share of process in millionths, rounded; 0 if either is not above 0. */

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "agent/state.h"
 
 enum {

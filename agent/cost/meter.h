@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/cost/meter.h - counts what bbflow's own work takes, where it is done; agent/cost/account.h
- * makes a statement of it. Calls into the agent are sampled: each thread times one in 61. No clock
- * is read in a hook that calls no native.
+ * agent/cost/meter.h - counts the cost of bbflow's own work, where it is done; agent/cost/account.h
+ * sums it up. Calls into the agent are sampled: each thread times one in 61. No clock is read in a
+ * hook that calls no native.
  *
  * Threads: any for enter, leave, rewritten; the agent thread for the rest. Units: nanoseconds.
  */

@@ -4,13 +4,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "agent/clock.h"
+#include "core/clock.h"
 #include "trie/words.h"
 
 /*
  * IN_PLACE: in Netty's own code a step took 3.2 to 3.7 ns where a loop of steps took 1.5
- * (design.md: targets; before and after: registers, code size, lines of nodes and records that
- * others use too).
+ * (design.md: targets; before and after: registers, code size, cache lines of nodes and records
+ * that other threads also use).
  */
 enum { ROUNDS = 32, TIMES = 256, RING = 8, SITE = 7, NOW = 1, N = 100, IN_PLACE = 2 };
 

@@ -17,7 +17,7 @@
 
 enum { BBF_FIELDS = 192 };
 
-/* What was looked up so far, found or not. */
+/* All look-ups so far, successful or not. */
 struct bbf_fields {
     JNIEnv *env;
     size_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/jvm/flags.h - flags that the JVM was started with, by its command line and environment.
+ * agent/jvm/flags.h - flags with which the JVM was started, from its command line and environment.
  *
  * Threads: any.
  */

@@ -13,7 +13,7 @@
 enum { SPINS = 200, NAPS = 400, NAP_NS = 50000 };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool stuck; /* nobody had the turn lately; a hint */
+static _Atomic bool stuck; /* a thread did not get the turn lately; a hint */
 
 /* JDK-8313332: the table grows at a safepoint since then. */
 static bool needs_turn(void)
@@ -21,8 +21,8 @@ static bool needs_turn(void)
     return bbf_agent.jdk < 23;
 }
 
-/* Whoever has the turn may be suspended by a debugger: a hook does not wait for it without end, nor
- * each hook anew. */
+/* A debugger may suspend the thread that has the turn. So a hook waits only for a limited time, and
+ * not every hook waits again. */
 static bool take_turn(void)
 {
     for (int i = 0; pthread_mutex_trylock(&turn) != 0; i++) {

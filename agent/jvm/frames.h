@@ -5,8 +5,8 @@
  *
  * HotSpot before 23 (JDK-8313332) frees a class's table of jmethodIDs while another thread reads
  * it: where the id of an obsolete method is asked for, as of a frame of a body from before a
- * retransformation, the table grows, and who had the old one gets what the memory holds then, which
- * crashes at the next use. So one thread of ours at a time asks (ADR 28).
+ * retransformation, the table grows, and a thread that uses the old table reads freed memory, which
+ * crashes at the next use. So only one of our threads at a time asks (ADR 28).
  *
  * A jmethodID is good as long as its frame is: use it before the hook returns, keep none.
  *
@@ -18,13 +18,14 @@
 #include <jvmti.h>
 
 /*
- * The calling thread's innermost frames, `most` of them at most, into `frames`: how many; -1 if
- * there is no stack to be had, also where other threads asked for theirs for 20 ms and more.
+ * The calling thread's innermost frames, `most` of them at most, into `frames`: how many; -1 if no
+ * stack is available, also if other threads had the turn for 20 ms or more.
  */
 jint bbf_frames_here(jvmtiFrameInfo *frames, jint most);
 
-/* GetClassMethods: its arguments, its errors; Deallocate *methods. Waits as long for its turn, and
- * asks then all the same: for want of an answer a class would be taken for another kind. */
+/* GetClassMethods, with its arguments and errors; the caller calls Deallocate for *methods. Waits
+ * for the turn with the same limit, then proceeds without it: failing here would misclassify the
+ * class permanently. */
 jvmtiError bbf_frames_of_class(jclass type, jint *n, jmethodID **methods);
 
 #endif

@@ -99,7 +99,8 @@ void bbf_heap_init(struct bbf_jvm_refs *heap, JNIEnv *env)
         clear_exception(env);
         if (class != NULL) {
             weak_class = (*env)->NewGlobalRef(env, class);
-            weak_init = (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/Object;)V");
+            if (weak_class != NULL)
+                weak_init = (*env)->GetMethodID(env, class, "<init>", "(Ljava/lang/Object;)V");
             (*env)->DeleteLocalRef(env, class);
         }
         clear_exception(env);

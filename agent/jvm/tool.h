@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/jvm/tool.h - is this JVM a tool of the JDK? jcmd, javac, jps … got the agent by
+ * agent/jvm/tool.h - is this JVM a tool of the JDK? jcmd, javac, jps … load the agent through
  * JAVA_TOOL_OPTIONS and have nothing to follow.
  *
  * Threads: the JVM's start.

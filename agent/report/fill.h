@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/report/fill.h - a whole snapshot: the tracker's rows, and what only the agent knows (the
- * JVM, the Nettys, the options in force, what was not seen and why).
+ * agent/report/fill.h - fills a whole snapshot: the tracker's rows, and the facts that only the
+ * agent knows (the JVM, the Nettys, the current options, which data are missing and why).
  *
  * Threads: the agent thread.
  */

@@ -44,7 +44,8 @@ static bool is_ours(const char *signature)
     return strncmp(name, "java/lang/BBFlow", 16) == 0 || bbf_netty_refused(name, len);
 }
 
-/* "Lcom/app/Handler;" and "read" as com.app.Handler.read. What has no room is cut, as a whole. */
+/* "Lcom/app/Handler;" and "read" as com.app.Handler.read. A name without room is left out as a
+ * whole. */
 static void add_method(struct bbf_use_seen *seen, const char *signature, const char *method)
 {
     size_t left = sizeof seen->used_by - seen->len, class_len = strcspn(signature + 1, ";");

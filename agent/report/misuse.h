@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/report/misuse.h - uses of a buffer after its release: who released it, where it had been,
- * who used it then. The hook that sees one (BBFlowShim.used, when Netty throws its
+ * who used it then. The hook that sees one (BBFlowMisuse.report, when Netty throws its
  * IllegalReferenceCountException) hands in what it knows and the names of the methods on its own
  * stack (agent/jvm/frames.h: no jmethodID outlives its frame); the agent thread adds like to like.
  *
  * Bounds: 64 uses that the agent thread has not looked at (it looks once a second, and before each
- * report), 256 rows, 17 frames with ours, 4 KiB of names. What is beyond is counted in the total
- * `misuse` only.
+ * report), 256 rows, 17 frames with ours, 4 KiB of names. Uses beyond these bounds are counted in
+ * the total `misuse` only.
  *
  * Threads: seen in any, where it may wait for its turn to ask for a stack; the rest in the agent
  * thread.
@@ -30,7 +30,7 @@
 bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_number,
                      uint64_t tid);
 
-/* What was seen becomes rows; each new row is an event MISUSE. */
+/* Turn the uses that hooks recorded into rows; each new row is an event MISUSE. */
 void bbf_misuse_poll(void);
 /* Each row as an event: what a new client of the live stream has missed. */
 void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/report/notes.h - the notes of a report: what was not seen, why it may be empty, what was
- * asked for and does not exist. They are its first lines.
+ * agent/report/notes.h - the notes of a report: missing data, why the report may be empty, options
+ * that match nothing. They are its first lines.
  *
  * Threads: the agent thread.
  */

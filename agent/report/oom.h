@@ -23,7 +23,7 @@ void bbf_oom_poll(JNIEnv *env);
 /* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
  */
 int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);
-/* What a report says of it, nothing if memory never ran out. */
+/* The note for a report; nothing if memory never ran out. */
 void bbf_oom_note(struct bbf_buf *out);
 
 #endif

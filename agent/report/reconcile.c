@@ -13,6 +13,7 @@
 #include "agent/jvm/names.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {
@@ -56,16 +57,9 @@ static struct {
 } seen[MAX_ALLOCATORS];
 static size_t n_seen;
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_late(struct reading *r)
 {
-    r->cut = r->cut || now_ms() > r->until_ms;
+    r->cut = r->cut || (uint64_t)bbf_monotonic_ms() > r->until_ms;
     return r->cut;
 }
 
@@ -377,9 +371,9 @@ static uint64_t number(bool known, int64_t value)
 }
 
 /*
- * How many of Netty's allocations are released buffers in thread caches. Pinned bytes are without
- * those: where they are ours to the byte, the caches have whatever is more. Elsewhere it may as
- * well be buffers that we do not follow.
+ * How many of Netty's allocations are released buffers in thread caches. Pinned bytes do not
+ * include those: if they equal our bytes exactly, the surplus allocations are in the caches.
+ * Otherwise they may also be buffers that we do not follow.
  */
 static uint64_t cached(const struct bbf_snap_pool *row)
 {
@@ -454,8 +448,9 @@ static int explain_lives(struct bbf_snap_reconciled *to, const struct bbf_snap_p
                          name, more, more == 1 ? " waits" : "s wait", caches);
     if (row->cached_ == BBF_NOT_TOLD && row->netty_bytes_ == BBF_NOT_TOLD)
         return add_cause(to,
-                         "%s: %" PRIu64 " buffers more in Netty's count, which has the released "
-                         "ones in %s too; this Netty does not say how many, so buffers are not "
+                         "%s: %" PRIu64
+                         " buffers more in Netty's count, which also has the released "
+                         "ones in %s; this Netty does not say how many, so buffers are not "
                          "compared",
                          name, more, caches);
     if (row->cached_ == BBF_NOT_TOLD)
@@ -511,7 +506,7 @@ static int add_causes(const struct reading *r, bool direct_only)
         err = add_cause(to, "heap buffers are not followed (trackDirectOnly): not compared");
     if (err == BBF_OK && r->moved > 0)
         err = add_cause(to,
-                        "the application went on: our own numbers changed by %" PRIu64
+                        "the application was running: our own numbers changed by %" PRIu64
                         " or more buffers while Netty's were read",
                         r->moved);
     if (to->sampled && err == BBF_OK)
@@ -541,7 +536,7 @@ int bbf_reconcile_fill(JNIEnv *env, struct bbf_snapshot *s)
         free(r);
         return BBF_ENOMEM;
     }
-    *r = (struct reading){.env = env, .to = to, .until_ms = now_ms() + MAX_MS};
+    *r = (struct reading){.env = env, .to = to, .until_ms = (uint64_t)bbf_monotonic_ms() + MAX_MS};
     to->sampled = bbf_tracker_sampled(bbf_agent.tracker);
 #define XX(name) to->name##_ = BBF_NOT_TOLD;
     BBF_PROCESS_COUNTS(XX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/report/status.h - what `status` shows besides a snapshot: the agent's own counters, as
- * render/status.h words them.
+ * agent/report/status.h - the data of `status` beside a snapshot: the agent's own counters, which
+ * render/status.h turns into text.
  *
  * Threads: the server's.
  */

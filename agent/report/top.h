@@ -10,8 +10,8 @@
 #include "snapshot/snapshot.h"
 #include "wire/server/server.h"
 
-/* The largest 20 as GRID_DATA "leaks"; its first row says what the columns are, because stock
- * clients do not show the columns' names. */
+/* The largest 20 as GRID_DATA "leaks"; its first row names the columns, because stock clients do
+ * not show the columns' names. */
 int bbf_report_top(struct bbf_reply *reply, const struct bbf_snapshot *snapshot);
 
 #endif

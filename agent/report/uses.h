@@ -27,7 +27,7 @@ struct bbf_use_seen {
     char used_by[BBF_USE_TEXT]; /* the methods on its stack, innermost first, each with its NUL */
 };
 
-/* A place for one use. NULL: the agent thread has not come to the one whose turn it is. */
+/* Claim a place for one use. NULL: the agent thread has not yet read the next place. */
 struct bbf_use_seen *bbf_uses_claim(void);
 void bbf_uses_ready(struct bbf_use_seen *use);
 void bbf_uses_cancel(struct bbf_use_seen *use);

@@ -20,7 +20,7 @@ enum {
     AGED_SHARE = 20 /* looks at the open buffers take at most this part of a core */
 };
 
-/* What was reported of the aged buffers of one place. */
+/* The aged buffers of one place that were reported so far. */
 struct bbf_reported_place {
     uint32_t node;
     uint8_t memory, lost;

@@ -54,21 +54,21 @@ static struct bbf_cf_call call_of(uint16_t target, uint8_t push, uint32_t slot)
 static void plan(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan)
 {
     const struct mode *mode = ctx;
-    bool is_static = (method->access & BBF__ACC_STATIC) != 0;
-    struct bbf__param param;
+    bool is_static = (method->access & CF__ACC_STATIC) != 0;
+    struct cf__param param;
 
     plan->after_call = mode->after_calls;
     if (!contains(method->descriptor.s, method->descriptor.len, mode->only))
         return;
     for (uint16_t slot = is_static ? 0 : 1; slot < 255; slot++) {
-        if (!bbf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
+        if (!cf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
             break;
         if (param.kind == 'A')
             plan->entry[plan->n_entry++] = call_of(0, BBF_CF_ALOAD, slot);
     }
-    if (mode->exits && bbf__returns_reference(method->descriptor))
+    if (mode->exits && cf__returns_reference(method->descriptor))
         plan->areturn[plan->n_areturn++] = call_of(1, BBF_CF_DUP, 0);
-    if (mode->exits && bbf__str_is(method->name, "<init>"))
+    if (mode->exits && cf__str_is(method->name, "<init>"))
         plan->vreturn[plan->n_return++] = call_of(1, BBF_CF_ALOAD, 0);
 }
 
@@ -83,7 +83,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     (void)name;
     (void)opcode;
     *call = call_of(1, BBF_CF_DUP, 0);
-    return bbf__returns_reference(descriptor) && contains(descriptor.s, descriptor.len, mode->only);
+    return cf__returns_reference(descriptor) && contains(descriptor.s, descriptor.len, mode->only);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)

@@ -370,7 +370,7 @@ done
 kill -CONT "$usual"
 check usual-list 0 "*$usual  com.example.Usual  $work/run/bbflow-*/$usual.sock*" '' list
 
-# A killed JVM: its socket stays behind, nobody answers.
+# A killed JVM: its socket stays behind without a listener.
 {
     kill -9 "$usual"
     wait "$usual"
@@ -456,7 +456,7 @@ heard tcp-event-probe-bytes 'hello 42545232' "16 $other" '1 x' 15
 check tcp-event-no-probe 5 '' "bbflow: $v2, asked for 'x': the agent refused to reconnect to 7" \
     event "$v2" x --probe 7
 check tcp-event-no-name 2 '' "bbflow: event needs a target and a name, as: bbflow event $v2 help" event "$v2"
-check tcp-nobody 3 '' 'bbflow: localhost:1: nobody listens on port 1' tree localhost:1
+check tcp-nobody 3 '' 'bbflow: localhost:1: no process listens on port 1' tree localhost:1
 check tcp-no-snapshot 1 '' "bbflow: $v2 sent a snapshot that cannot be read: *" tree "$v2"
 
 # v1: at once when it is asked for, else after the silence that follows BTR2.
@@ -543,7 +543,7 @@ check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed th
     watch "$quits" --protocol 2
 : >"$work/err"
 watch watch-hup-2 0 HUP "$v1" --protocol 1
-same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the tracker goes on")
+same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the agent keeps running")
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]

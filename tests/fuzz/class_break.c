@@ -13,11 +13,11 @@ static bool break_opcode(struct cm_work *x)
     struct cm_insn *i = cm_insn_any(x);
     uint8_t op = (uint8_t)cm_draw(x, cm_draw(x, 4) == 0 ? 256 : 202);
 
-    if (i->table != NULL || (bbf__opcodes[op] & BBF__SWITCH))
+    if (i->table != NULL || (cf__opcodes[op] & CF__SWITCH))
         return false;
     i->bytes[0] = op;
-    if (cm_draw(x, 2) == 0 && (bbf__opcodes[op] & BBF__LENGTH) != 0)
-        i->len = bbf__opcodes[op] & BBF__LENGTH;
+    if (cm_draw(x, 2) == 0 && (cf__opcodes[op] & CF__LENGTH) != 0)
+        i->len = cf__opcodes[op] & CF__LENGTH;
     return true;
 }
 
@@ -30,7 +30,7 @@ static bool break_operand(struct cm_work *x)
     if (cm_draw(x, 3) == 0)
         i->bytes[1 + cm_draw(x, i->len - 1u)] = (uint8_t)cm_odd_number(x);
     else if (i->len >= 3)
-        bbf__put2(i->bytes + 1, cm_draw(x, x->c->n_pool));
+        cf__put2(i->bytes + 1, cm_draw(x, x->c->n_pool));
     else
         i->bytes[1] = (uint8_t)cm_draw(x, x->code->max_locals + 1u);
     return true;
@@ -67,7 +67,7 @@ static bool break_target(struct cm_work *x)
 
 static bool break_switch(struct cm_work *x)
 {
-    struct cm_insn *i = cm_insn_of(x, BBF__TABLESWITCH, OP_LOOKUPSWITCH);
+    struct cm_insn *i = cm_insn_of(x, CF__TABLESWITCH, OP_LOOKUPSWITCH);
     struct cm_switch *s;
 
     if (i == NULL)
@@ -265,10 +265,9 @@ static bool break_constant(struct cm_work *x)
         a->bytes[0] = (uint8_t)cm_draw(x, 22);
         return true;
     case 1:
-        if (a->bytes[0] < BBF__CLASS)
+        if (a->bytes[0] < CF__CLASS)
             return false;
-        bbf__put2(a->bytes + 1 + (a->len >= 5 && cm_draw(x, 2) == 0 ? 2 : 0),
-                  cm_draw(x, c->n_pool));
+        cf__put2(a->bytes + 1 + (a->len >= 5 && cm_draw(x, 2) == 0 ? 2 : 0), cm_draw(x, c->n_pool));
         return true;
     case 2:
         if (a->len == b->len) {
@@ -279,12 +278,12 @@ static bool break_constant(struct cm_work *x)
         }
         return a->len == b->len;
     case 3: /* a letter of a name or a descriptor */
-        if (a->bytes[0] != BBF__UTF8 || a->len < 4)
+        if (a->bytes[0] != CF__UTF8 || a->len < 4)
             return false;
         a->bytes[3 + cm_draw(x, a->len - 3)] = (uint8_t) "()[;LIJVDZ<>/a\xC0\x80"[cm_draw(x, 16)];
         return true;
     default:
-        if (a->bytes[0] != BBF__UTF8 || b->bytes[0] != BBF__UTF8)
+        if (a->bytes[0] != CF__UTF8 || b->bytes[0] != CF__UTF8)
             return false;
         *a = *b;
         return true;

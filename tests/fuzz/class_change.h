@@ -25,7 +25,7 @@ enum {
     OP_GOTO_W = 200,
 };
 
-/* What is being changed: a class, and a method with code of it, if there is one. */
+/* The class that is being changed, and one of its methods with code, if there is one. */
 struct cm_work {
     struct cm_class *c;
     struct cm_member *method;

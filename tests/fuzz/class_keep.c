@@ -28,11 +28,11 @@ static bool keep_longer(struct cm_work *x)
     } else if (op >= 59 && op <= 78) { /* xstore_n */
         cm_insn_set(i, (uint8_t[]){(uint8_t)(54 + (op - 59) / 4), (uint8_t)((op - 59) & 3)}, 2);
     } else if ((op >= 21 && op <= 25) || (op >= 54 && op <= 58) || op == OP_RET) {
-        cm_insn_set(i, (uint8_t[]){BBF__WIDE, op, 0, first}, 4);
-    } else if (op == BBF__IINC) {
+        cm_insn_set(i, (uint8_t[]){CF__WIDE, op, 0, first}, 4);
+    } else if (op == CF__IINC) {
         uint8_t by = i->bytes[2];
 
-        cm_insn_set(i, (uint8_t[]){BBF__WIDE, op, 0, first, by & 0x80 ? 0xFF : 0, by}, 6);
+        cm_insn_set(i, (uint8_t[]){CF__WIDE, op, 0, first, by & 0x80 ? 0xFF : 0, by}, 6);
     } else if (op >= 2 && op <= 8) { /* iconst */
         cm_insn_set(i, (uint8_t[]){OP_BIPUSH, (uint8_t)(op - 3)}, 2);
     } else if (op == OP_BIPUSH) {
@@ -50,14 +50,14 @@ static bool keep_longer(struct cm_work *x)
 /* tableswitch <-> lookupswitch */
 static bool keep_switch(struct cm_work *x)
 {
-    struct cm_insn *i = cm_insn_of(x, BBF__TABLESWITCH, OP_LOOKUPSWITCH);
+    struct cm_insn *i = cm_insn_of(x, CF__TABLESWITCH, OP_LOOKUPSWITCH);
     struct cm_switch *s;
     uint32_t span, k = 0;
 
     if (i == NULL)
         return false;
     s = i->table;
-    if (i->bytes[0] == BBF__TABLESWITCH) {
+    if (i->bytes[0] == CF__TABLESWITCH) {
         i->bytes[0] = OP_LOOKUPSWITCH;
         return true;
     }
@@ -74,7 +74,7 @@ static bool keep_switch(struct cm_work *x)
         i->table->keys[at] = key;
         i->table->targets[at] = k < s->n && s->keys[k] == key ? s->targets[k++] : s->other;
     }
-    i->bytes[0] = BBF__TABLESWITCH;
+    i->bytes[0] = CF__TABLESWITCH;
     return true;
 }
 
@@ -109,7 +109,7 @@ static bool keep_operation(struct cm_work *x)
             return true;
         }
     }
-    if (i->bytes[0] == OP_BIPUSH || i->bytes[0] == OP_SIPUSH || i->bytes[0] == BBF__IINC) {
+    if (i->bytes[0] == OP_BIPUSH || i->bytes[0] == OP_SIPUSH || i->bytes[0] == CF__IINC) {
         i->bytes[i->len - 1] = (uint8_t)cm_draw(x, 256);
         return true;
     }
@@ -125,7 +125,7 @@ static bool keep_push_pop(struct cm_work *x)
     struct cm_insn *i = cm_insert(x, at, 2, cm_draw(x, 4) != 0);
 
     i[0].bytes[0] = op;
-    i[1].bytes[0] = two ? OP_POP2 : BBF__POP;
+    i[1].bytes[0] = two ? OP_POP2 : CF__POP;
     cm_stack_needs(x, 2);
     return true;
 }
@@ -144,7 +144,7 @@ static bool keep_goto_next(struct cm_work *x)
     uint32_t at = cm_draw(x, x->code->n), id = x->code->insns[at].id;
     struct cm_insn *i;
 
-    if (frame_for(x, id) == 0 && bbf__u2(x->c->head + 6) >= BBF__MAJOR_FRAMES)
+    if (frame_for(x, id) == 0 && cf__u2(x->c->head + 6) >= CF__MAJOR_FRAMES)
         return false;
     i = cm_insert(x, at, 1, false);
     i->bytes[0] = cm_draw(x, 2) == 0 ? OP_GOTO : OP_GOTO_W;
@@ -152,10 +152,11 @@ static bool keep_goto_next(struct cm_work *x)
     return true;
 }
 
-/* Behind what never goes on: code that nobody reaches, with a frame, which leaves or loops. */
+/* After an instruction that never continues: unreachable code with a frame, which leaves or
+ * loops. */
 static bool keep_dead_code(struct cm_work *x)
 {
-    struct cm_insn *i = cm_insn_of(x, OP_GOTO, BBF__RETURN), *dead;
+    struct cm_insn *i = cm_insn_of(x, OP_GOTO, CF__RETURN), *dead;
     struct cm_frame *f;
     uint32_t at, n = 1, place;
     const uint8_t *text;
@@ -169,12 +170,12 @@ static bool keep_dead_code(struct cm_work *x)
         return false;
     dead = cm_insert(x, at, 2, false);
     dead[0].bytes[0] = OP_ACONST_NULL;
-    dead[1].bytes[0] = BBF__ATHROW;
+    dead[1].bytes[0] = CF__ATHROW;
     if (cm_text(x->c, x->method->descriptor, &text, &len) && len > 2 && cm_draw(x, 2) == 0 &&
         (text[len - 1] == ';' || text[len - 2] == '['))
-        dead[1].bytes[0] = BBF__ARETURN;
+        dead[1].bytes[0] = CF__ARETURN;
     else if (cm_draw(x, 3) == 0) {
-        dead[0].bytes[0] = BBF__NOP;
+        dead[0].bytes[0] = CF__NOP;
         dead[1].bytes[0] = OP_GOTO;
         dead[1].target.id = dead[0].id;
     }
@@ -216,7 +217,7 @@ static bool keep_iinc(struct cm_work *x)
     uint8_t slot = (uint8_t)(i->bytes[0] - 26);
 
     i = cm_insert(x, (uint32_t)(i - x->code->insns), 1, true);
-    cm_insn_set(i, (uint8_t[]){BBF__IINC, slot, (uint8_t)cm_draw(x, 256)}, 3);
+    cm_insn_set(i, (uint8_t[]){CF__IINC, slot, (uint8_t)cm_draw(x, 256)}, 3);
     return true;
 }
 
@@ -230,7 +231,7 @@ static bool keep_frame_form(struct cm_work *x)
     return true;
 }
 
-/* A local that a frame forgets: valid if nobody loads it afterwards. */
+/* A local that a frame drops: valid if no later instruction loads it. */
 static bool keep_frame_forgets(struct cm_work *x)
 {
     struct cm_frame *f = cm_frame_any(x);
@@ -261,7 +262,7 @@ static bool keep_handler(struct cm_work *x)
         code->handlers = h = cm_open(code->handlers, &code->n_handlers, at, 1, sizeof *h);
         h[at] = h[at + 1];
         return true;
-    case 2: /* in two, if the place lies inside */
+    case 2: /* in two, if the place is inside */
         code->handlers = h = cm_open(code->handlers, &code->n_handlers, at, 1, sizeof *h);
         h[at] = h[at + 1];
         h[at].end = h[at + 1].start = ref;
@@ -375,15 +376,15 @@ static bool keep_debug(struct cm_work *x)
 
 static bool keep_value(struct cm_work *x)
 {
-    struct cm_constant *constant = cm_constant_any(x, BBF__INTEGER, BBF__DOUBLE);
+    struct cm_constant *constant = cm_constant_any(x, CF__INTEGER, CF__DOUBLE);
 
     if (constant == NULL)
         return false;
-    bbf__put4(constant->bytes + 1, cm_odd_number(x));
+    cf__put4(constant->bytes + 1, cm_odd_number(x));
     return true;
 }
 
-/* Constants that nobody uses; rarely so many that there is no room for ours. */
+/* Unused constants; rarely enough to leave no room for the rewriter's. */
 static bool keep_pool_pad(struct cm_work *x)
 {
     uint32_t n = cm_draw(x, 200) == 0 ? 65535 - cm_draw(x, 60) : x->c->n_pool + 1 + cm_draw(x, 300);
@@ -396,7 +397,7 @@ static bool keep_pool_pad(struct cm_work *x)
         x->c->pool = cm_open(x->c->pool, &x->c->n_pool, at, more, sizeof *x->c->pool);
         for (uint32_t i = at; i < at + more; i++) {
             x->c->pool[i].bytes = cm_alloc(5);
-            x->c->pool[i].bytes[0] = BBF__INTEGER;
+            x->c->pool[i].bytes[0] = CF__INTEGER;
             x->c->pool[i].len = 5;
         }
     }
@@ -414,12 +415,12 @@ static bool keep_constant_copy(struct cm_work *x)
         i = cm_insn_of(x, 178, 193);
     if (i == NULL || i->bytes[0] == 190 || i->bytes[0] == 191 || i->bytes[0] == 188)
         return false;
-    index = bbf__u2(i->bytes + 1);
+    index = cf__u2(i->bytes + 1);
     if (index >= x->c->n_pool || x->c->pool[index].bytes == NULL)
         return false;
     copy = cm_constant_add(x->c, x->c->pool[index].bytes, x->c->pool[index].len);
     if (copy != 0)
-        bbf__put2(i->bytes + 1, copy);
+        cf__put2(i->bytes + 1, copy);
     return copy != 0;
 }
 

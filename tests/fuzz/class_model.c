@@ -51,7 +51,7 @@ void cm_remove(void *array, uint32_t *n, uint32_t at, size_t size)
 bool cm_text(const struct cm_class *c, uint32_t index, const uint8_t **text, uint32_t *len)
 {
     if (index == 0 || index >= c->n_pool || c->pool[index].bytes == NULL ||
-        c->pool[index].bytes[0] != BBF__UTF8 || c->pool[index].len < 3)
+        c->pool[index].bytes[0] != CF__UTF8 || c->pool[index].len < 3)
         return false;
     *text = c->pool[index].bytes + 3;
     *len = c->pool[index].len - 3;
@@ -68,7 +68,7 @@ static bool named(const struct cm_class *c, uint32_t index, const char *name)
 
 uint16_t cm_constant_add(struct cm_class *c, const uint8_t *bytes, uint32_t len)
 {
-    uint32_t halves = bytes[0] == BBF__LONG || bytes[0] == BBF__DOUBLE ? 2 : 1, at = c->n_pool;
+    uint32_t halves = bytes[0] == CF__LONG || bytes[0] == CF__DOUBLE ? 2 : 1, at = c->n_pool;
 
     if (c->n_pool + halves > UINT16_MAX)
         return 0;
@@ -82,8 +82,8 @@ uint16_t cm_utf8_add(struct cm_class *c, const char *text, size_t len)
 {
     uint8_t *bytes = cm_alloc(len + 3);
 
-    bytes[0] = BBF__UTF8;
-    bbf__put2(bytes + 1, (uint32_t)len);
+    bytes[0] = CF__UTF8;
+    cf__put2(bytes + 1, (uint32_t)len);
     memcpy(bytes + 3, text, len);
     return cm_constant_add(c, bytes, (uint32_t)len + 3);
 }
@@ -112,20 +112,20 @@ static struct cm_switch *switch_read(const struct places *places, const uint8_t 
 {
     struct cm_switch *s = cm_alloc(sizeof *s);
     uint32_t base = (pc + 4) & ~3u, at = base + 8;
-    bool table = code[pc] == BBF__TABLESWITCH;
+    bool table = code[pc] == CF__TABLESWITCH;
 
-    s->other = ref_of(places, (int64_t)pc + bbf__s4(code + base));
-    s->n = bbf__u4(code + at - 4);
+    s->other = ref_of(places, (int64_t)pc + cf__s4(code + base));
+    s->n = cf__u4(code + at - 4);
     if (table) {
-        s->n = bbf__u4(code + base + 8) - bbf__u4(code + base + 4) + 1;
+        s->n = cf__u4(code + base + 8) - cf__u4(code + base + 4) + 1;
         at += 4;
     }
     s->keys = cm_alloc(s->n * sizeof *s->keys);
     s->targets = cm_alloc(s->n * sizeof *s->targets);
     for (uint32_t i = 0; i < s->n; i++) {
-        s->keys[i] = table ? (int32_t)(bbf__u4(code + base + 4) + i) : bbf__s4(code + at);
+        s->keys[i] = table ? (int32_t)(cf__u4(code + base + 4) + i) : cf__s4(code + at);
         at += table ? 0 : 4;
-        s->targets[i] = ref_of(places, (int64_t)pc + bbf__s4(code + at));
+        s->targets[i] = ref_of(places, (int64_t)pc + cf__s4(code + at));
         at += 4;
     }
     return s;
@@ -139,7 +139,7 @@ static bool insns_read(struct cm_code *m, const struct bbf_cf_code *code, struct
     places->len = code->len;
     places->id = cm_alloc((code->len + 1) * sizeof *places->id);
     for (pc = 0; pc < code->len; pc += len, m->n++) {
-        if ((len = bbf__insn_length(c, code->len, pc)) == 0)
+        if ((len = cf__insn_length(c, code->len, pc)) == 0)
             return false;
         places->id[pc] = m->n + 1;
     }
@@ -147,17 +147,17 @@ static bool insns_read(struct cm_code *m, const struct bbf_cf_code *code, struct
     m->insns = cm_alloc(m->n * sizeof *m->insns);
     pc = 0;
     for (struct cm_insn *i = m->insns; i < m->insns + m->n; i++, pc += len) {
-        uint8_t kind = bbf__opcodes[c[pc]];
+        uint8_t kind = cf__opcodes[c[pc]];
 
-        len = bbf__insn_length(c, code->len, pc);
+        len = cf__insn_length(c, code->len, pc);
         i->id = places->id[pc];
         i->len = (uint8_t)(len < 6 ? len : 6);
         memcpy(i->bytes, c + pc, i->len);
-        if (kind & BBF__BRANCH2)
-            i->target = ref_of(places, (int64_t)pc + bbf__s2(c + pc + 1));
-        else if (kind & BBF__BRANCH4)
-            i->target = ref_of(places, (int64_t)pc + bbf__s4(c + pc + 1));
-        else if (kind & BBF__SWITCH)
+        if (kind & CF__BRANCH2)
+            i->target = ref_of(places, (int64_t)pc + cf__s2(c + pc + 1));
+        else if (kind & CF__BRANCH4)
+            i->target = ref_of(places, (int64_t)pc + cf__s4(c + pc + 1));
+        else if (kind & CF__SWITCH)
             i->table = switch_read(places, c, pc);
     }
     return true;
@@ -249,7 +249,7 @@ static void locals_at_entry(const struct cm_class *c, const struct cm_member *me
     uint32_t len;
 
     frame->locals = cm_alloc(256 * sizeof *frame->locals);
-    if (!(member->access & BBF__ACC_STATIC)) {
+    if (!(member->access & CF__ACC_STATIC)) {
         frame->locals[0].tag = named(c, member->name, "<init>") ? 6 : 7;
         frame->locals[0].index = c->self;
         frame->n_locals = 1;
@@ -315,7 +315,7 @@ static void frames_read(const struct cm_class *c, const struct cm_member *member
 
 static void rows_read(const struct places *places, struct cm_attr *attr, uint32_t size)
 {
-    uint32_t n = attr->n >= 2 ? bbf__u2(attr->bytes) : 0;
+    uint32_t n = attr->n >= 2 ? cf__u2(attr->bytes) : 0;
     const uint8_t *p = attr->bytes + 2;
 
     if (attr->n != 2 + n * size)
@@ -324,9 +324,9 @@ static void rows_read(const struct places *places, struct cm_attr *attr, uint32_
     for (uint32_t i = 0; i < n; i++, p += size) {
         struct cm_row *row = &attr->rows[i];
 
-        row->start = ref_of(places, bbf__u2(p));
+        row->start = ref_of(places, cf__u2(p));
         if (size == 10)
-            row->end = ref_of(places, (int64_t)bbf__u2(p) + bbf__u2(p + 2));
+            row->end = ref_of(places, (int64_t)cf__u2(p) + cf__u2(p + 2));
         memcpy(row->rest, p + (size == 10 ? 4 : 2), size == 10 ? 6 : 2);
     }
     attr->kind = size == 10 ? CM_LOCALS : CM_LINES;
@@ -339,14 +339,14 @@ static uint32_t attrs_read(const struct cm_class *c, const uint8_t *in, uint32_t
                            struct cm_attrs *attrs)
 {
     (void)c;
-    attrs->n = bbf__u2(in + at);
+    attrs->n = cf__u2(in + at);
     attrs->at = cm_alloc((attrs->n + 1) * sizeof *attrs->at);
     at += 2;
     for (uint32_t i = 0; i < attrs->n; i++) {
         struct cm_attr *attr = &attrs->at[i];
 
-        attr->name = bbf__u2(in + at);
-        attr->n = bbf__u4(in + at + 2);
+        attr->name = cf__u2(in + at);
+        attr->n = cf__u4(in + at + 2);
         attr->bytes = copy_of(in + at + 6, attr->n);
         at += 6 + attr->n;
     }
@@ -354,14 +354,14 @@ static uint32_t attrs_read(const struct cm_class *c, const uint8_t *in, uint32_t
 }
 
 static void code_read(const struct cm_class *c, const struct cm_member *member,
-                      const struct bbf__class *owner, const struct bbf__member *place,
+                      const struct cf__class *owner, const struct cf__member *place,
                       struct cm_attr *attr)
 {
     struct cm_code *m = cm_alloc(sizeof *m);
     struct bbf_cf_code code;
     struct places places;
 
-    bbf__code_open(&code, owner, place);
+    cf__code_open(&code, owner, place);
     if (!code.ok || !insns_read(m, &code, &places))
         return;
     m->max_stack = code.max_stack;
@@ -372,8 +372,8 @@ static void code_read(const struct cm_class *c, const struct cm_member *member,
         const uint8_t *p = code.exceptions + 8 * i;
 
         m->handlers[i] =
-            (struct cm_handler){ref_of(&places, bbf__u2(p)), ref_of(&places, bbf__u2(p + 2)),
-                                ref_of(&places, bbf__u2(p + 4)), bbf__u2(p + 6)};
+            (struct cm_handler){ref_of(&places, cf__u2(p)), ref_of(&places, cf__u2(p + 2)),
+                                ref_of(&places, cf__u2(p + 4)), cf__u2(p + 6)};
     }
     attrs_read(c, owner->in, (uint32_t)(code.attributes - owner->in) - 2, &m->attrs);
     for (struct cm_attr *a = m->attrs.at; a < m->attrs.at + m->attrs.n; a++) {
@@ -389,16 +389,16 @@ static void code_read(const struct cm_class *c, const struct cm_member *member,
     attr->code = m;
 }
 
-static uint32_t members_read(struct cm_class *c, const struct bbf__class *owner, uint32_t at,
+static uint32_t members_read(struct cm_class *c, const struct cf__class *owner, uint32_t at,
                              struct cm_members *members, bool with_code)
 {
-    members->n = bbf__u2(owner->in + at);
+    members->n = cf__u2(owner->in + at);
     members->at = cm_alloc((members->n + 1) * sizeof *members->at);
     at += 2;
     for (struct cm_member *m = members->at; m < members->at + members->n; m++) {
-        struct bbf__member place;
+        struct cf__member place;
 
-        (void)bbf__member_read(owner, at, with_code, &place);
+        (void)cf__member_read(owner, at, with_code, &place);
         m->access = place.access;
         m->name = place.name;
         m->descriptor = place.descriptor;
@@ -420,10 +420,10 @@ bool cm_read(struct cm_class *c, const uint8_t *data, size_t len)
 
 bool cm_read_more(struct cm_class *c, const uint8_t *data, size_t len)
 {
-    struct bbf__class owner;
+    struct cf__class owner;
     uint32_t at;
 
-    if (bbf__class_open(&owner, data, len, NULL, NULL) != BBF_CF_CHANGED)
+    if (cf__class_open(&owner, data, len, NULL, NULL) != BBF_CF_CHANGED)
         return false;
     *c = (struct cm_class){.n_pool = owner.pool_count};
     memcpy(c->head, data, sizeof c->head);
@@ -432,7 +432,7 @@ bool cm_read_more(struct cm_class *c, const uint8_t *data, size_t len)
     static uint32_t places[UINT16_MAX + 1];
 
     memcpy(places, pool_at, owner.pool_count * sizeof *places);
-    bbf__class_close(&owner);
+    cf__class_close(&owner);
     owner.pool_at = places;
     c->pool = cm_alloc((c->n_pool + 1) * sizeof *c->pool);
     for (uint32_t i = 1; i < c->n_pool; i++) {
@@ -440,14 +440,14 @@ bool cm_read_more(struct cm_class *c, const uint8_t *data, size_t len)
 
         if (places[i] == 0)
             continue;
-        c->pool[i].len = bbf__constant_size(data, (uint32_t)len, places[i], &indices);
+        c->pool[i].len = cf__constant_size(data, (uint32_t)len, places[i], &indices);
         c->pool[i].bytes = copy_of(data + places[i], c->pool[i].len);
     }
     at = owner.pool_end;
-    c->access = bbf__u2(data + at);
-    c->self = bbf__u2(data + at + 2);
-    c->super = bbf__u2(data + at + 4);
-    c->n_interfaces = bbf__u2(data + at + 6);
+    c->access = cf__u2(data + at);
+    c->self = cf__u2(data + at + 2);
+    c->super = cf__u2(data + at + 4);
+    c->n_interfaces = cf__u2(data + at + 6);
     c->interfaces = copy_of(data + at + 8, 2 * c->n_interfaces);
     members_read(c, &owner, owner.fields_at, &c->fields, false);
     at = members_read(c, &owner, owner.methods_at, &c->methods, true);

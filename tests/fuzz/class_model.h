@@ -1,7 +1,8 @@
 /*
  * tests/fuzz/class_model.h - a class file taken apart so that it can be changed and written again:
  * a place in code is named by its instruction, not by an offset, so that jumps, ranges, frames and
- * debug tables follow what is inserted or lengthened. What is written may be wrong on purpose.
+ * debug tables follow when code is inserted or lengthened. The written class may be wrong on
+ * purpose.
  * Specification: JVMS (Java SE 25) ch. 4.
  *
  * Memory: one static arena, which cm_read() empties; pointers into the model end there. Running
@@ -135,13 +136,13 @@ bool cm_read_more(struct cm_class *c, const uint8_t *data, size_t len);
 /* The bytes written, or 0 if that were more than `max`. */
 size_t cm_write(struct cm_class *c, uint8_t *to, size_t max);
 
-/* The text of a Utf8 constant; false: it is none. */
+/* The text of a Utf8 constant; false: it is another constant. */
 bool cm_text(const struct cm_class *c, uint32_t index, const uint8_t **text, uint32_t *len);
 /* Append a constant; 0: the pool is full. */
 uint16_t cm_constant_add(struct cm_class *c, const uint8_t *bytes, uint32_t len);
 uint16_t cm_utf8_add(struct cm_class *c, const char *text, size_t len);
 
-/* Room for `more` elements at `at` of an array of *n; what lies there moves up. Zeroed. */
+/* Room for `more` elements at `at` of an array of *n; the elements there move up. Zeroed. */
 void *cm_open(void *array, uint32_t *n, uint32_t at, uint32_t more, size_t size);
 /* Take one element out. */
 void cm_remove(void *array, uint32_t *n, uint32_t at, size_t size);

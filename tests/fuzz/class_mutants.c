@@ -33,7 +33,7 @@ static void put(const void *bytes, size_t len)
 {
     uint8_t head[4];
 
-    bbf__put4(head, (uint32_t)len);
+    cf__put4(head, (uint32_t)len);
     fwrite(head, 1, sizeof head, stdout);
     fwrite(bytes, 1, len, stdout);
 }

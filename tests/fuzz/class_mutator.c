@@ -80,7 +80,7 @@ size_t class_cross(const uint8_t *in, size_t len, const uint8_t *other, size_t o
     case 0: /* another method's code, as it is */
         *y.code = *x.code;
         break;
-    case 1: { /* some of its instructions; their jumps go where the ids happen to lie */
+    case 1: { /* some of its instructions; their jumps go wherever the ids lead */
         uint32_t from = cm_draw(&x, x.code->n), n = 1 + cm_draw(&x, 12),
                  at = cm_draw(&y, y.code->n);
 

@@ -5,7 +5,7 @@
  *   - the input stays as it is; a refusal has no output;
  *   - an output parses again, with the same members;
  *   - a method whose code could be walked before can be walked afterwards, jumps and exception
- *     handlers included, and its frames lie at instructions;
+ *     handlers included, and its frames are at instructions;
  *   - max_stack is enough afterwards exactly if it was before;
  *   - what is not instrumented is the same, byte for byte;
  *   - the same input gives the same output again;
@@ -53,11 +53,11 @@ static struct bbf_cf_call call_of(uint16_t target, uint8_t push, uint32_t value,
 static void plan_parameters(const struct bbf_cf_method *method, struct bbf_cf_plan *plan,
                             uint32_t id)
 {
-    bool is_static = (method->access & BBF__ACC_STATIC) != 0;
-    struct bbf__param param;
+    bool is_static = (method->access & CF__ACC_STATIC) != 0;
+    struct cf__param param;
 
     for (uint16_t slot = is_static ? 0 : 1; slot < 255; slot++) {
-        if (!bbf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
+        if (!cf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
             return;
         if (param.kind == 'I')
             plan->entry[plan->n_entry++] = call_of(2, BBF_CF_ILOAD, slot, id);
@@ -89,7 +89,7 @@ static void plan(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_pl
     if (plan->n_areturn == 0)
         plan->areturn[plan->n_areturn++] = call_of(3, BBF_CF_DUP, 0, id);
     plan->areturn_unless_fluent = method->name.len % 2 == 0;
-    if (!(method->access & BBF__ACC_STATIC)) {
+    if (!(method->access & CF__ACC_STATIC)) {
         plan->vreturn[plan->n_return++] = call_of(0, BBF_CF_ALOAD, 0, id);
     }
     plan->after_call = true;
@@ -105,7 +105,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     (void)method;
     (void)opcode;
     *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)(owner.len + name.len));
-    return bbf__returns_reference(descriptor);
+    return cf__returns_reference(descriptor);
 }
 
 static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
@@ -123,42 +123,42 @@ static bool interesting(void *ctx, const char *utf8, size_t len)
     return len == 4 && memcmp(utf8, "Code", 4) == 0;
 }
 
-static bool named_stackmaptable(const struct bbf__class *c, const uint8_t *attribute)
+static bool named_stackmaptable(const struct cf__class *c, const uint8_t *attribute)
 {
     struct bbf_cf_str name;
 
-    return bbf__pool_utf8(c, bbf__u2(attribute), &name) && bbf__str_is(name, "StackMapTable");
+    return cf__pool_utf8(c, cf__u2(attribute), &name) && cf__str_is(name, "StackMapTable");
 }
 
 /* Can the method be walked: 0 no, 1 its code, 2 also its frames. Then *stack says what of its
  * stack.
  */
-static int walk(const struct bbf__class *c, const struct bbf__member *member,
-                enum bbf__stack_result *stack)
+static int walk(const struct cf__class *c, const struct cf__member *member,
+                enum cf__stack_result *stack)
 {
-    static uint8_t marks[BBF__CODE_MAX + 1];
-    static uint16_t depth[BBF__CODE_MAX + 1];
+    static uint8_t marks[CF__CODE_MAX + 1];
+    static uint16_t depth[CF__CODE_MAX + 1];
     struct bbf_cf_code code;
-    struct bbf__map map = {.code = &code, .marks = marks};
-    struct bbf__out frames = {0};
+    struct cf__map map = {.code = &code, .marks = marks};
+    struct cf__out frames = {0};
     bool has_switch, ok = true;
     const uint8_t *p;
 
-    bbf__code_open(&code, c, member);
-    if (!code.ok || !bbf__code_scan(&code, marks, &has_switch))
+    cf__code_open(&code, c, member);
+    if (!code.ok || !cf__code_scan(&code, marks, &has_switch))
         return 0;
-    *stack = bbf__stack_check(&code, depth);
+    *stack = cf__stack_check(&code, depth);
     map.new_len = code.len;
     p = code.attributes;
-    for (unsigned i = 0; i < code.n_attributes && ok; i++, p += 6 + bbf__u4(p + 2))
+    for (unsigned i = 0; i < code.n_attributes && ok; i++, p += 6 + cf__u4(p + 2))
         if (named_stackmaptable(c, p))
-            ok = bbf__frames_move(&map, p + 6, bbf__u4(p + 2), &frames);
-    bbf__out_free(&frames);
+            ok = cf__frames_move(&map, p + 6, cf__u4(p + 2), &frames);
+    cf__out_free(&frames);
     return ok ? 2 : 1;
 }
 
-/* The same bytes, of two files that lie side by side? */
-static bool equal(const struct bbf__class *a, uint32_t a_at, const struct bbf__class *b,
+/* Are the bytes of two files equal? */
+static bool equal(const struct cf__class *a, uint32_t a_at, const struct cf__class *b,
                   uint32_t b_at, uint32_t len)
 {
     return len <= a->len - a_at && len <= b->len - b_at &&
@@ -166,8 +166,8 @@ static bool equal(const struct bbf__class *a, uint32_t a_at, const struct bbf__c
 }
 
 /* What no plan is about: head, constants, interfaces, fields, attributes of the class. */
-static void compare_rest(const struct bbf__class *old, uint32_t old_end,
-                         const struct bbf__class *new, uint32_t new_end)
+static void compare_rest(const struct cf__class *old, uint32_t old_end, const struct cf__class *new,
+                         uint32_t new_end)
 {
     CHECK(equal(old, 0, new, 0, 8) && equal(old, 10, new, 10, old->pool_end - 10));
     CHECK(equal(old, old->pool_end, new, new->pool_end, old->fields_at - old->pool_end));
@@ -178,52 +178,52 @@ static void compare_rest(const struct bbf__class *old, uint32_t old_end,
 }
 
 /* A method but for its Code. */
-static void compare_method(const struct bbf__class *old, const struct bbf__member *a,
-                           const struct bbf__class *new, const struct bbf__member *b)
+static void compare_method(const struct cf__class *old, const struct cf__member *a,
+                           const struct cf__class *new, const struct cf__member *b)
 {
     uint32_t old_code, new_code, rest;
-    enum bbf__stack_result before = BBF__STACK_FITS, after = BBF__STACK_FITS;
+    enum cf__stack_result before = CF__STACK_FITS, after = CF__STACK_FITS;
 
     if (a->code == 0) {
         CHECK(a->end - a->at == b->end - b->at && equal(old, a->at, new, b->at, a->end - a->at));
         return;
     }
     CHECK(a->code - a->at == b->code - b->at && equal(old, a->at, new, b->at, a->code - a->at));
-    old_code = a->code + 6 + bbf__u4(old->in + a->code + 2);
-    new_code = b->code + 6 + bbf__u4(new->in + b->code + 2);
+    old_code = a->code + 6 + cf__u4(old->in + a->code + 2);
+    new_code = b->code + 6 + cf__u4(new->in + b->code + 2);
     rest = a->end - old_code;
     CHECK(b->end - new_code == rest && equal(old, old_code, new, new_code, rest));
     CHECK(walk(new, b, &after) >= walk(old, a, &before));
     /* An index past the pool is valid afterwards where max_stack did not grow. */
-    CHECK(after == before || before == BBF__STACK_DANGLING);
+    CHECK(after == before || before == CF__STACK_DANGLING);
 }
 
 /* Both files side by side. */
 static void compare(const uint8_t *old_bytes, size_t old_len, const uint8_t *new_bytes,
                     size_t new_len)
 {
-    struct bbf__class old_class, new_class;
-    struct bbf__member old_member, new_member;
+    struct cf__class old_class, new_class;
+    struct cf__member old_member, new_member;
     uint32_t old_at, new_at;
 
-    CHECK(bbf__class_open(&old_class, old_bytes, old_len, NULL, NULL) == BBF_CF_CHANGED);
-    CHECK(bbf__class_open(&new_class, new_bytes, new_len, NULL, NULL) == BBF_CF_CHANGED);
+    CHECK(cf__class_open(&old_class, old_bytes, old_len, NULL, NULL) == BBF_CF_CHANGED);
+    CHECK(cf__class_open(&new_class, new_bytes, new_len, NULL, NULL) == BBF_CF_CHANGED);
     CHECK(new_class.n_methods == old_class.n_methods);
     CHECK(new_class.n_fields - old_class.n_fields <= 1);
     CHECK(new_class.pool_count >= old_class.pool_count);
     old_at = old_class.methods_at + 2;
     new_at = new_class.methods_at + 2;
     for (unsigned i = 0; i < old_class.n_methods; i++) {
-        CHECK(bbf__member_read(&old_class, old_at, true, &old_member) == BBF_CF_CHANGED);
-        CHECK(bbf__member_read(&new_class, new_at, true, &new_member) == BBF_CF_CHANGED);
+        CHECK(cf__member_read(&old_class, old_at, true, &old_member) == BBF_CF_CHANGED);
+        CHECK(cf__member_read(&new_class, new_at, true, &new_member) == BBF_CF_CHANGED);
         CHECK((old_member.code == 0) == (new_member.code == 0));
         compare_method(&old_class, &old_member, &new_class, &new_member);
         old_at = old_member.end;
         new_at = new_member.end;
     }
     compare_rest(&old_class, old_at, &new_class, new_at);
-    bbf__class_close(&old_class);
-    bbf__class_close(&new_class);
+    cf__class_close(&old_class);
+    cf__class_close(&new_class);
 }
 
 /* ---- allocations, counted where a sanitizer lets us ---- */

@@ -1,6 +1,6 @@
 /* link: bbf_render bbf_trie bbf_core */
 /*
- * Any bytes as a snapshot document. What is refused says why; what is accepted renders in every
+ * Any bytes as a snapshot document. A refusal has a reason; an accepted document renders in every
  * format, adds up, and comes back the same from its own JSON.
  */
 #include "core/buf.h"

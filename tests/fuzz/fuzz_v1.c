@@ -1,8 +1,8 @@
 /* link: bbf_wire bbf_core */
 /*
- * Any bytes as a v1 stream behind its header: the commands that decode are encoded and decode to
- * the same again (compared as v2 frames), in pieces too; and the stream cut anywhere asks for more
- * than it was given, then gives the same command, by the long way too.
+ * Any bytes as a v1 stream after its header: the commands that decode are encoded and decode to the
+ * same again (compared as v2 frames), also in pieces. The stream cut anywhere asks for more than it
+ * was given, then gives the same command, also by the slow path.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -514,7 +514,7 @@ def cases(check_cycles):
     yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
     yield Special("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
-    yield Special("attach/put back late", put_back_late, jdk=ALL_JDKS)
+    yield Special("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
     yield Special("attach/cycles", cycles, jdk=ALL_JDKS)
     yield Special("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
     yield Special("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)

@@ -50,6 +50,7 @@ def sources(pattern):
 # javac's flags if others
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
+           ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java"))]
 
@@ -115,7 +116,7 @@ def cycle_cases():
 # ---- issue 4, point 1, and issue 6, point 10: real leaks --------------------------------------
 
 class Leak(typing.NamedTuple):
-    """One leak of Netty's or its users' history; its driver is tests/jvm/leaks/NAME/Leak.java."""
+    """One leak of Netty's or its users' history; its driver is tests/jvm/known-leaks/NAME/Leak.java."""
     buggy: str
     fixed: str
     count: int  # lives lost
@@ -179,8 +180,8 @@ def leak_jars(leak, version):
 
 
 COMPILE += [("leak-" + name, NETTY_41 if leak.jars else leak.buggy,
-             lambda name=name: sources("tests/jvm/leaks/common/*.java")()
-             + sources(f"tests/jvm/leaks/{name}/*.java")(), leak_jars(leak, leak.buggy))
+             lambda name=name: sources("tests/jvm/known-leaks/common/*.java")()
+             + sources(f"tests/jvm/known-leaks/{name}/*.java")(), leak_jars(leak, leak.buggy))
             for name, leak in LEAKS.items()]
 
 
@@ -796,7 +797,7 @@ def odd_cases():
                         ("serial", ["-XX:+UseSerialGC"]), ("parallel", ["-XX:+UseParallelGC"]),
                         ("ZGC", ["-XX:+UseZGC"])):
         yield odd(name, "cycles", "pooled", "loop", check=cycles("pooled"), jvm=flags)
-    # With resets, settings and exits in the middle: tests/proof/stress.
+    # With resets, settings and exits in the middle: tests/long/exact-under-stress.
     for name, flags, jdk in (("G1", ["-XX:+UseG1GC"], (25,)), ("ZGC", ["-XX:+UseZGC"], (17,))):
         yield odd(f"stress {name}", "stress", "8", "5", jdk=jdk, check=stress,
                   jvm=[*flags, "-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],

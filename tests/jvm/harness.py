@@ -18,7 +18,7 @@ AGENT = os.environ.get("BBF_AGENT", os.path.join(ROOT, "build/release/libbbflow.
 CLIENT = os.environ.get("BBF_CLIENT", os.path.join(ROOT, "build/release/bbflow"))
 BODIES = os.path.join(ROOT, "build/release/libtest_bodies.so")
 OUT = os.path.join(ROOT, "build/jvm")
-RUNS = os.path.join(OUT, "runs")
+RUNS = os.environ.get("BBF_RUNS", os.path.join(OUT, "runs"))
 TIMEOUT = 180
 
 
@@ -43,13 +43,15 @@ class Case:
     agent: the agent's options without file=; None: run without the agent.
     libraries(): other jars of its class path. short: the JDKs that a run without patterns takes, if
     not all.
+    alone: it measures time, and no other case runs beside it. own_jvm: it shares no JVM (sharing.py).
     live(run): called while the program runs, after it printed `ready`; the program's stdin is closed
     afterwards.
     """
 
     def __init__(self, name, main, *args, netty="4.1.140.Final", jvm=(), agent="include=com.app",
                  jdk=(17, 25), quick=False, check=None, live=None, classes="probes", exit_code=0,
-                 alone=False, ready="READY", oracle=None, after=(), libraries=list, short=None):
+                 alone=False, ready="READY", oracle=None, after=(), libraries=list, short=None,
+                 own_jvm=False):
         self.name = name
         self.main = main
         self.args = list(args)
@@ -64,6 +66,7 @@ class Case:
         self.classes = classes
         self.exit_code = exit_code
         self.alone = alone
+        self.own_jvm = own_jvm
         self.ready = ready
         self.oracle = oracle or {}
         self.libraries = libraries
@@ -78,6 +81,10 @@ class Case:
                 self.live(run)
         finally:
             run.finish()
+        self.judge(run, with_agent)
+
+    def judge(self, run, with_agent=True):
+        """What is asserted of a run that has ended."""
         same("exit code", run.exit, self.exit_code)
         run.check_oracle()
         for name, value in self.oracle.items():
@@ -176,6 +183,28 @@ def folder_for(name, jdk):
     return folder
 
 
+def short_line(command):
+    """One line for a shell."""
+    return " ".join(f"'{c}'" if re.search(r"[*$;,() ]", c) else c for c in command) + "\n"
+
+
+def java_command(case, jdk, with_agent, json_path, folder, program=None, classes=None):
+    """java, its flags and class path; then `program`, which is of the folder `classes`, without it the
+    case's own main and args."""
+    command = [jdk.java] + case.jvm
+    if with_agent and case.agent is not None:
+        options = ",".join(part for part in (case.agent, f"file={json_path}") if part)
+        command.append(f"-agentpath:{AGENT}={options}")
+    command += case.after
+    path = ":".join([class_path(classes or case.classes, case.netty), *case.libraries()])
+    args = case.args
+    if "@PATH@" in args:  # the program makes a loader of its own for Netty and the probes
+        jars = glob.glob(netty_jars(case.netty))
+        args = [a.replace("@PATH@", ":".join([iso_classes(folder)] + jars)) for a in args]
+        path = iso_classes(folder, case.main)
+    return command + ["-cp", path, *(program or [case.main, *args])]
+
+
 class Run:
     """One process. After finish(): exit, stdout, stderr, oracle (dict), json (Snapshot)."""
 
@@ -183,35 +212,25 @@ class Run:
         self.case = case
         self.jdk = jdk
         self.folder = folder_for(case.name, jdk)
-        self.sockets = tempfile.mkdtemp(prefix="bbj-")
         self.json_path = os.path.join(self.folder, "out.json")
-        self.env = clean_environment(self.sockets)
-        command = [jdk.java] + case.jvm
-        if with_agent and case.agent is not None:
-            options = ",".join(part for part in (case.agent, f"file={self.json_path}") if part)
-            command.append(f"-agentpath:{AGENT}={options}")
-        command += case.after
-        path = ":".join([class_path(case.classes, case.netty), *case.libraries()])
-        if "@PATH@" in case.args:  # the program makes a loader of its own for Netty and the probes
-            jars = glob.glob(netty_jars(case.netty))
-            args = [a.replace("@PATH@", ":".join([iso_classes(self.folder)] + jars))
-                    for a in case.args]
-            path = iso_classes(self.folder, case.main)
-        else:
-            args = case.args
-        self.command = command + ["-cp", path, case.main] + args
+        self.command = java_command(case, jdk, with_agent, self.json_path, self.folder)
         self.exit = None
         self.stdout = self.stderr = ""
         self.oracle = {}
         self.json = None
+        self.stdin = bool(case.live)
+        self.write("command", short_line(self.command))
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def start(self):
-        with open(os.path.join(self.folder, "command"), "w", encoding="utf-8") as out:
-            out.write(" ".join(f"'{c}'" if re.search(r"[*$;,() ]", c) else c
-                               for c in self.command) + "\n")
+        self.sockets = tempfile.mkdtemp(prefix="bbj-")  # short: a socket's path has 107 bytes
+        self.env = clean_environment(self.sockets)
         self.files = [open(os.path.join(self.folder, n), "w", encoding="utf-8")
                       for n in ("stdout", "stderr")]
-        stdin = subprocess.PIPE if self.case.live else subprocess.DEVNULL
+        stdin = subprocess.PIPE if self.stdin else subprocess.DEVNULL
         self.process = subprocess.Popen(self.command, stdin=stdin, stdout=self.files[0],
                                         stderr=self.files[1], env=self.env, cwd=self.folder)
         self.pid = self.process.pid
@@ -219,6 +238,10 @@ class Run:
     def read(self, name):
         with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
             return file.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
 
     def wait_for(self, word):
         end = time.time() + 60
@@ -246,12 +269,14 @@ class Run:
 
     def finish(self):
         if self.process.stdin:
-            self.process.stdin.close()
+            try:
+                self.process.stdin.close()
+            except BrokenPipeError:
+                pass  # it has ended
         try:
             self.exit = self.process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self.kill()
             raise AssertionError(f"still running after {TIMEOUT} s") from None
         finally:
             for file in self.files:
@@ -282,15 +307,20 @@ class Run:
 SCHEMA = os.path.join(ROOT, "docs/bbflow-snapshot-1.schema.json")
 
 
-def validate(doc):
-    """Against the published schema (python3-jsonschema, which scripts/install brings)."""
-    import jsonschema
+@functools.lru_cache(None)
+def validator():
+    """Of the published schema (python3-jsonschema, which scripts/install brings)."""
+    from jsonschema import validators
     with open(SCHEMA, encoding="utf-8") as file:
         schema = json.load(file)
-    try:
-        jsonschema.validate(doc, schema)
-    except jsonschema.ValidationError as error:
-        raise AssertionError(f"schema: {error.message} at {list(error.path)}") from None
+    kind = validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
+
+
+def validate(doc):
+    for error in validator().iter_errors(doc):
+        raise AssertionError(f"schema: {error.message} at {list(error.path)}")
 
 
 def agent_lines(stderr):

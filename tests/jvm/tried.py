@@ -126,10 +126,10 @@ def cases():
     # Thread.stop() throws in 20 and newer.
     for name, flags, rounds in (("", [], "25"), (" interpreter", ["-Xint"], "5")):
         yield Case(f"tried/stopped threads{name}", "com.app.W", "stopped", "4", rounds, jvm=flags,
-                   check=stopped, agent="include=com.app,objects=on", jdk=(11, 17),
+                   check=stopped, agent="include=com.app,objects=on", jdk=(11, 17), own_jvm=True,
                    short=(11,) if flags else (17,))
     yield Case("tried/stopped threads, map mode", "com.app.W", "stopped", "4", "25", check=stopped,
-               jvm=["-javaagent:@OUT@/other-agent.jar=load"], jdk=(17,),
+               jvm=["-javaagent:@OUT@/other-agent.jar=load"], jdk=(17,), own_jvm=True,
                agent="include=com.app,objects=on")
     for how, code in (("exit", 7), ("halt", 8), ("hook", 9)):
         yield Case(f"tried/{how} in followed code", "com.app.W", "ends", how, exit_code=code,

@@ -70,4 +70,5 @@ def cases():
                 short = {("whole", "3", "greedy"): (17,), ("incremental", "3", "map"): (25,)}
                 yield Case(f"uring/{kind} {lost} lost {name}", "com.app.Uring", str(REQUESTS), lost,
                            kind, classes="uring", libraries=jars, netty=NETTY, agent=agent, jvm=jvm,
-                           check=exact(kind != "none"), short=short.get((kind, lost, name), ()))
+                           check=exact(kind != "none"), own_jvm=True,
+                           short=short.get((kind, lost, name), ()))

@@ -17,7 +17,7 @@ from snapshot import same
 
 VERSION = "2.2.6"
 SOURCES = os.path.join(ROOT, "tests/jvm/wire")
-CODEC = os.path.join(os.path.dirname(harness.AGENT), "wire_codec")
+CODEC = os.path.join(os.path.dirname(harness.BODIES), "wire_codec")
 
 
 @functools.lru_cache(None)

@@ -199,7 +199,7 @@ void account_store_life(struct state *s, unsigned who, unsigned record, unsigned
 /* Who an unreleased derived life of the object's current life keeps from being released. */
 bool account_is_held(const struct state *s, unsigned object);
 
-/* Where an application thread stands; the order is used. */
+/* The program counter of an application thread; the order is used. */
 #define PCS(XX)                                                                                    \
     XX(IDLE, "idle")                                                                               \
     XX(AGAIN_HANDLE, "count set: handle")                                                          \
@@ -226,7 +226,7 @@ bool account_is_held(const struct state *s, unsigned object);
     XX(POP_CAS, "pop: CAS")                                                                        \
     XX(NOT_FOLLOWED, "no record: handle = IGN")                                                    \
     XX(OPEN_SLOT, "open: slot")                                                                    \
-    XX(OPEN_OLD_LIFE, "open: life of before")                                                      \
+    XX(OPEN_OLD_LIFE, "open: earlier life")                                                        \
     XX(OPEN_PATH, "open: path")                                                                    \
     XX(OPEN_REFS, "open: refs")                                                                    \
     XX(OPEN_PARENT, "open: parent")                                                                \

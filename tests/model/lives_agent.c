@@ -286,7 +286,7 @@ static void collect(struct state *s)
 
 /* ---- hold_ancestors() ---- */
 
-/* The parent of a life is known: go on there, or with the next dead one. */
+/* The parent of a life is known: continue there, or with the next dead one. */
 static void up(struct agent *a, uint16_t parent)
 {
     a->parent = parent;

@@ -134,7 +134,7 @@ static void check_life(const struct state *s, unsigned r, unsigned g)
     if (live && (s->lost & bit(o)) != 0 && s->weak[r] != NO_WEAK)
         model_fail("at rest life %u.%u is live and its object is gone", r, g);
     if (live && s->m.newest[BBF(o)] != (g << 4 | r))
-        model_fail("at rest life %u.%u is live and nobody has its handle", r, g);
+        model_fail("at rest life %u.%u is live and no object has its handle", r, g);
 }
 
 static void check(const void *state)

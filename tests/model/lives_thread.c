@@ -280,7 +280,7 @@ static void charge_released(struct state *s, const struct thread *x)
                    x->object);
     bool known = same(x->path, x->f) && (x->path & NODE) != NONE;
     if (model.strict && (!known || (x->path & NODE) == RACED))
-        model_fail("life %u.%u ends at ?raced and nobody raced", r, g);
+        model_fail("life %u.%u ends at ?raced and no thread raced", r, g);
     if (model.mutant == NODE_NONE_CHARGED && same(x->path, x->f) && !known)
         model_fail("life %u.%u is charged at node 0", r, g);
 }
@@ -492,7 +492,7 @@ static void move_step(struct state *s, unsigned t)
         break;
     default: /* MISS_STORE */
         if (model.strict)
-            model_fail("a step is repaired to ?raced and nobody raced");
+            model_fail("a step is repaired to ?raced and no thread raced");
         store(s, t, PATH(r), high(x->f) | RACED);
         thread_finish(x);
         break;

@@ -83,7 +83,7 @@ static void forget(struct memory *m, unsigned at, unsigned n)
             clamp(&v->view[w][i][at], n);
 }
 
-/* Stores that nobody can read any more are no part of the state. */
+/* Stores that no thread can read any more are not part of the state. */
 static void normalise(struct memory *m)
 {
     for (unsigned w = 0; w < MEMORY_WORDS; w++) {

@@ -56,7 +56,7 @@ void memory_choose(bool weak, unsigned actors, unsigned dependent);
 /*
  * Each step makes one access at most; where more than one outcome is allowed, the search's choice
  * says which. Between the two calls model_fail() counts only if the choice exists. memory_step_end:
- * `moved`, or 0 or -1 as in struct model if the choice is none.
+ * `moved`, or 0 or -1 as in struct model if there is no such choice.
  */
 void memory_step(unsigned choice);
 int memory_step_end(int moved);
@@ -70,7 +70,7 @@ void memory_store(struct memory *m, unsigned who, unsigned at, uint16_t value,
 /* Compare and set; a failed one is a load. */
 bool memory_cas(struct memory *m, unsigned who, unsigned at, uint16_t expected, uint16_t value,
                 enum memory_order order);
-/* The value of before. */
+/* Returns the old value. */
 uint16_t memory_swap(struct memory *m, unsigned who, unsigned at, uint16_t value,
                      enum memory_order order);
 void memory_fence(struct memory *m, unsigned who); /* release */
@@ -80,7 +80,7 @@ void memory_join(struct memory *m, unsigned to, unsigned from);
 /* `to` read a reference that `from` stored plainly after its last fence: of the first `words` words
  * it has seen what `from` had then, by dependent loads. */
 void memory_depend(struct memory *m, unsigned to, unsigned from, unsigned words);
-/* Synchronisation through a thing that lies around meanwhile, such as a pool. */
+/* Synchronisation through a thing that keeps the value meanwhile, such as a pool. */
 void memory_keep(struct memory *m, unsigned who, unsigned thing);
 void memory_take(struct memory *m, unsigned who, unsigned thing);
 /* Everybody has seen everything: a safepoint. */

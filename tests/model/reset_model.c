@@ -6,8 +6,8 @@
  * trie/node.c and this together.
  *
  * Properties: a life that ended is counted once, in the arena in force, at ?before-reset, or in a
- * run that is charged later; nobody follows or charges a number into memory that means another node
- * now.
+ * run that is charged later; no thread follows or charges a number into memory that now means
+ * another node.
  *
  * Options: ops=N (opens, steps and closes a thread) resets=N mutant=N states=N expect=green|red.
  */
@@ -306,7 +306,7 @@ static void move_close(struct state *s, unsigned t)
         s->closed++;
         x->pc = CLOSE_RUN;
         break;
-    default: /* CLOSE_RUN: the record is still its closer's, nobody else writes the word */
+    default: /* CLOSE_RUN: the record is still its closer's, no other thread writes the word */
         x->run = s->run;
         s->busy = 0;
         if (s->run.count > 0 && s->run.node == x->path.node) {

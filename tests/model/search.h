@@ -32,7 +32,7 @@ struct model {
 /* What the last move did, for traces; the model sets it. */
 extern const char *model_note;
 
-/* While not 0 the move under way is none, and what model_fail() says of it does not count. */
+/* While not 0 the current move is not possible, and model_fail() does not count for it. */
 extern int model_refused;
 
 /* The model says that a property is broken. Only the first one counts. */

@@ -84,7 +84,7 @@ static enum mutant mutant;
     XX(TAKE_NEXT, "open: next")                                                                    \
     XX(TAKE_HEAD, "open: head = next")                                                             \
     XX(POP_REST, "pop: next = 0")                                                                  \
-    XX(OPEN_LIFE, "open: life of before")                                                          \
+    XX(OPEN_LIFE, "open: earlier life")                                                            \
     XX(OPEN_THREAD, "open: batch = who opens")                                                     \
     XX(OPEN_STORE, "open: life = OPEN")                                                            \
     XX(CLOSE_LIFE, "close: CAS life")                                                              \
@@ -389,7 +389,7 @@ static void move_open(struct state *s, unsigned t)
         x->value = load(s, t, LIFE(r));
         x->pc = OPEN_THREAD;
         break;
-    case OPEN_THREAD: /* no link: whoever takes it for one must not get by with it */
+    case OPEN_THREAD: /* not a link: a thread that uses it as one must fail */
         store(s, t, LINK(r), r);
         x->pc = OPEN_STORE;
         break;

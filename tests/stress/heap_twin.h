@@ -2,7 +2,7 @@
  * tests/stress/heap_twin.h - a Java heap as far as lives need one: objects with the hidden field,
  * strong slots, weak references, and a garbage collector that may run between any two steps.
  *
- * An object is reachable while somebody counts in its low half: a thread's variable, a pool, a
+ * An object is reachable while its low half counts a holder: a thread's variable, a pool, a
  * mailbox, a strong slot, an object that points to it. The collector is a clock: what became
  * unreachable before its last tick has its weak references cleared. That is as good as a real one:
  * what is unreachable stays so, and an owner never dies before what was derived from it.
@@ -41,10 +41,10 @@ struct heap_twin {
     _Atomic(struct twin_object *) slots[HEAP_SLOTS];
     _Atomic uint64_t clock;
     _Atomic uint64_t objects; /* not freed yet */
-    /* Told once for each object, when it became unreachable. May be NULL. */
+    /* Called once for each object, when it became unreachable. May be NULL. */
     void (*unreachable)(void *ctx, struct twin_object *o);
     void *ctx;
-    uint32_t ticks;     /* agent: a GC in so many questions, 0 = only when asked for */
+    uint32_t ticks;     /* agent: a GC in this number of questions, 0 = only on request */
     uint32_t questions; /* agent */
     bool no_weak;       /* agent: NewWeakGlobalRef fails */
     bool no_clear;      /* agent: SetObjectArrayElement fails */

@@ -32,7 +32,7 @@ enum {
     F_TRACKED = 8,  /* closed by anyone, even twice, never recycled (track=Class:close) */
     F_DERIVED = 16,
     F_PARENT = 32,     /* something was derived from it, whose release steps here */
-    F_SEEN = 64,       /* its life began by a step: a root names it, and it goes on */
+    F_SEEN = 64,       /* its life began by a step: a root names it, and it continues */
     F_PLACE_SHIFT = 16 /* the site where it was last seen */
 };
 
@@ -242,7 +242,7 @@ static inline void release_one(struct worker *w, struct twin_object *o)
     }
 }
 
-/* Nobody else counts on o now: pool it, keep it for use after release, or let it go. */
+/* No other thread has a count on o now: pool it, keep it for use after release, or drop it. */
 static inline void after_release(struct worker *w, unsigned i)
 {
     struct twin_object *o = w->entry[i].o, *parent;

@@ -118,7 +118,7 @@ static inline uint32_t map_put(struct twin_thread *me, uint32_t hash, uint64_t p
         for (int k = 1; k < MAP_BUCKET; k++)
             if (twin_get_volatile(&b[k]) == 0 && twin_cas(&b[k], 0, pending))
                 return (uint32_t)(&b[k] - map_bucket(me, 0));
-        atomic_store(&b[0], 1); /* before the entry lies beyond */
+        atomic_store(&b[0], 1); /* before the entry is outside */
     }
     return 0;
 }
@@ -229,7 +229,7 @@ static inline uint64_t map_first_sight(struct twin_thread *me, struct twin_objec
     uint64_t h =
         twin_open(me, o, node, twin_refs_of(o->kind, mem), 0, 0, BBF_L_MAPPED | BBF_L_SEEN);
     if (h == BBF_HANDLE_IGN) {
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
         return 0;
     }
     if (map_enter(me, o, h, false) != h) {
@@ -266,14 +266,14 @@ static inline uint64_t map_open_in(struct twin_thread *me, struct twin_object *o
 {
     uint64_t h = twin_open(me, o, node, refs, size, 0, BBF_L_MAPPED);
     if (h == BBF_HANDLE_IGN) {
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
         return h;
     }
     uint64_t in = map_enter(me, o, h, true);
     if (in != h)
         twin_undo(me, h);
     if (in == MAP_FULL)
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
     return in;
 }
 
@@ -295,13 +295,13 @@ static inline void map_root(struct twin_thread *me, struct twin_object *o, uint3
             twin_end_by(me, f, true);
         if (node <= BBF_L_NODE_BEFORE_RESET) {
             if (node != BBF_L_NODE_IGNORE)
-                twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+                twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
             return;
         }
         if (map_open_in(me, o, node, twin_refs_of(o->kind, mem), size) != 0)
             return;
     }
-    twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+    twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
 }
 
 static inline void map_step(struct twin_thread *me, struct twin_object *o, uint32_t site)
@@ -316,7 +316,7 @@ static inline void map_step(struct twin_thread *me, struct twin_object *o, uint3
         uint64_t life = twin_get_volatile(&at->life);
         if ((life ^ f) >> 32 == 0 && (life & BBF_L_STATE) == BBF_L_OPEN) {
             twin_put(&at->path, (f & TWIN_HIGH) | BBF_L_NODE_RACED);
-            twin_tally(me, BBF_L_TALLY_RACED_STEPS);
+            twin_count(me, BBF_L_TALLY_RACED_STEPS);
         }
     } else if ((uint32_t)path != BBF_L_NODE_NONE) {
         uint32_t next = twin_child_of(me, (uint32_t)path, site);

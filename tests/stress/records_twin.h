@@ -4,10 +4,10 @@
  * Java and this together.
  *
  * Orders: plain Unsafe accesses are relaxed; putLongRelease is a release; getLongVolatile,
- * compareAndSet and getAndAdd are sequentially consistent. What is left out: `mixed`, catch blocks
- * and holders, which read and write no shared word.
+ * compareAndSet and getAndAdd are sequentially consistent. Left out: `mixed`, catch blocks and
+ * holders, which read and write no shared word.
  *
- * MUTANT=n breaks one rule of design.md: memory safety (tests/stress/mutants.sh); TWIN_POINT()
+ * MUTANT=n breaks one rule of design.md: memory safety (tests/long/mutate-twin); TWIN_POINT()
  * widens every window a bit.
  */
 #ifndef BBF_TESTS_STRESS_RECORDS_TWIN_H
@@ -52,7 +52,7 @@ struct twin {
     struct bbf_tracker *t;
     struct heap_twin *heap;
     uint32_t first_site; /* of every "?first-seen Class" */
-    uint32_t widen;      /* yield at one in so many points, 0 = never */
+    uint32_t widen;      /* yield at one in this number of points, 0 = never */
 };
 
 /* One application thread. */
@@ -173,7 +173,7 @@ static inline struct bbf_stripe *twin_stripe(struct twin_thread *me)
     return twin_get(&stripe->owner) == me->tid ? stripe : twin_claim(me);
 }
 
-static inline void twin_tally(struct twin_thread *me, int which)
+static inline void twin_count(struct twin_thread *me, int which)
 {
     struct bbf_stripe *stripe = twin_stripe(me);
     if (stripe != NULL)

@@ -43,7 +43,8 @@ static inline bool twin_is_first_seen(struct twin_thread *me, uint64_t f)
     return (refs ^ f) >> 32 == 0 && (refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_FIRST_SEEN) != 0;
 }
 
-/* True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+/* True for the handle of a recycled object: its record belongs to this thread alone, as at a
+ * reopen. */
 static inline bool twin_pass_over(struct twin_thread *me, uint64_t f)
 {
     struct bbf_record *at = twin_record(me, f);
@@ -144,7 +145,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
     }
     if (node <= BBF_L_NODE_BEFORE_RESET) {
         if (node != BBF_L_NODE_IGNORE)
-            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+            twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_skip(me, o, f);
         return;
     }
@@ -153,7 +154,7 @@ static inline void twin_open_root(struct twin_thread *me, struct twin_object *o,
         return;
     uint64_t h = twin_open(me, o, node, refs, size, 0, sticky ? BBF_L_STICKY : 0);
     if (h == BBF_HANDLE_IGN)
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
     if (sticky) {
         twin_put(&o->bbf, h);
     } else if (!twin_cas(&o->bbf, f, h)) {
@@ -208,7 +209,7 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
     uint32_t node = site != 0 ? twin_root_node(me, site, mem | BBF_L_MEM_FIRST_SEEN) : 0;
     if (node <= BBF_L_NODE_BEFORE_RESET) {
         if (site != 0 && node != BBF_L_NODE_IGNORE)
-            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+            twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_cas(&o->bbf, from, BBF_HANDLE_IGN);
         return twin_get_volatile(&o->bbf);
     }
@@ -217,7 +218,7 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
     mem |= BBF_L_MEM_FIRST_SEEN | (foreign ? BBF_L_MEM_FOREIGN : 0);
     uint64_t h = twin_open(me, o, node, twin_refs_of(o->kind, mem), 0, 0, 0);
     if (h == BBF_HANDLE_IGN)
-        twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+        twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
     if (twin_cas(&o->bbf, from, h))
         return h;
     if (h != BBF_HANDLE_IGN)

@@ -17,7 +17,7 @@ struct seat {
 static struct seat seats[SCHEDULE_SEATS];
 static ucontext_t outside;
 static uint64_t state;
-static uint32_t rate; /* another thread goes on at one in so many points */
+static uint32_t rate; /* another thread runs at one in this number of points */
 static int mine = -1;
 
 /* tests/stress/section_scheduled.c */

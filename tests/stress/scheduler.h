@@ -1,6 +1,6 @@
 /*
  * tests/stress/scheduler.h - threads that are contexts of one: at every atomic access a seeded
- * random number says whether another goes on, so that the same seed is the same run. Included
+ * random number decides whether another runs, so that the same seed gives the same run. Included
  * before everything else (-include) by tests/stress/stress_lives.c and trie/ as they are built for
  * schedule_lives; the macros of <stdatomic.h> become the compiler's own, with a point before each.
  *
@@ -22,9 +22,9 @@ enum { SCHEDULE_SEATS = 8 };
 /* Run `threads` threads of run(arg) and agent(arg) to their ends, one at a time. Main thread. */
 void schedule_run(uint64_t seed, int threads, void *(*run)(void *), void *(*agent)(void *),
                   void *arg);
-/* Another thread may go on here. Does nothing outside of schedule_run(). */
+/* Another thread may run here. Does nothing outside of schedule_run(). */
 void schedule_point(void);
-/* Another thread does go on, if there is one. */
+/* Another thread does run, if there is one. */
 void schedule_pass(void);
 
 static inline void schedule_wait(ck_epoch_t *epoch, ck_epoch_record_t *record, void *arg)

@@ -160,7 +160,7 @@ static inline void twin_given_back(struct twin_thread *me, struct twin_object *o
         twin_cas(&o->bbf, f, f | BBF_L_HANDLE_GIVEN);
 }
 
-/* The last count is gone, and no life was open: it is in deallocate() all the same. */
+/* The last count is gone, and no life was open: the object is in deallocate() nevertheless. */
 static inline void twin_ended(struct twin_thread *me, struct twin_object *o, uint64_t f)
 {
     if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) ||
@@ -336,7 +336,7 @@ static inline uint32_t twin_child_of(struct twin_thread *me, uint32_t node, uint
         return bbf_node_child(me->w->t, node, site);
     uint32_t known = (flags & BBF_L_FLAG_NO_STEPS) == 0 ? twin_overflow_child(me, node, site) : 0;
     if (known == 0 && node > BBF_L_NODE_BEFORE_RESET)
-        twin_tally(me, BBF_L_TALLY_DROPPED_STEPS);
+        twin_count(me, BBF_L_TALLY_DROPPED_STEPS);
     return known != 0 ? known : node;
 }
 
@@ -376,8 +376,8 @@ static inline uint64_t twin_current(struct twin_thread *me, struct twin_object *
     return twin_is_fresh(h) ? 0 : h;
 }
 
-static inline void twin_miss(struct twin_thread *me, struct twin_object *o, uint64_t f,
-                             uint32_t site)
+static inline void twin_step_miss(struct twin_thread *me, struct twin_object *o, uint64_t f,
+                                  uint32_t site)
 {
     if (twin_is_fresh(f)) {
         twin_first_sight(me, o, site);
@@ -392,7 +392,7 @@ static inline void twin_miss(struct twin_thread *me, struct twin_object *o, uint
             if ((life & BBF_L_STATE) ==
                 BBF_L_OPEN) { /* a late store of the life before (design.md: late step) */
                 twin_put(&at->path, (f & TWIN_HIGH) | BBF_L_NODE_RACED);
-                twin_tally(me, BBF_L_TALLY_RACED_STEPS);
+                twin_count(me, BBF_L_TALLY_RACED_STEPS);
             }
             return;
         }
@@ -409,8 +409,8 @@ static inline void twin_miss(struct twin_thread *me, struct twin_object *o, uint
     }
 }
 
-static inline void twin_lean(struct twin_thread *me, struct twin_object *o, uint64_t f,
-                             uint32_t site)
+static inline void twin_step_slow(struct twin_thread *me, struct twin_object *o, uint64_t f,
+                                  uint32_t site)
 {
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path);
@@ -429,7 +429,7 @@ static inline void twin_lean(struct twin_thread *me, struct twin_object *o, uint
     } else if (f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER) {
         return;
     }
-    twin_miss(me, o, f, site);
+    twin_step_miss(me, o, f, site);
 }
 
 static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint32_t site)
@@ -445,7 +445,7 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
     if (differs >> 32 == 0)
         twin_put(&at->path, (f & TWIN_HIGH) | (uint32_t)child);
     else
-        twin_lean(me, o, f, site);
+        twin_step_slow(me, o, f, site);
 }
 
 /* ---- views, wrappers, derived buffers (design.md: lives) ---- */
@@ -519,7 +519,7 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     if (f == 0 || f == BBF_HANDLE_IGN || !twin_reopen(me, o, f, node, refs, 0, pf)) {
         uint64_t h = twin_open(me, o, node, refs, 0, pf, f != 0 ? BBF_L_STICKY : 0);
         if (h == BBF_HANDLE_IGN)
-            twin_tally(me, BBF_L_TALLY_DROPPED_LIVES);
+            twin_count(me, BBF_L_TALLY_DROPPED_LIVES);
         twin_put(&o->bbf, h);
     }
     twin_store_fence();

@@ -2,8 +2,8 @@
 /*
  * The table of the kinds of classes that are never unloaded, as java.lang.BBFlowKind reads and
  * writes it, line by line in C: threads look classes up, more than the table has room for, and put
- * them there at the same time. What must hold: a kind that is found is that of the class that was
- * asked for, and a class stands there once.
+ * them there at the same time. The property: a kind that is found is that of the requested class,
+ * and the table has each class once.
  */
 #include "core/layout.h"
 
@@ -81,7 +81,7 @@ static uint64_t of(uint32_t klass)
     return kind_of(klass);
 }
 
-/* Classes lie 8 bytes apart at the least. */
+/* Classes are at least 8 bytes apart. */
 static uint32_t klass_of(uint32_t n)
 {
     return (n + 1) * 8 * 67;

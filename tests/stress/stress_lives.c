@@ -175,7 +175,7 @@ static struct twin_object *come_to_rest(struct app *app)
     return kept;
 }
 
-/* Every record is open, waits with its object, or lies on the shared stack exactly once. */
+/* Every record is open, waits with its object, or is on the shared stack exactly once. */
 static void assert_records(struct app *app)
 {
     struct bbf_tracker *t = app->t;
@@ -353,7 +353,7 @@ static void no_life_is_lost_when_the_trie_is_emptied_under_it(void **state)
 }
 
 #ifdef BBF_SCHEDULED
-/* Told at the end, also at that of a failed run. */
+/* Printed at the end, also of a failed run. */
 static void tell(void)
 {
     fprintf(stderr, "schedule_lives: the last run was BBF_STRESS_SEED=%llu\n",

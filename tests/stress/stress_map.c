@@ -2,11 +2,11 @@
 /*
  * Map mode, and leaving and coming back, without a JVM: threads open, step, see first, hand over,
  * release, recycle and drop buffers, with the field or found by the map, while an agent thread
- * converts and collects. What must hold: each buffer's life is one life, and ends as the
- * application ended it; and a stop invents no leak, whatever it did not see.
+ * converts and collects. The properties: each buffer has one life, which ends as the application
+ * ended it; and a stop invents no leak, whatever it did not see.
  *
  * BBF_STRESS_SECONDS: how long all cases together take, 3 by default. BBF_STRESS_SEED: another run.
- * -DMUTANT=n breaks one rule (tests/stress/mutants.sh).
+ * -DMUTANT=n breaks one rule (tests/long/mutate-twin).
  */
 #include "tests/stress/map_twin.h"
 #include "tests/unit/trie_sample.h"

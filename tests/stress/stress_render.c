@@ -1,8 +1,8 @@
 /* link: bbf_render bbf_trie bbf_core */
 /*
  * A million nodes, the limit of maxNodes, through every format and back (design.md: targets:
- * snapshot and tree within a second; the client's parse is told beside it). Under a sanitizer a
- * tenth of it. Times are told, not judged: the machine of a test run is shared.
+ * snapshot and tree within a second; the client's parse is printed beside it). Under a sanitizer a
+ * tenth of it. Times are printed, not judged, because the machine of a test run is shared.
  */
 #include "core/buf.h"
 #include "render/render.h"

@@ -61,76 +61,76 @@ struct made_class {
     struct made_method methods[3];
 };
 
-static inline uint16_t made_utf8(struct bbf__out *pool, uint16_t *count, const char *text)
+static inline uint16_t made_utf8(struct cf__out *pool, uint16_t *count, const char *text)
 {
-    bbf__out_u1(pool, BBF__UTF8);
-    bbf__out_u2(pool, (uint32_t)strlen(text));
-    bbf__out_put(pool, text, strlen(text));
+    cf__out_u1(pool, CF__UTF8);
+    cf__out_u2(pool, (uint32_t)strlen(text));
+    cf__out_put(pool, text, strlen(text));
     return (*count)++;
 }
 
-static inline uint16_t made_pair(struct bbf__out *pool, uint16_t *count, uint8_t tag, uint32_t a,
+static inline uint16_t made_pair(struct cf__out *pool, uint16_t *count, uint8_t tag, uint32_t a,
                                  uint32_t b)
 {
-    bbf__out_u1(pool, tag);
-    bbf__out_u2(pool, a);
-    if (tag != BBF__CLASS)
-        bbf__out_u2(pool, b);
+    cf__out_u1(pool, tag);
+    cf__out_u2(pool, a);
+    if (tag != CF__CLASS)
+        cf__out_u2(pool, b);
     return (*count)++;
 }
 
 /* The constants with P_ names. */
-static inline uint16_t made_pool(struct bbf__out *pool, const struct made_class *spec)
+static inline uint16_t made_pool(struct cf__out *pool, const struct made_class *spec)
 {
     uint16_t count = 1;
 
-    made_utf8(pool, &count, "test/Made");                                /* 1 */
-    assert_int_equal(made_pair(pool, &count, BBF__CLASS, 1, 0), P_THIS); /* 2 */
+    made_utf8(pool, &count, "test/Made");                               /* 1 */
+    assert_int_equal(made_pair(pool, &count, CF__CLASS, 1, 0), P_THIS); /* 2 */
     made_utf8(pool, &count, spec->super_name != NULL ? spec->super_name : "java/lang/Object");
-    made_pair(pool, &count, BBF__CLASS, 3, 0);                                        /* 4 */
-    assert_int_equal(made_utf8(pool, &count, "Code"), P_CODE);                        /* 5 */
-    made_utf8(pool, &count, "a/Owner");                                               /* 6 */
-    made_pair(pool, &count, BBF__CLASS, 6, 0);                                        /* 7 */
-    made_utf8(pool, &count, "[I");                                                    /* 8 */
-    assert_int_equal(made_pair(pool, &count, BBF__CLASS, 8, 0), P_ARRAY);             /* 9 */
-    made_utf8(pool, &count, "get");                                                   /* 10 */
-    made_utf8(pool, &count, "()" OBJECT);                                             /* 11 */
-    made_pair(pool, &count, BBF__NAME_AND_TYPE, 10, 11);                              /* 12 */
-    assert_int_equal(made_pair(pool, &count, BBF__METHODREF, 7, 12), P_GET);          /* 13 */
-    made_utf8(pool, &count, "()V");                                                   /* 14 */
-    made_pair(pool, &count, BBF__NAME_AND_TYPE, 10, 14);                              /* 15 */
-    assert_int_equal(made_pair(pool, &count, BBF__METHODREF, 7, 15), P_VOID);         /* 16 */
-    assert_int_equal(made_pair(pool, &count, BBF__INVOKE_DYNAMIC, 0, 12), P_DYNAMIC); /* 17 */
-    assert_int_equal(made_pair(pool, &count, BBF__INTERFACE_METHODREF, 7, 12), P_INTERFACE);
+    made_pair(pool, &count, CF__CLASS, 3, 0);                                        /* 4 */
+    assert_int_equal(made_utf8(pool, &count, "Code"), P_CODE);                       /* 5 */
+    made_utf8(pool, &count, "a/Owner");                                              /* 6 */
+    made_pair(pool, &count, CF__CLASS, 6, 0);                                        /* 7 */
+    made_utf8(pool, &count, "[I");                                                   /* 8 */
+    assert_int_equal(made_pair(pool, &count, CF__CLASS, 8, 0), P_ARRAY);             /* 9 */
+    made_utf8(pool, &count, "get");                                                  /* 10 */
+    made_utf8(pool, &count, "()" OBJECT);                                            /* 11 */
+    made_pair(pool, &count, CF__NAME_AND_TYPE, 10, 11);                              /* 12 */
+    assert_int_equal(made_pair(pool, &count, CF__METHODREF, 7, 12), P_GET);          /* 13 */
+    made_utf8(pool, &count, "()V");                                                  /* 14 */
+    made_pair(pool, &count, CF__NAME_AND_TYPE, 10, 14);                              /* 15 */
+    assert_int_equal(made_pair(pool, &count, CF__METHODREF, 7, 15), P_VOID);         /* 16 */
+    assert_int_equal(made_pair(pool, &count, CF__INVOKE_DYNAMIC, 0, 12), P_DYNAMIC); /* 17 */
+    assert_int_equal(made_pair(pool, &count, CF__INTERFACE_METHODREF, 7, 12), P_INTERFACE);
     return count;
 }
 
-static inline void made_code(struct bbf__out *body, struct bbf__out *pool, uint16_t *count,
+static inline void made_code(struct cf__out *body, struct cf__out *pool, uint16_t *count,
                              const struct made_method *m)
 {
     size_t at = body->len + 2;
     uint32_t n = 0;
 
-    bbf__out_u2(body, P_CODE);
-    bbf__out_u4(body, 0);
-    bbf__out_u2(body, m->max_stack != 0 ? m->max_stack : 4u);
-    bbf__out_u2(body, m->max_locals != 0 ? m->max_locals : 1);
-    bbf__out_u4(body, (uint32_t)m->code_len);
-    bbf__out_put(body, m->code, m->code_len);
-    bbf__out_u2(body, m->n_exceptions);
-    bbf__out_put(body, m->exceptions, 8 * (size_t)m->n_exceptions);
+    cf__out_u2(body, P_CODE);
+    cf__out_u4(body, 0);
+    cf__out_u2(body, m->max_stack != 0 ? m->max_stack : 4u);
+    cf__out_u2(body, m->max_locals != 0 ? m->max_locals : 1);
+    cf__out_u4(body, (uint32_t)m->code_len);
+    cf__out_put(body, m->code, m->code_len);
+    cf__out_u2(body, m->n_exceptions);
+    cf__out_put(body, m->exceptions, 8 * (size_t)m->n_exceptions);
     while (n < 4 && m->attributes[n].name != NULL)
         n++;
-    bbf__out_u2(body, n);
+    cf__out_u2(body, n);
     for (uint32_t i = 0; i < n; i++) {
-        bbf__out_u2(body, made_utf8(pool, count, m->attributes[i].name));
-        bbf__out_u4(body, (uint32_t)m->attributes[i].len);
-        bbf__out_put(body, m->attributes[i].data, m->attributes[i].len);
+        cf__out_u2(body, made_utf8(pool, count, m->attributes[i].name));
+        cf__out_u4(body, (uint32_t)m->attributes[i].len);
+        cf__out_put(body, m->attributes[i].data, m->attributes[i].len);
     }
-    bbf__put4(body->data + at, (uint32_t)(body->len - at - 4));
+    cf__put4(body->data + at, (uint32_t)(body->len - at - 4));
 }
 
-static inline void made_body(struct bbf__out *body, struct bbf__out *pool, uint16_t *count,
+static inline void made_body(struct cf__out *body, struct cf__out *pool, uint16_t *count,
                              const struct made_class *spec)
 {
     uint32_t fields = 0, methods = 0;
@@ -139,49 +139,49 @@ static inline void made_body(struct bbf__out *body, struct bbf__out *pool, uint1
         fields++;
     while (methods < 3 && spec->methods[methods].code != NULL)
         methods++;
-    bbf__out_u2(body, spec->class_access != 0 ? spec->class_access : 0x21);
-    bbf__out_u2(body, P_THIS);
-    bbf__out_u2(body, 4);
-    bbf__out_u2(body, 0); /* interfaces */
-    bbf__out_u2(body, fields);
+    cf__out_u2(body, spec->class_access != 0 ? spec->class_access : 0x21);
+    cf__out_u2(body, P_THIS);
+    cf__out_u2(body, 4);
+    cf__out_u2(body, 0); /* interfaces */
+    cf__out_u2(body, fields);
     for (uint32_t i = 0; i < fields; i++) {
-        bbf__out_u2(body, 2);
-        bbf__out_u2(body, made_utf8(pool, count, spec->fields[i]));
-        bbf__out_u2(body, made_utf8(pool, count, "I"));
-        bbf__out_u2(body, 0);
+        cf__out_u2(body, 2);
+        cf__out_u2(body, made_utf8(pool, count, spec->fields[i]));
+        cf__out_u2(body, made_utf8(pool, count, "I"));
+        cf__out_u2(body, 0);
     }
-    bbf__out_u2(body, methods);
+    cf__out_u2(body, methods);
     for (uint32_t i = 0; i < methods; i++) {
         const struct made_method *m = &spec->methods[i];
 
-        bbf__out_u2(body, m->name == NULL ? 9u : m->access);
-        bbf__out_u2(body, made_utf8(pool, count, m->name != NULL ? m->name : "m"));
-        bbf__out_u2(body, made_utf8(pool, count,
-                                    m->descriptor != NULL ? m->descriptor : "(" OBJECT ")" OBJECT));
-        bbf__out_u2(body, 1);
+        cf__out_u2(body, m->name == NULL ? 9u : m->access);
+        cf__out_u2(body, made_utf8(pool, count, m->name != NULL ? m->name : "m"));
+        cf__out_u2(body, made_utf8(pool, count,
+                                   m->descriptor != NULL ? m->descriptor : "(" OBJECT ")" OBJECT));
+        cf__out_u2(body, 1);
         made_code(body, pool, count, m);
     }
-    bbf__out_u2(body, 0); /* class attributes */
+    cf__out_u2(body, 0); /* class attributes */
 }
 
 /* The class file of `spec`; free() it. */
 static inline uint8_t *make_class(const struct made_class *spec, size_t *len)
 {
-    struct bbf__out pool = {0}, body = {0}, file = {0};
+    struct cf__out pool = {0}, body = {0}, file = {0};
     uint16_t count = made_pool(&pool, spec);
 
     made_body(&body, &pool, &count, spec);
     while (count < spec->pool_count)
-        made_pair(&pool, &count, BBF__INTEGER, 0, 7);
-    bbf__out_u4(&file, 0xCAFEBABE);
-    bbf__out_u2(&file, spec->minor);
-    bbf__out_u2(&file, spec->major != 0 ? spec->major : 52u);
-    bbf__out_u2(&file, count);
-    bbf__out_put(&file, pool.data, pool.len);
-    bbf__out_put(&file, body.data, body.len);
+        made_pair(&pool, &count, CF__INTEGER, 0, 7);
+    cf__out_u4(&file, 0xCAFEBABE);
+    cf__out_u2(&file, spec->minor);
+    cf__out_u2(&file, spec->major != 0 ? spec->major : 52u);
+    cf__out_u2(&file, count);
+    cf__out_put(&file, pool.data, pool.len);
+    cf__out_put(&file, body.data, body.len);
     assert_false(file.failed);
-    bbf__out_free(&pool);
-    bbf__out_free(&body);
+    cf__out_free(&pool);
+    cf__out_free(&body);
     *len = file.len;
     return file.data;
 }
@@ -229,13 +229,13 @@ static inline void orders_plan(void *ctx, const struct bbf_cf_method *method,
 
     assert_int_equal(plan->n_entry, 0); /* zeroed before */
     assert_int_equal(entry[0].n_args, 0);
-    if (orders->only != NULL && !bbf__str_is(method->name, orders->only))
+    if (orders->only != NULL && !cf__str_is(method->name, orders->only))
         return;
     *plan = orders->plan;
     plan->entry = entry;
     for (unsigned i = 0; i < plan->n_entry && i < 4; i++)
         entry[i] = orders->entry[i];
-    if (orders->second.n_args > 0 && bbf__str_is(method->name, "n"))
+    if (orders->second.n_args > 0 && cf__str_is(method->name, "n"))
         entry[0] = orders->second;
 }
 
@@ -247,8 +247,8 @@ static inline bool orders_after(void *ctx, const struct bbf_cf_method *method,
     struct orders *orders = ctx;
 
     (void)method;
-    assert_true(bbf__str_is(owner, opcode == 186 ? "" : "a/Owner"));
-    assert_true(bbf__str_is(name, "get"));
+    assert_true(cf__str_is(owner, opcode == 186 ? "" : "a/Owner"));
+    assert_true(cf__str_is(name, "get"));
     assert_true(descriptor.len >= 3);
     orders->questions++;
     *call = orders->after;
@@ -273,7 +273,7 @@ struct result {
     uint8_t *bytes; /* NULL: left alone */
     size_t len;
     uint16_t first_new; /* index of the first appended constant */
-    struct bbf__class c;
+    struct cf__class c;
     uint16_t max_stack, max_locals;
     const uint8_t *code;
     uint32_t code_len;
@@ -286,29 +286,29 @@ struct result {
 static inline void result_method(struct result *r, unsigned method)
 {
     uint32_t at = r->c.methods_at + 2;
-    struct bbf__member member;
+    struct cf__member member;
     const uint8_t *p;
 
     assert_true(method < r->c.n_methods);
     for (unsigned i = 0; i <= method; i++, at = member.end)
-        assert_int_equal(bbf__member_read(&r->c, at, true, &member), BBF_CF_CHANGED);
+        assert_int_equal(cf__member_read(&r->c, at, true, &member), BBF_CF_CHANGED);
     p = r->bytes + member.code + 6;
-    r->max_stack = bbf__u2(p);
-    r->max_locals = bbf__u2(p + 2);
-    r->code_len = bbf__u4(p + 4);
+    r->max_stack = cf__u2(p);
+    r->max_locals = cf__u2(p + 2);
+    r->code_len = cf__u4(p + 4);
     r->code = p + 8;
     p += 8 + r->code_len;
-    r->n_exceptions = bbf__u2(p);
+    r->n_exceptions = cf__u2(p);
     r->exceptions = p + 2;
     p += 2 + 8 * r->n_exceptions;
-    r->n_attributes = bbf__u2(p);
+    r->n_attributes = cf__u2(p);
     r->attributes = p + 2;
 }
 
 static inline void result_free(struct result *r)
 {
     if (r->bytes != NULL)
-        bbf__class_close(&r->c);
+        cf__class_close(&r->c);
     free(r->bytes);
     r->bytes = NULL;
 }
@@ -319,7 +319,7 @@ static inline bool orders_after_cast(void *ctx, const struct bbf_cf_method *meth
     struct orders *orders = ctx;
 
     (void)method;
-    assert_true(bbf__str_is(type, "test/Made"));
+    assert_true(cf__str_is(type, "test/Made"));
     orders->questions++;
     *call = orders->after;
     return orders->after.n_args > 0;
@@ -338,7 +338,7 @@ static inline struct result rewrite_bytes(const uint8_t *in, size_t len, struct 
                                    .plan = orders_plan,
                                    .after_call = orders_after,
                                    .after_cast = orders_after_cast};
-    struct result r = {.first_new = len >= 10 ? bbf__u2(in + 8) : 0};
+    struct result r = {.first_new = len >= 10 ? cf__u2(in + 8) : 0};
     uint8_t *before = malloc(len + 1);
 
     assert_non_null(before);
@@ -348,7 +348,7 @@ static inline struct result rewrite_bytes(const uint8_t *in, size_t len, struct 
     free(before);
     assert_int_equal(r.status == BBF_CF_CHANGED, r.bytes != NULL);
     if (r.bytes != NULL) {
-        assert_int_equal(bbf__class_open(&r.c, r.bytes, r.len, NULL, NULL), BBF_CF_CHANGED);
+        assert_int_equal(cf__class_open(&r.c, r.bytes, r.len, NULL, NULL), BBF_CF_CHANGED);
         if (r.c.n_methods > 0)
             result_method(&r, 0);
     }
@@ -373,10 +373,10 @@ static inline const uint8_t *result_attribute(const struct result *r, const char
     struct bbf_cf_str text = {"", 0}; /* gcc does not know that assert_true() ends the test */
 
     *len = 0;
-    for (uint32_t i = 0; i < r->n_attributes; i++, p += 6 + bbf__u4(p + 2)) {
-        assert_true(bbf__pool_utf8(&r->c, bbf__u2(p), &text));
-        if (bbf__str_is(text, name)) {
-            *len = bbf__u4(p + 2);
+    for (uint32_t i = 0; i < r->n_attributes; i++, p += 6 + cf__u4(p + 2)) {
+        assert_true(cf__pool_utf8(&r->c, cf__u2(p), &text));
+        if (cf__str_is(text, name)) {
+            *len = cf__u4(p + 2);
             return p + 6;
         }
     }

@@ -79,7 +79,8 @@ static inline uint32_t sample_site(struct bbf_snapshot *s, const char *class_nam
     return (uint32_t)s->n_sites++;
 }
 
-/* Site and node in one go: most sites stand in one place only. `parent` is an index, -1 a root. */
+/* Add a site and a node at once: most sites are in one place only. `parent` is an index, -1 a
+ * root. */
 static inline int64_t sample_node(struct bbf_snapshot *s, int64_t parent, uint32_t site,
                                   enum bbf_bucket ref)
 {
@@ -442,7 +443,7 @@ static inline struct bbf_snapshot *sample_cost(void)
     BBF_COST_COLUMNS(XX)
 #undef XX
     s->cost.since_start.process_ns_ = UINT64_C(12345678901);
-    s->cost.interval.process_ns_ = 1300000; /* idle, and so no share of it is told */
+    s->cost.interval.process_ns_ = 1300000; /* idle, so no share of it is shown */
     s->cost.interval.estimated_overhead_ns_ = 420000;
     s->cost.busy.elapsed_ns_ = 1000000000;
     s->cost.busy.process_ns_ = 987654321;

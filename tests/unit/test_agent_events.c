@@ -22,7 +22,7 @@ static unsigned texts; /* made */
 
 enum { KEPT = 1000, ALL_KINDS = 0x1f };
 
-/* A sink with a queue of `room` events that is read by nobody. */
+/* A sink with a queue of `room` events that no thread reads. */
 struct queue {
     unsigned wants, room, n;
     uint64_t counts[KEPT]; /* of the events that it took: their `count` */

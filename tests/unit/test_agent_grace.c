@@ -90,7 +90,7 @@ static void spoil(void *memory, size_t bytes)
 {
     struct value *value = memory;
     (void)bytes;
-    value->a = BAD; /* whoever still reads it is found, also without a sanitizer */
+    value->a = BAD; /* a thread that still reads it is found, even without a sanitizer */
     value->b = ~(uint64_t)BAD;
     discarded++;
     free(value);
@@ -135,7 +135,7 @@ static void no_reader_sees_what_was_freed(void **state)
         while (!bbf_grace_retire(&shared, old, sizeof *old, spoil))
             nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
     }
-    /* All of it goes while the readers go on reading. */
+    /* All of it is freed while the readers keep reading. */
     for (int i = 0; i < 10000 && bbf_grace_look(&shared, NULL) > 0; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     assert_int_equal(discarded, REPLACED);

@@ -37,7 +37,7 @@ static void *produce(void *arg)
     for (uint32_t i = 0; i < EACH; i++) {
         struct bbf_use_seen *use;
         while ((use = bbf_uses_claim()) == NULL)
-            (void)sched_yield(); /* a hook counts it and goes on; here all are to arrive */
+            (void)sched_yield(); /* a hook would count it and return; here all must arrive */
         fill(use, thread, i);
         if (i % EVERY == 0)
             bbf_uses_cancel(use);
@@ -48,7 +48,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-/* What is ready now; true if that was something. */
+/* Take all uses that are ready; true if there were any. */
 static bool take_all(void)
 {
     size_t at = 0;

@@ -169,7 +169,7 @@ static struct bbf_buf come(void)
     return text;
 }
 
-/* As after so many seconds as every place needs for its turn. */
+/* As after the seconds that every place needs for its turn. */
 static void let_all_be_reported(void)
 {
     for (int i = 0; i < PLACES / EVENTS_A_SECOND + 1; i++) {

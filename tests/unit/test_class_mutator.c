@@ -1,7 +1,7 @@
 /* link: class_mutator bbf_classfile bbf_core */
 /*
  * The fuzzer's mutator of class files (tests/fuzz/class_mutator.h): without it the fuzzer and
- * tests/proof/mutants would go on, and find nothing.
+ * tests/long/verify-fuzzed-classes would run, and find nothing.
  */
 #include "classfile/classfile.h"
 #include "classfile/reader.h"
@@ -87,12 +87,12 @@ static void keeping_mutants_can_be_read(void **state)
     for (unsigned i = 0; i < n_files; i++) {
         for (uint64_t seed = 0; seed < 50; seed++, mutants++) {
             size_t len = mutate(&files[i], seed, 2, 0);
-            struct bbf__class c;
+            struct cf__class c;
 
             different += len != files[i].len || memcmp(out, files[i].bytes, len) != 0;
-            if (bbf__class_open(&c, out, len, NULL, NULL) == BBF_CF_CHANGED) {
+            if (cf__class_open(&c, out, len, NULL, NULL) == BBF_CF_CHANGED) {
                 readable++;
-                bbf__class_close(&c);
+                cf__class_close(&c);
             }
         }
     }
@@ -108,10 +108,10 @@ static void breaking_mutants_break(void **state)
     for (unsigned i = 0; i < n_files; i++) {
         for (uint64_t seed = 0; seed < 50; seed++, mutants++) {
             size_t len = mutate(&files[i], seed, 4, 100);
-            struct bbf__class c;
+            struct cf__class c;
 
-            if (len != 0 && bbf__class_open(&c, out, len, NULL, NULL) == BBF_CF_CHANGED)
-                bbf__class_close(&c);
+            if (len != 0 && cf__class_open(&c, out, len, NULL, NULL) == BBF_CF_CHANGED)
+                cf__class_close(&c);
             else
                 refused++;
         }

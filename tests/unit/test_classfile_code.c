@@ -113,11 +113,11 @@ static void branch_to_0_does_not_enter_again(void **state)
     orders.plan.areturn[0] = call_exit(1000);
     r = rewrite_code(code, sizeof code, &orders);
     assert_int_equal(r.code[8], 198);
-    assert_int_equal(bbf__s2(r.code + 9), -1);
+    assert_int_equal(cf__s2(r.code + 9), -1);
     result_free(&r);
 }
 
-/* T: who jumps to an areturn runs the exit call, too. */
+/* T: a jump to an areturn also runs the exit call. */
 static void jump_to_areturn_lands_before_the_exit_call(void **state)
 {
     static const uint8_t code[] = {ALOAD_0, GOTO, 0, 4, ACONST_NULL, ARETURN};
@@ -301,20 +301,20 @@ static void check_switch(uint8_t opcode, unsigned nops, unsigned exits)
     base = (pc + 4) & ~3u;
     /* default -> the areturn behind; two cases -> pc 0 and the switch itself */
     if (opcode == 170) {
-        bbf__put4(code + base + 4, 5);
-        bbf__put4(code + base + 8, 6);
-        bbf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
-        bbf__put4(code + base + 16, 0);
+        cf__put4(code + base + 4, 5);
+        cf__put4(code + base + 8, 6);
+        cf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
+        cf__put4(code + base + 16, 0);
         at = base + 20;
     } else {
-        bbf__put4(code + base + 4, 2);
-        bbf__put4(code + base + 8, 77);
-        bbf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
-        bbf__put4(code + base + 16, 99);
-        bbf__put4(code + base + 20, 0);
+        cf__put4(code + base + 4, 2);
+        cf__put4(code + base + 8, 77);
+        cf__put4(code + base + 12, (uint32_t) - (int32_t)pc);
+        cf__put4(code + base + 16, 99);
+        cf__put4(code + base + 20, 0);
         at = base + 24;
     }
-    bbf__put4(code + base, at + 1 - pc);
+    cf__put4(code + base, at + 1 - pc);
     code[at++] = ACONST_NULL;
     code[at++] = ARETURN;
     r = rewrite_code(code, at, &orders);
@@ -325,20 +325,20 @@ static void check_switch(uint8_t opcode, unsigned nops, unsigned exits)
     for (const uint8_t *pad = r.code + got + 1; pad < sw; pad++)
         assert_int_equal(*pad, 0);
     /* The default is where the last exit call begins: 8 bytes before the end. */
-    assert_int_equal(got + bbf__u4(sw), r.code_len - 8);
+    assert_int_equal(got + cf__u4(sw), r.code_len - 8);
     assert_int_equal(r.code[r.code_len - 8], 89);
     if (opcode == 170) {
-        assert_int_equal(bbf__u4(sw + 4), 5);
-        assert_int_equal(bbf__u4(sw + 8), 6);
-        assert_int_equal(bbf__s4(sw + 12), -(int32_t)got);
-        assert_int_equal(bbf__s4(sw + 16), 0);
+        assert_int_equal(cf__u4(sw + 4), 5);
+        assert_int_equal(cf__u4(sw + 8), 6);
+        assert_int_equal(cf__s4(sw + 12), -(int32_t)got);
+        assert_int_equal(cf__s4(sw + 16), 0);
         assert_int_equal(sw + 20 - r.code, r.code_len - 9);
     } else {
-        assert_int_equal(bbf__u4(sw + 4), 2);
-        assert_int_equal(bbf__u4(sw + 8), 77);
-        assert_int_equal(bbf__s4(sw + 12), -(int32_t)got);
-        assert_int_equal(bbf__u4(sw + 16), 99);
-        assert_int_equal(bbf__s4(sw + 20), 0);
+        assert_int_equal(cf__u4(sw + 4), 2);
+        assert_int_equal(cf__u4(sw + 8), 77);
+        assert_int_equal(cf__s4(sw + 12), -(int32_t)got);
+        assert_int_equal(cf__u4(sw + 16), 99);
+        assert_int_equal(cf__s4(sw + 20), 0);
         assert_int_equal(sw + 24 - r.code, r.code_len - 9);
     }
     result_free(&r);

@@ -1,8 +1,8 @@
 /* link: bbf_classfile bbf_core */
 /*
- * StackMapTable and the CLDC StackMap: frames keep what they say and move to where it is said
- * (JVMS 4). The code is 300 nops with an areturn at pc 5 and at the end; the exit
- * call before the one at 5 moves all behind it by 7.
+ * StackMapTable and the CLDC StackMap: frames keep their types and move to their new offsets (JVMS
+ * 4). The code is 300 nops with an areturn at pc 5 and at the end; the exit call before the one at
+ * 5 moves all behind it by 7.
  */
 #include "tests/unit/classfile_builder.h"
 
@@ -161,7 +161,7 @@ static void unknown_or_malformed_frames_leave_the_method(void **state)
     }
 }
 
-/* Absolute offsets; malformed ones stay as they are, since nobody reads them. */
+/* Absolute offsets; malformed ones stay as they are, because HotSpot never reads them. */
 static void cldc_stackmap_is_moved(void **state)
 {
     static const uint8_t in[] = {0, 2,  0, 4, 0, 1, 7, 0,  2, 0, 0,         /* 4: [Object] [] */
@@ -245,7 +245,7 @@ static void parameters_must_survive_in_all_frames(void **state)
         {15, {0, 1, 255, 0, 9, 0, 4, 0, 4, 1, 7, 0, 2, 0, 0}, false, true, false},
         {13, {0, 1, 255, 0, 9, 0, 4, 5, 4, 2, 5, 0, 0}, true, false, false},
         {11, {0, 1, 255, 0, 9, 0, 2, 6, 4, 0, 0}, true, false, false},
-        /* no Long: Integer lies at 1, so local 3 is a Float */
+        /* no Long: Integer is at 1, so local 3 is a Float */
         {14, {0, 1, 255, 0, 9, 0, 4, 7, 0, 2, 1, 2, 2, 0}, false, false, false}, /* cut off */
         {15, {0, 1, 255, 0, 9, 0, 4, 7, 0, 2, 1, 2, 2, 0, 0}, true, false, false},
     };

@@ -48,9 +48,9 @@ static void ids_take_the_shortest_form(void **state)
         if (want[0] == 19) { /* the Integer comes first, then the 6 of the target */
             const uint8_t *integer = r.bytes + r.c.pool_at[r.first_new];
 
-            bbf__put2(want + 1, r.first_new);
-            assert_int_equal(integer[0], BBF__INTEGER);
-            assert_int_equal(bbf__u4(integer + 1), forms[i].id);
+            cf__put2(want + 1, r.first_new);
+            assert_int_equal(integer[0], CF__INTEGER);
+            assert_int_equal(cf__u4(integer + 1), forms[i].id);
             assert_int_equal(r.c.pool_count, r.first_new + 7);
         } else {
             assert_int_equal(r.c.pool_count, r.first_new + 6);
@@ -393,7 +393,7 @@ static struct result rewrite_gap(uint32_t gap, bool entry)
 
     assert_non_null(code);
     code[0] = 167;
-    bbf__put2(code + 1, gap + 3);
+    cf__put2(code + 1, gap + 3);
     code[4] = ARETURN;
     code[gap + 5] = ARETURN;
     if (entry) {
@@ -412,13 +412,13 @@ static void branch_over_32k_is_entry_only(void **state)
 
     (void)state;
     assert_int_equal(r.stats.methods[BBF_CF_METHOD_FULL], 1);
-    assert_int_equal(bbf__s2(r.code + 8), 32767);
+    assert_int_equal(cf__s2(r.code + 8), 32767);
     result_free(&r);
     r = rewrite_gap(32767 - 3 - 6, true);
     assert_int_equal(r.stats.methods[BBF_CF_METHOD_ENTRY_JUMP], 1);
     assert_int_equal(r.code[0], ALOAD_0);
     assert_int_equal(r.code[7], 167);
-    assert_int_equal(bbf__s2(r.code + 8), 32761); /* as it was */
+    assert_int_equal(cf__s2(r.code + 8), 32761); /* as it was */
     assert_int_equal(r.code_len, 32758 + 6 + 7);
     result_free(&r);
     r = rewrite_gap(32767 - 3 - 6, false);
@@ -505,7 +505,7 @@ static void field_is_appended_once(void **state)
                               .methods = {{.code = return_0, .code_len = sizeof return_0}}};
     struct orders orders = {.field = "$bbf"};
     struct result r = rewrite_class(&spec, &orders), again;
-    struct bbf__member field;
+    struct cf__member field;
     struct bbf_cf_str text;
     uint32_t at;
 
@@ -514,10 +514,10 @@ static void field_is_appended_once(void **state)
     assert_int_equal(r.c.n_fields, 3);
     at = r.c.fields_at + 2;
     for (int i = 0; i < 3; i++, at = field.end)
-        bbf__member_read(&r.c, at, false, &field);
+        cf__member_read(&r.c, at, false, &field);
     assert_int_equal(field.access, 0x1082);
-    assert_true(bbf__pool_utf8(&r.c, field.name, &text) && bbf__str_is(text, "$bbf"));
-    assert_true(bbf__pool_utf8(&r.c, field.descriptor, &text) && bbf__str_is(text, "J"));
+    assert_true(cf__pool_utf8(&r.c, field.name, &text) && cf__str_is(text, "$bbf"));
+    assert_true(cf__pool_utf8(&r.c, field.descriptor, &text) && cf__str_is(text, "J"));
     assert_int_equal(r.c.pool_count, r.first_new + 2);
     assert_bytes(r.code, r.code_len, return_0, sizeof return_0);
 
@@ -550,9 +550,9 @@ static void header_is_copied(void **state)
     struct result r = rewrite_class(&spec, &orders);
 
     (void)state;
-    assert_int_equal(bbf__u2(r.bytes + 4), 0xFFFF); /* a preview class stays one */
+    assert_int_equal(cf__u2(r.bytes + 4), 0xFFFF); /* a preview class stays one */
     assert_int_equal(r.c.major, 69);
-    assert_true(bbf__str_is(r.c.name, "test/Made"));
+    assert_true(cf__str_is(r.c.name, "test/Made"));
     result_free(&r);
 }
 

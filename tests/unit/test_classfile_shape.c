@@ -57,19 +57,19 @@ static void renames_whole_constants(void **state)
     size_t len, out_len;
     uint8_t *in = make_class(&spec, &len), *out;
     struct bbf_cf_str owner, name, descriptor;
-    struct bbf__class c;
+    struct cf__class c;
 
     (void)state;
     assert_int_equal(bbf_cf_rename_utf8(in, len, renames, 3, &out, &out_len), BBF_OK);
     assert_int_equal(out_len, len + 2 * 2 - 6);
-    assert_int_equal(bbf__class_open(&c, out, out_len, NULL, NULL), BBF_CF_CHANGED);
-    assert_true(bbf__pool_invoke(&c, P_GET, &owner, &name, &descriptor));
-    assert_true(bbf__str_is(owner, "O"));
-    assert_true(bbf__str_is(name, "fetch"));
-    assert_true(bbf__str_is(descriptor, "()" OBJECT));
-    assert_true(bbf__str_is(c.name, "test/Made"));
+    assert_int_equal(cf__class_open(&c, out, out_len, NULL, NULL), BBF_CF_CHANGED);
+    assert_true(cf__pool_invoke(&c, P_GET, &owner, &name, &descriptor));
+    assert_true(cf__str_is(owner, "O"));
+    assert_true(cf__str_is(name, "fetch"));
+    assert_true(cf__str_is(descriptor, "()" OBJECT));
+    assert_true(cf__str_is(c.name, "test/Made"));
     assert_memory_equal(out + out_len - 40, in + len - 40, 40);
-    bbf__class_close(&c);
+    cf__class_close(&c);
     free(out);
     free(in);
 }

@@ -120,8 +120,8 @@ static void what_cannot_be_followed_is_rewritten(void **state)
     }
 }
 
-/* An index just past the pool, where ours would begin: the whole class is left, for the pool would
- * grow through any other of its methods, too. */
+/* An index just past the pool, where the new constants would begin: the whole class is left,
+ * because any other of its methods would also make the pool grow. */
 static void an_index_past_the_pool_leaves_the_class(void **state)
 {
     const struct need cases[] = {

@@ -59,7 +59,7 @@ static void other_classes_are_rewritten(void **state)
         struct result r = rewrite(others[i].minor, others[i].access, NULL, 0);
 
         assert_int_equal(r.status, BBF_CF_CHANGED);
-        assert_int_equal(bbf__u2(r.bytes + 4), others[i].minor);
+        assert_int_equal(cf__u2(r.bytes + 4), others[i].minor);
         assert_int_equal(r.stats.methods[BBF_CF_METHOD_FULL], 2);
         result_free(&r);
     }

@@ -81,7 +81,7 @@ static void reads_perf_data(void **state)
     for (int little = 0; little < 2; little++) {
         size_t len = perf_data(bytes, little, '1');
         assert_int_equal(bbf_attach_perf(bytes, len), 1);
-        for (size_t cut = 0; cut < len - 65; cut++) /* cut off anywhere: nothing is said */
+        for (size_t cut = 0; cut < len - 65; cut++) /* cut off anywhere: no result */
             assert_int_equal(bbf_attach_perf(bytes, cut), -1);
         perf_data(bytes, little, '0');
         assert_int_equal(bbf_attach_perf(bytes, len), 0);
@@ -203,7 +203,7 @@ static void nothing_is_left_after_a_signal(void **state)
     nothing_is_left_after(SIGHUP);
 }
 
-/* It is asked for nothing, so that it prints no thread dump when it goes on. */
+/* It gets no signal, so that it prints no thread dump when it continues. */
 static void a_stopped_process_is_sent_no_signal(void **state)
 {
     char path[64], text[4096];

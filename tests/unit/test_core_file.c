@@ -1,6 +1,7 @@
 /* link: bbf_core */
-/* core/file.h, core/folder.h: what another user put there does no harm and is refused by name; what
- * is ours is replaced whole or left as it was. The parts with another user need root. */
+/* core/file.h, core/folder.h: a file that another user put there does no harm and is refused by
+ * name; our own file is replaced as a whole or left as it was. The parts with another user need
+ * root. */
 #include "core/err.h"
 #include "core/file.h"
 #include "core/folder.h"
@@ -107,7 +108,7 @@ static mode_t mode_of(const char *path)
     return st.st_mode;
 }
 
-/* Names in the folder: nothing of ours may be left. */
+/* Names in the folder: none of our files may be left. */
 static size_t entries(void)
 {
     size_t n = 0;
@@ -429,7 +430,7 @@ static void a_log_takes_what_is_ours_or_roots(void **state)
     snprintf(inner, sizeof inner, "%s/own", base);
     assert_int_equal(mkdir(inner, 0755), 0);
     snprintf(link_to, sizeof link_to, "%s/log", inner);
-    assert_int_equal(symlink("../secret", link_to), 0); /* nobody else writes there */
+    assert_int_equal(symlink("../secret", link_to), 0); /* no other user writes there */
     append_line(link_to, BBF_OK);
     assert_string_equal(content(secret), "line\nline\nline\n");
     unlink(link_to);
@@ -492,7 +493,7 @@ static void another_users_link_on_the_way_is_not_followed(void **state)
     assert_int_equal(as_other(plant_way), 0);
     assert_int_equal(bbf_file_save(path, "x", 1, why, sizeof why), BBF_EPERMISSION);
     is_said("'way' on the way is a symlink of uid 65534 and is not followed");
-    assert_int_equal(chown(base, OTHER, OTHER), 0); /* in their own folder, to one of ours */
+    assert_int_equal(chown(base, OTHER, OTHER), 0); /* in their own folder, to one of our folders */
     assert_int_equal(chmod(base, 0755), 0);
     assert_int_equal(bbf_file_save(path, "x", 1, why, sizeof why), BBF_EPERMISSION);
     assert_int_equal(chown(inside, OTHER, OTHER), 0); /* all theirs */

@@ -133,8 +133,8 @@ static void without_a_file_it_is_stderr_and_never_stdout(void **state)
     assert_int_equal(bbf_log_open(NULL, why, sizeof why), BBF_OK); /* the real stderr again */
 }
 
-/* A pipe that nobody reads: the line is lost within its time, the next ones at once; then counted.
- */
+/* A pipe without a reader: the line is lost within its time, the next ones at once; then
+ * counted. */
 static void a_line_without_room_is_lost_and_counted(void **state)
 {
     int ends[2], saved = dup(STDERR_FILENO);

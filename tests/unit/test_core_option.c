@@ -270,7 +270,8 @@ static const struct {
     {"include=com.a,exclude=com..b", "exclude", 26,
      "option 'exclude': pattern 'com..b' has an empty name between two dots; write one dot"},
     {"include=com.a,com.b*", "include", 20,
-     "option 'include': pattern 'com.b*': '*' stands only at the end, after a dot; write 'com.b', "
+     "option 'include': pattern 'com.b*': '*' is allowed only at the end, after a dot; write "
+     "'com.b', "
      "which is that package (or class) and everything below it"},
     {"include=com.a,,com.b", "include", 15,
      "option 'include': empty pattern; name a package or a class, as 'com.app' or "

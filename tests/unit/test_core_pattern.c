@@ -115,13 +115,14 @@ static const struct bad_case bad[] = {
      "pattern '**' would match every class; name a package, as 'com.app', or leave the option out: "
      "then every application class matches"},
     {"com.app*", 8,
-     "pattern 'com.app*': '*' stands only at the end, after a dot; write 'com.app', which is that "
+     "pattern 'com.app*': '*' is allowed only at the end, after a dot; write 'com.app', which is "
+     "that "
      "package (or class) and everything below it"},
     {"com.app.**", 9,
-     "pattern 'com.app.**': '*' stands only at the end, after a dot; write 'com.app', which is "
+     "pattern 'com.app.**': '*' is allowed only at the end, after a dot; write 'com.app', which is "
      "that package (or class) and everything below it"},
     {"com.*.app", 5,
-     "pattern 'com.*.app': '*' stands only at the end, after a dot; write 'com', which is that "
+     "pattern 'com.*.app': '*' is allowed only at the end, after a dot; write 'com', which is that "
      "package (or class) and everything below it"},
     {"a..b", 2, "pattern 'a..b' has an empty name between two dots; write one dot"},
     {"a..*", 2, "pattern 'a..*' has an empty name between two dots; write one dot"},

@@ -22,7 +22,7 @@ static void assert_safe(const char *bytes, size_t len, unsigned how, const char 
     bbf_buf_free(&text);
 }
 
-/* UTF-8 of a code point; 0xD800 and above U+10FFFF too, which is then none. */
+/* UTF-8 of a code point, also of 0xD800 and above U+10FFFF, which then is not UTF-8. */
 static size_t utf8(uint32_t code, char to[4])
 {
     size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -132,7 +132,7 @@ static void any_bytes_are_safe_after_one_pass(void **state)
         char bytes[64];
         for (size_t i = 0; i < sizeof bytes; i++) {
             seed = seed * 1664525 + 1013904223;
-            /* Half of it near what is told apart: leads, continuations, controls. */
+            /* Half of it near the borders of the cases: leads, continuations, controls. */
             static const unsigned char near[] = {0x1B, 0x0A, 0xC2, 0x80, 0x9B, 0xE2, 0xED,
                                                  0xA0, 0xF3, 0xAE, 0xEF, 0xBB, 0xBF, 0xF4};
             bytes[i] = (char)(seed >> 31 ? seed >> 16 : near[(seed >> 16) % sizeof near]);

@@ -6,7 +6,7 @@ static void classes_tell_whose_counters_a_buffer_is_part_of(void **state)
 {
     static const struct {
         const char *name;
-        int pool; /* -1: nobody's */
+        int pool; /* -1: no pool */
     } table[] = {
         {"io/netty/buffer/PooledUnsafeDirectByteBuf", BBF_POOL_POOLED},
         {"org/shaded/io/netty/buffer/PooledHeapByteBuf", BBF_POOL_POOLED},
@@ -62,17 +62,17 @@ static const struct hooked every_version[] = {
      "R:root(dup,0,#AbstractByteBufAllocator.compositeBuffer|2)"},
     {"AbstractByteBufAllocator", PLAIN, "compositeBuffer", "(I)Lio/netty/buffer/CompositeByteBuf;",
      ""},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "using(a0,1) R:refs(a0,1)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "using(a0,1) R:refs(a0,i1)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", "using(a0,0)"},
-    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "(I)Z", "releases(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "()" BUF, "checkUse(a0,1) R:refs(a0,1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "retain", "(I)" BUF, "checkUse(a0,1) R:refs(a0,i1)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "()Z", "checkUse(a0,0)"},
+    {"AbstractReferenceCountedByteBuf", PLAIN, "release", "(I)Z", "releaseN(a0,i1)"},
     {"AbstractReferenceCountedByteBuf", 2, "handleRelease", "(Z)Z", "release(a0,i1) +C"},
     {"AbstractReferenceCountedByteBuf", 20, "setRefCnt", "(I)V", "recount(a0,i1)"},
     {"AbstractReferenceCountedByteBuf", 20, "resetRefCnt", "()V", "recount(a0,1)"},
     {"AbstractPooledDerivedByteBuf", 16, "init",
      "(Lio/netty/buffer/AbstractByteBuf;" BUF "III)Lio/netty/buffer/AbstractPooledDerivedByteBuf;",
      "derive(a0,a2,#ByteBuf.retained)"},
-    {"AbstractByteBuf", 20, "ensureAccessible", "()V", "T:misuse(a0)"},
+    {"AbstractByteBuf", 20, "ensureAccessible", "()V", "T:reportAccess(a0)"},
     {"Unpooled", STATIC, "wrappedBuffer", "([B)" BUF,
      "R:rootKeep(dup,len0,#Unpooled.wrappedBuffer|7)"},
     {"Unpooled", STATIC, "wrappedBuffer", "([BII)" BUF, ""},
@@ -183,7 +183,7 @@ static void the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_ma
     assert_plan(p, "a/b/netty/util/internal/OutOfDirectMemoryError", 0, "<init>",
                 "(Ljava/lang/String;)V", "V:exhausted()");
     assert_plan(p, "io/netty/util/IllegalReferenceCountException", PLAIN, "<init>", "(II)V",
-                "V:refused()");
+                "V:confirmMisuse()");
     assert_plan(p, "java/nio/Bits", STATIC, "reserveMemory", "(JJ)V", "+C");
     assert_true(p->config.after_call(p->config.ctx, &m, oome, init, text, 183, &call));
     assert_string_equal(p->config.targets[call.target].method, "exhausted");
@@ -223,9 +223,9 @@ static void each_retain_and_release_is_a_step_when_asked_for(void **state)
     struct planned *p = planned_new("include=com.app,refs=on");
     const char *name = "io/netty/buffer/AbstractReferenceCountedByteBuf";
     (void)state;
-    assert_plan(p, name, PLAIN, "retain", "()" BUF, "counting(a0,1) using(a0,1) R:refs(a0,1)");
-    assert_plan(p, name, PLAIN, "release", "()Z", "counting(a0,0) using(a0,0)");
-    assert_plan(p, name, PLAIN, "release", "(I)Z", "counting(a0,0) releases(a0,i1)");
+    assert_plan(p, name, PLAIN, "retain", "()" BUF, "counting(a0,1) checkUse(a0,1) R:refs(a0,1)");
+    assert_plan(p, name, PLAIN, "release", "()Z", "counting(a0,0) checkUse(a0,0)");
+    assert_plan(p, name, PLAIN, "release", "(I)Z", "counting(a0,0) releaseN(a0,i1)");
     assert_plan(p, name, 2, "handleRelease", "(Z)Z", "release(a0,i1) +C");
     assert_true(bbf_plan_is_refcount_class("a/netty/buffer/AbstractReferenceCountedByteBuf", 46));
     assert_false(bbf_plan_is_refcount_class("io/netty/buffer/AbstractByteBuf", 31));

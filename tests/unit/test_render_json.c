@@ -1,7 +1,7 @@
 /* link: bbf_render bbf_trie bbf_core */
 /*
- * bbflow-snapshot/1: what is written is read back as it was, and a document that is none, ends too
- * early or does not add up is refused with the place and the reason.
+ * bbflow-snapshot/1: a written document is read back unchanged; one that is not a snapshot, ends
+ * too early or does not add up is refused with the place and the reason.
  */
 #include "core/buf.h"
 #include "core/err.h"
@@ -146,7 +146,7 @@ static void a_wrong_document_is_refused_with_place_and_reason(void **state)
         const char *from, *to, *why;
         int err;
     } cases[] = {
-        {"{\"schema\"", "[\"schema\"", "at byte 0: '{' has to stand here", BBF_EFORMAT},
+        {"{\"schema\"", "[\"schema\"", "at byte 0: '{' is expected here", BBF_EFORMAT},
         {"bbflow-snapshot/1", "bbflow-snapshot/2", "schema: \"bbflow-snapshot/2\"; this bbflow",
          BBF_EVERSION},
         {"bbflow-snapshot/1", "other/1", "at byte 10: schema: not", BBF_EFORMAT},
@@ -186,7 +186,7 @@ static void a_wrong_document_is_refused_with_place_and_reason(void **state)
         {"\"nodes\":[", "\"nodes\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
          "nodes: nesting too deep", BBF_EFORMAT},
         {"]}\n", "]}\n}", "more text after the end", BBF_EFORMAT},
-        {"]}\n", "]\n", "the document ends after a member, where '}' has to stand: truncated?",
+        {"]}\n", "]\n", "the document ends after a member, where '}' is expected: truncated?",
          BBF_EFORMAT},
     };
     char why[200];

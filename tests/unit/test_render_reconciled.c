@@ -42,7 +42,7 @@ static void assert_says(const struct bbf_snap_pool *rows, size_t n, bool sampled
     bbf_buf_free(&text);
 }
 
-/* Nothing in use: what the thread caches keep is no buffer that somebody forgot. */
+/* Nothing in use: buffers in thread caches are not leaks. */
 static void healthy_reads_as_healthy(void **state)
 {
     static const struct bbf_snap_pool caches = {
@@ -107,7 +107,7 @@ static void a_sample_is_not_compared(void **state)
                 "Netty has 128.0 KiB");
 }
 
-/* A real gap stays one: nothing of what was allocated before bbflow came is ours. */
+/* A real gap is reported: we know nothing of buffers from before the attach. */
 static void a_gap_is_a_gap(void **state)
 {
     static const struct bbf_snap_pool row = {

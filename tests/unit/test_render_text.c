@@ -169,7 +169,7 @@ static struct bbf_snap_cost_row cost_row(uint64_t elapsed_ms, uint64_t process_u
                                       .estimated_overhead_ns_ = overhead_us * 1000};
 }
 
-/* A share is told where the process worked, of the settings in force, the last such interval
+/* A share is shown if the process worked under the current settings, for the last such interval
  * first. */
 static void a_share_is_told_where_there_was_work(void **state)
 {

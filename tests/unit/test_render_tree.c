@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* What stands in front of the tree has its own test. */
+/* The text before the tree has its own test. */
 static void skip_divergences(struct bbf_buf *text)
 {
     static const char title[] = "Where lives are lost:\n";
@@ -46,7 +46,7 @@ static size_t count_of(const struct bbf_buf *text, const char *word)
     return count;
 }
 
-/* The line that `word` stands in, without its end. */
+/* The line that contains `word`, without its end. */
 static char *line_of(const struct bbf_buf *text, const char *word)
 {
     const char *at = strstr(text->data, word);

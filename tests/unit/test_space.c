@@ -183,7 +183,7 @@ static void threads_that_reach_at_once_charge_each_step_once(void **state)
     }
 }
 
-/* Bytes of huge pages that lie in [base, base + size), by the kernel. */
+/* Bytes of huge pages in [base, base + size), by the kernel. */
 static size_t huge_bytes(const char *base, size_t size)
 {
     FILE *smaps = fopen("/proc/self/smaps", "r");

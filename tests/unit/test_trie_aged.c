@@ -8,7 +8,7 @@ static void clock_at(struct walk *w, uint32_t second)
     *bbf_shared_int(w->t, BBF_L_SHARED_NOW) = second;
 }
 
-/* So many lives, open for so many seconds each, on the path root -> a. */
+/* Open `times` lives for `seconds` each, on the path root -> a. */
 static void live_for(struct walk *w, uint32_t seconds, unsigned times)
 {
     uint32_t now = *bbf_shared_int(w->t, BBF_L_SHARED_NOW);
@@ -162,7 +162,7 @@ static void what_is_no_leak_is_never_aged(void **state)
     walk_free(w);
 }
 
-/* One bug is one entry: the composite that was lost, not its components too. */
+/* One bug is one entry: the lost composite, not also its components. */
 static void what_a_leak_retains_is_not_aged_besides(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -218,7 +218,7 @@ static void a_class_initialisers_buffer_is_static(void **state)
     walk_free(w);
 }
 
-/* Without memory for the rows' details the lives are counted all the same. */
+/* Without memory for the rows' details the lives are still counted. */
 static void aged_rows_without_memory_have_no_details(void **state)
 {
     struct walk *w = walk_new(sample_limits());

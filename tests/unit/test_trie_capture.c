@@ -1,7 +1,6 @@
 /* link: bbf_trie bbf_core */
-/* trie/capture.c and trie/sums.c: rows add up to the totals, come parents first, and say where each
- * life stands or ended.
- */
+/* trie/capture.c and trie/sums.c: rows add up to the totals, have parents first, and show where
+ * each life is or ended. */
 #include "tests/unit/trie_twin.h"
 
 #include <string.h>
@@ -131,7 +130,7 @@ static void only_what_a_life_reached_has_a_row(void **state)
     twin_step(w->me, o, w->a);
     uint32_t a = walk_node(w, o);
     for (uint32_t i = 0; i < 6; i++)
-        bbf_node_child(w->t, a, sample_step(w->t, i));  /* nobody stays there */
+        bbf_node_child(w->t, a, sample_step(w->t, i));  /* no life stays there */
     assert_int_equal(bbf_node_child(w->t, a, w->a), a); /* an edge back */
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_adds_up(s);
@@ -160,7 +159,7 @@ static void the_depth_that_is_used_counts_steps_only(void **state)
     twin_step(w->me, o, sample_step(w->t, 5));
     twin_step(w->me, o, w->b); /* too deep: stays */
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->depth, 3);
-    twin_release(w->me, o, true); /* its row lies one deeper */
+    twin_release(w->me, o, true); /* its row is one deeper */
     twin_drop(w->heap, o);
     struct bbf_snapshot *s = sample_capture(w->t);
     assert_adds_up(s);
@@ -226,9 +225,9 @@ static void the_tallies_of_all_threads_are_added(void **state)
     struct walk *w = walk_new(sample_limits());
     struct twin_thread other = {.w = &w->twin, .tid = 5, .random = 9};
     (void)state;
-    twin_tally(w->me, BBF_L_TALLY_MISUSE);
-    twin_tally(&other, BBF_L_TALLY_MISUSE);
-    twin_tally(&other, BBF_L_TALLY_HOLDERS_UNKNOWN);
+    twin_count(w->me, BBF_L_TALLY_MISUSE);
+    twin_count(&other, BBF_L_TALLY_MISUSE);
+    twin_count(&other, BBF_L_TALLY_HOLDERS_UNKNOWN);
     atomic_fetch_add(bbf_shared_long(w->t, BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_MISUSE), 1);
     atomic_fetch_add(bbf_shared_long(w->t, BBF_L_SHARED_UNTRACKED), 4);
     struct bbf_snapshot *s = sample_capture(w->t);
@@ -264,7 +263,7 @@ static void heap_roots_can_be_left_out_and_taken_in_again(void **state)
     twin_step(w->me, o, w->a);
     twin_step(w->me, p, w->a);
     struct bbf_snapshot *s = sample_capture(w->t);
-    assert_int_equal(s->totals.live_, 2); /* the open one goes on, and the direct one */
+    assert_int_equal(s->totals.live_, 2); /* the open one and the direct one continue */
     bbf_snapshot_free(s);
     bbf_tracker_direct_only(w->t, false);
     twin_root(w->me, q, 8, heap);

@@ -33,7 +33,7 @@ static void an_owner_of_leaked_slices_is_held(void **state)
     walk_free(w);
 }
 
-/* Totals of bytes as the leaks list them: bytes that no leak lists belong to nobody. */
+/* Totals of bytes as the leaks list them: no other row has bytes. */
 static void assert_leaked(struct walk *w, uint64_t lives, uint64_t bytes)
 {
     struct bbf_snapshot *s = sample_capture(w->t);
@@ -80,7 +80,7 @@ static void the_bytes_of_an_owner_in_use_are_the_leaks(void **state)
     walk_free(w);
 }
 
-/* A slice of a slice leaks: the bytes are its, not those of the one between, which is held too. */
+/* A slice of a slice leaks and gets the bytes; the slice between is also held, and gets none. */
 static void the_bytes_of_a_held_owner_are_the_leaks(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -137,7 +137,7 @@ static void a_component_is_held_that_outlives_its_composite(void **state)
     twin_drop(w->heap, k);
     walk_scan(w);
     walk_assert_totals(w, "0 3 1 0 0 0");
-    assert_leaked(w, 1, 100); /* at once: it is never released, whoever has it */
+    assert_leaked(w, 1, 100); /* at once: it is never released, even if it is referenced */
     assert_live_bytes(w, 20); /* of the slice's owner nothing is known before the slice ends */
     twin_drop(w->heap, old);
     twin_drop(w->heap, cut);
@@ -148,7 +148,8 @@ static void a_component_is_held_that_outlives_its_composite(void **state)
     walk_free(w);
 }
 
-/* Drawn at one in 4, its components at every one and at one in 8: each told with its own rate. */
+/* Drawn at one in 4, its components at every one and at one in 8: each is counted at its own
+ * rate. */
 static void the_components_of_a_drawn_composite_count_by_their_own_rate(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -199,7 +200,7 @@ static void a_component_is_its_own_when_its_composite_was_released(void **state)
     walk_free(w);
 }
 
-/* What holds it is no leak, or was forgotten by a reset: then the bytes are nobody's. */
+/* Its holder is not a leak, or a reset dropped it: then the bytes are charged to no row. */
 static void without_a_leak_the_bytes_of_a_held_owner_are_not_leaked(void **state)
 {
     struct walk *w = walk_new(sample_limits());

@@ -319,7 +319,7 @@ static void a_thread_that_ends_leaves_nothing_behind(void **state)
     assert_int_equal(stripe->owner, 77);
     assert_int_not_equal(stripe->head, 0);
     walk_assert_totals(w, "1 0 0 0 0 0");
-    bbf_stripe_retire(w->t, 78); /* somebody else's end */
+    bbf_stripe_retire(w->t, 78); /* another thread's end */
     assert_int_equal(stripe->owner, 77);
     bbf_stripe_retire(w->t, 77);
     assert_int_equal(stripe->owner, 0);
@@ -527,7 +527,7 @@ static void once_it_is_off_nothing_new_is_followed(void **state)
     assert_int_equal(atomic_load(&late->bbf), BBF_HANDLE_IGN);
     assert_true(twin_is_skipped(w->me, atomic_load(&sticky->bbf))); /* it keeps its record */
     assert_int_equal(atomic_load(&seen->bbf), BBF_HANDLE_IGN);
-    twin_step(w->me, o, w->a); /* what is open goes on */
+    twin_step(w->me, o, w->a); /* an open life continues */
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->a);
     twin_release(w->me, o, true);
     walk_assert_totals(w, "3 0 0 0 0 0");

@@ -40,7 +40,7 @@ static void a_root_is_made_once_for_each_site(void **state)
     sample_free(t);
 }
 
-/* Four words stand in the node, the rest in the overflow table: nobody can tell. */
+/* Four words are in the node, the rest in the overflow table: callers see no difference. */
 static void the_fifth_child_goes_to_the_overflow_table(void **state)
 {
     struct bbf_tracker *t = sample_default();
@@ -83,7 +83,7 @@ static void a_full_node_keeps_its_children_and_takes_no_other(void **state)
     assert_int_equal(bbf_node_at(t, root)->children, 1000);
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(bbf_node_child(t, root, 1000 + i), child[i]);
-    /* The limit is one node's: its children go on. */
+    /* The limit is one node's: its children still grow. */
     assert_int_not_equal(bbf_node_child(t, child[999], 5000), child[999]);
     /* A higher limit opens it again. */
     struct bbf_limits limits = sample_limits();
@@ -209,7 +209,7 @@ static void the_same_site_again_stays_on_its_node(void **state)
     sample_free(t);
 }
 
-/* With four children in the node, an edge back stands in the overflow table as well. */
+/* With four children in the node, an edge back is in the overflow table as well. */
 static void an_edge_back_fits_a_node_with_many_children(void **state)
 {
     struct bbf_tracker *t = sample_default();
@@ -279,7 +279,7 @@ static void a_count_that_goes_up_and_down_comes_back_to_its_node(void **state)
     assert_int_equal(bbf_node_bucket(t, top, BBF_REF_3_5), up);
     assert_int_equal(bbf_node_bucket(t, up, BBF_REF_1_2), a);
     assert_int_equal(bbf_node_bucket(t, a, BBF_REF_3_5), up);
-    /* What follows a twin stands below it, in its bucket, and can come down there. */
+    /* The step after a twin is below it, in its bucket, and the bucket can fall again there. */
     uint32_t b = bbf_node_child(t, up, 101);
     assert_int_equal(sample_bucket(t, b), BBF_REF_3_5);
     assert_int_equal(bbf_node_find(t, a, 101), 0);
@@ -292,7 +292,7 @@ static void a_count_that_goes_up_and_down_comes_back_to_its_node(void **state)
     sample_free(t);
 }
 
-/* What is derived from a life that is retained often begins with a count of its own. */
+/* A buffer derived from a life with many retains begins with a count of its own. */
 static void a_key_that_names_a_bucket_gets_it(void **state)
 {
     struct bbf_tracker *t = sample_default();
@@ -352,7 +352,7 @@ static void released_lives_are_counted_in_a_row_for_each_class(void **state)
     (void)state;
     uint32_t heap = bbf_class_intern(t, "io/netty/buffer/UnpooledHeapByteBuf");
     uint32_t direct = bbf_class_intern(t, "io/netty/buffer/UnpooledDirectByteBuf");
-    /* At the limits of depth and children, too: no step is made here. */
+    /* Also at the limits of depth and children: no step is made here. */
     bbf_node_released(t, a, heap, 3);
     bbf_node_released(t, a, direct, 5);
     bbf_node_released(t, a, heap, 4);
@@ -428,7 +428,7 @@ static void racing_inserters(uint32_t stagger)
         assert_int_equal(bbf_node_at(t, child)->site, 100 + key);
         for (uint32_t i = 0; i < INSERTERS; i++)
             assert_int_equal(in[i].got[key], child);
-        /* One child each, whoever made it. */
+        /* One child each, made by any thread. */
         assert_int_equal(bbf_node_at(t, child)->children, 1);
         assert_true(bbf_node_at(t, child)->parent < child);
     }

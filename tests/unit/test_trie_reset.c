@@ -35,7 +35,7 @@ static void a_baseline_counts_from_zero(void **state)
         twin_drop(w->heap, o);
     }
     twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT, 9));
-    twin_tally(w->me, BBF_L_TALLY_MISUSE);
+    twin_count(w->me, BBF_L_TALLY_MISUSE);
     walk_scan(w);
     assert_totals(w, 10, 1, 1);
     uint32_t made = sample_made(w->t);
@@ -103,7 +103,7 @@ static void a_reset_of_the_nodes_begins_with_an_empty_trie(void **state)
     assert_int_equal(w->t->roots[w->root], BBF_L_NODE_NONE);
     assert_int_equal(walk_node(w, o), BBF_L_NODE_BEFORE_RESET);
     assert_totals(w, 0, 1, 0);
-    /* An open life goes on at ?before-reset and keeps its bytes. */
+    /* An open life continues at ?before-reset and keeps its bytes. */
     twin_step(w->me, o, w->a);
     twin_step(w->me, o, w->b);
     assert_int_equal(walk_node(w, o), BBF_L_NODE_BEFORE_RESET);

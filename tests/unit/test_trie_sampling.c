@@ -37,7 +37,7 @@ static struct bbf_snap_totals totals(struct walk *w)
     return n;
 }
 
-/* What was really followed. */
+/* The lives that were really followed. */
 static struct bbf_snap_since_start raw(struct walk *w)
 {
     struct bbf_snapshot *s = sample_capture(w->t);

@@ -62,7 +62,7 @@ static void the_thread_of_most_is_found_among_many(void **state)
         lose(&tomb, 0, tid, 1);
     lose(&tomb, 0, 7777, 1000);
     assert_int_equal(bbf_tomb_opener(&tomb, &lives), 7777);
-    assert_int_equal(lives, 1000); /* at least; what it took over from others is not told */
+    assert_int_equal(lives, 1000); /* at least; without those that it took over from others */
 }
 
 static void most_by_nobody_known_name_nobody(void **state)

@@ -50,7 +50,7 @@ static void each_bound_is_kept_to_the_byte(void **state)
     assert_int_equal(DECODE("\x03\x03\0\0\0\x5F"), BBF_ELIMIT);
     assert_int_equal(DECODE("\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x55"), BBF_ELIMIT);
     assert_int_equal(DECODE("\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\x54"), BBF_EMORE);
-    /* The inflated length, too. */
+    /* Also the inflated length. */
     assert_int_equal(DECODE("\x03\x04\0\0\0\0\0\0\0\0\0\x01\0\0\0\x65\0\0\0\x08"), BBF_ELIMIT);
     assert_int_equal(DECODE("\x03\x04\0\0\0\0\0\0\0\0\0\x01\0\0\0\x64\0\0\0\x08"), BBF_EMORE);
 }
@@ -170,7 +170,7 @@ static void text_is_cut_between_characters(void **state)
     assert_int_equal(bbf_utf8_cut("a\xE4\xB8\x96z", 5, 3), 1);
     assert_int_equal(bbf_utf8_cut("a\xE4\xB8\x96z", 5, 4), 4);
     assert_int_equal(bbf_utf8_cut("\xF0\x9F\x9A\x80\xF0\x9F\x9A\x80", 8, 7), 4);
-    /* No boundary near: it goes on all the same. */
+    /* No boundary near: it still makes progress. */
     assert_int_equal(bbf_utf8_cut("\x80\x80\x80\x80\x80\x80\x80\x80", 8, 6), 6);
     assert_int_equal(bbf_utf8_cut("\xE4\xB8\x96", 3, 1), 1);
 }

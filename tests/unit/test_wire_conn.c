@@ -1,7 +1,7 @@
 /* link: bbf_wire bbf_core */
 /*
  * The client's end: against the real server, and against peers that are something else, silent,
- * gone or wrong. Also the Python client of docs/protocol.md, as it stands there.
+ * gone or wrong. Also the Python client of docs/protocol.md, unchanged.
  */
 #include "tests/unit/wire_peer.h"
 
@@ -396,14 +396,14 @@ static void where_nobody_answers(void **state)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
     assert_int_equal(open_unix(&conn, path, 100), BBF_ENOTFOUND);
-    assert_non_null(strstr(why, "nobody answers"));
+    assert_non_null(strstr(why, "no answer"));
     unlink(path);
     memset(longer, 'x', sizeof longer);
     longer[sizeof longer - 1] = '\0';
     assert_int_equal(open_unix(&conn, longer, 100), BBF_EIO);
 }
 
-/* A full backlog: connect would block, and we wait no longer than we were told to. */
+/* A full backlog: connect would block, and we wait no longer than the time-out. */
 static void a_peer_that_accepts_nobody_times_out(void **state)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

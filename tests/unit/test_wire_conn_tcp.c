@@ -1,7 +1,7 @@
 /* link: bbf_wire bbf_core */
 /*
- * The client's end over TCP: v2 first, then v1 to whoever does not know it, the token before both.
- * The peers say fixed bytes, and note what they were sent.
+ * The client's end over TCP: v2 first, then v1 to a peer that does not know it, the token before
+ * both. The peers say fixed bytes, and note what they were sent.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -165,7 +165,7 @@ static void an_agent_of_v1_is_asked_anew(void **state)
     assert_string_equal(why, "who answers there speaks no BTrace");
 }
 
-/* What is sent in v1 is what a stock client sends: a reset before each command but the first. */
+/* In v1 we send the same as a stock client: a reset before each command but the first. */
 static void v1_says_what_a_stock_client_says(void **state)
 {
     static const char expected[] =
@@ -222,7 +222,7 @@ static void a_token_goes_first(void **state)
     assert_non_null(strstr(why, "without an answer to the token"));
 }
 
-/* Each reason has its own words; who is busy is asked again, and nobody else is. */
+/* Each reason has its own words; only a busy peer is asked again. */
 static void what_turned_us_away_is_said(void **state)
 {
     static const struct turn busy[] = {
@@ -256,7 +256,7 @@ static void what_turned_us_away_is_said(void **state)
     }
 }
 
-/* 192.0.2.0/24 is nobody's: a connect to it would not come back within the time-out. */
+/* 192.0.2.0/24 is not assigned: a connect to it would not return within the time-out. */
 static void a_token_stays_on_this_machine(void **state)
 {
     struct bbf_conn_config config = {.host = "192.0.2.1",
@@ -289,7 +289,7 @@ static void where_nobody_listens(void **state)
     tcp_stop(&stub);
     struct bbf_conn_config config = tcp_config(&stub, BBF_PROTOCOL_AUTO, NULL);
     assert_int_equal(bbf_conn_open(&conn, &config, why, sizeof why), BBF_ENOTFOUND);
-    assert_non_null(strstr(why, "nobody listens on port"));
+    assert_non_null(strstr(why, "no process listens on port"));
     config.host = "no.such.host.invalid";
     assert_int_equal(bbf_conn_open(&conn, &config, why, sizeof why), BBF_ENOTFOUND);
 }

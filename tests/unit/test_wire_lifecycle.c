@@ -29,7 +29,7 @@ static void stop_closes_everything(void **state)
     close(fd);
 }
 
-/* A callback that does not return is left behind; the caller goes on, the door is shut. */
+/* A callback that does not return is left behind; the caller continues, the socket is closed. */
 static void stop_does_not_wait_for_ever(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){0});
@@ -152,7 +152,7 @@ static void stale_sockets_go_and_live_ones_stay(void **state)
     (void)state;
     assert_int_equal(bbf_server_start(&first, &config, why, sizeof why), BBF_OK);
     strcpy(path, bbf_server_path(first));
-    /* The door is closed to others, too. */
+    /* The folder is also closed to others. */
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777 & ~0600u, 0);
     assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EIO);
@@ -165,12 +165,12 @@ static void stale_sockets_go_and_live_ones_stay(void **state)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
     close(fd);
     assert_int_equal(start_in(peer_base, why, sizeof why), BBF_OK);
-    /* What is no socket is not ours to remove. */
+    /* A file that is not a socket is never removed. */
     fd = open(path, O_CREAT | O_WRONLY, 0600);
     assert_true(fd >= 0);
     close(fd);
     assert_int_equal(start_in(peer_base, why, sizeof why), BBF_EIO);
-    assert_non_null(strstr(why, "no socket"));
+    assert_non_null(strstr(why, "is not a socket"));
     assert_int_equal(unlink(path), 0);
 }
 

@@ -1,7 +1,7 @@
 /* link: bbf_wire bbf_core */
 /*
- * Pieces: what the v1 encoder refers to instead of copying it, beside what it writes when it copies
- * all; and what arrives of them through a socket that is full, or that nobody reads.
+ * Pieces: the v1 encoder's output with references, compared with its output when it copies
+ * everything; and what arrives of them through a socket that is full, or that has no reader.
  */
 #include <limits.h>
 #include <pthread.h>

@@ -299,8 +299,8 @@ static size_t resident(void)
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* What v1 streams without resets keep is bounded for each and for all together; who is over it is
- * told why. Each of the 200 keeps 1 MiB. */
+/* The memory that v1 streams without resets keep is bounded for each and for all together; a client
+ * above the bound gets the reason. Each of the 200 keeps 1 MiB. */
 static void what_v1_keeps_is_bounded(void **state)
 {
     enum { CLIENTS = 200 };
@@ -347,8 +347,8 @@ static void what_v1_keeps_is_bounded(void **state)
 
 #define EVENT_PARTS "\x03\x01\0\0\0\x09parts 200" /* 50 MiB */
 
-/* A client that reads nothing of a big document keeps nobody else waiting: they are answered while
- * it is still connected. Five of them at once, too. */
+/* A client that reads nothing of a big document keeps no other client waiting: these get answers
+ * while it is still connected, also with five of them at once. */
 static void who_does_not_read_a_document_delays_nobody(void **state)
 {
     enum { SLOW = 3 };
@@ -365,7 +365,8 @@ static void who_does_not_read_a_document_delays_nobody(void **state)
         assert_int_equal(stats_of(server).dropped, 0);
         assert_int_equal(bbf_server_clients(server) >= (size_t)i + 1, 1);
     }
-    /* The first of them goes on reading: its document comes whole, though two others wait. */
+    /* The first of them continues reading: its document arrives complete, though two others
+     * wait. */
     size_t want = 200 * (size_t)(1 << 18), got = 0;
     char *text = malloc(MIB);
     assert_non_null(text);
@@ -382,8 +383,8 @@ static void who_does_not_read_a_document_delays_nobody(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* The application ends while documents are being sent: the thread ends, nobody waits for a reader.
- */
+/* The application ends while documents are being sent: the thread ends, and does not wait for a
+ * reader. */
 static void a_stop_during_documents(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){.max_clients = 16});

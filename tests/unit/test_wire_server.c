@@ -15,7 +15,7 @@ static void the_conversation_of_d9(void **state)
     CONVERSE(fd, MAGIC, MAGIC);
     CONVERSE(fd, LIST_REQUEST, LIST_ANSWER);
     CONVERSE(fd, RECONNECT, BOUND);
-    /* In a session that goes on, the answer to LIST_PROBES is the end of the document. */
+    /* In a session that continues, the answer to LIST_PROBES is the end of the document. */
     CONVERSE(fd, EVENT_HELLO LIST_REQUEST, HELLO LIST_ANSWER);
     CONVERSE(fd, EVENT_HELLO LIST_REQUEST, HELLO LIST_ANSWER);
     CONVERSE_END(fd, DISCONNECT_REQUEST, DISCONNECT_ANSWER);
@@ -252,7 +252,7 @@ static void a_malformed_frame_ends_the_connection_only(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* `btrace` and `bbflow list` look whether somebody listens, and go. */
+/* `btrace` and `bbflow list` test whether the server listens, and disconnect. */
 static void a_connection_that_says_nothing_is_shrugged_off(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){.max_clients = 2});

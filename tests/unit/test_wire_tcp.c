@@ -56,7 +56,7 @@ static void tcp_serves_the_same_conversation_on_the_loopback_alone(void **state)
             MAGIC BOUND HELLO DISCONNECT_ANSWER);
     ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST,
         MAGIC BOUND HELLO DISCONNECT_ANSWER);
-    /* 127.0.0.2 is this host, too, but not the address that is listened on. */
+    /* 127.0.0.2 is also this host, but not the address of the listener. */
     assert_int_equal(tcp_connect_to("127.0.0.2", bbf_server_port(server)), -1);
     int fd = tcp_open(server);
     assert_int_equal(getpeername(fd, (struct sockaddr *)&own, &len), 0);
@@ -245,7 +245,7 @@ static void who_sends_the_token_slowly_is_left(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* Where there is no token one who shows it is told so. */
+/* If no token is needed, a client that sends one gets a message. */
 static void a_token_that_is_not_asked_for(void **state)
 {
     struct bbf_server *server = start((struct bbf_server_config){.tcp = true});
@@ -256,7 +256,7 @@ static void a_token_that_is_not_asked_for(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* All places taken: a client with the token is told so, and one who is stuck makes room. */
+/* All places taken: a client with the token gets a message, and a stuck client makes room. */
 static void who_is_stuck_makes_room(void **state)
 {
     struct bbf_server *server =
@@ -272,7 +272,7 @@ static void who_is_stuck_makes_room(void **state)
         assert_int_equal(setsockopt(stuck[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
         CONVERSE(stuck[i], c2s, MAGIC BOUND);
     }
-    ASK(server, "", "BTAFFULL"); /* nobody is stuck yet: they only have nothing to say */
+    ASK(server, "", "BTAFFULL"); /* no client is stuck yet: they are only silent */
     int fd = tcp_open(server);
     CONVERSE_END(fd, TOKEN_IS MAGIC, "BTAFFULL");
     close(fd);
@@ -428,7 +428,7 @@ static void token_files_that_are_taken_and_refused(void **state)
         }
         assert_int_equal(unlink(path), 0);
     }
-    /* A symlink, a folder, a FIFO, somebody else's. */
+    /* A symlink, a folder, a FIFO, another user's file. */
     put_file(path, "token", 5, 0600);
     snprintf(link, sizeof link, "%s/link", peer_base);
     assert_int_equal(symlink(path, link), 0);
@@ -650,7 +650,7 @@ static void what_is_published_flows_to_who_watches(void **state)
     (void)state;
     memset(big, 'x', sizeof big);
     bbf_server_publish(server, "zero", 4);
-    for (int i = 1; i <= 4; i++) /* queue=4: the first is gone, and nobody missed it */
+    for (int i = 1; i <= 4; i++) /* queue=4: the first is dropped, and no client missed it */
         bbf_server_publish(server, (char[]){(char)('0' + i)}, 1);
     int fd = open_raw(server);
     CONVERSE(fd, MAGIC RECONNECT, MAGIC BOUND);
@@ -661,7 +661,8 @@ static void what_is_published_flows_to_who_watches(void **state)
     }
     bbf_server_publish(server, big, sizeof big);
     assert_int_equal(live_message(fd, text), 1024);
-    /* A question in between is answered as ever; the stream goes on; a new client gets the old. */
+    /* A question in between is answered as usual; the stream continues; a new client gets the old
+     * messages. */
     CONVERSE(fd, EVENT_HELLO LIST_REQUEST, HELLO LIST_ANSWER);
     bbf_server_publish(server, "five", 4);
     assert_int_equal(live_message(fd, text), 4);
@@ -682,7 +683,7 @@ static void what_is_published_flows_to_who_watches(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* What was so far; ctx: the server, once it is known. */
+/* The earlier messages; ctx: the server, once it is known. */
 static uint64_t begin(void *ctx, struct bbf_reply *reply)
 {
     struct bbf_server **server = ctx;
@@ -773,8 +774,8 @@ static void the_stream_keeps_out_of_documents(void **state)
     bbf_server_stop(server, 1000);
 }
 
-/* One that does not read keeps its place, loses the oldest, is told how many, and costs nothing;
- * another one has them all. */
+/* A client that does not read keeps its place, loses the oldest messages, gets their number, and
+ * costs nothing; another client gets them all. */
 static void a_slow_watcher_loses_the_oldest(void **state)
 {
     enum { MESSAGES = 2000, QUEUE = 10 };

@@ -598,7 +598,7 @@ static void what_a_stream_keeps_is_bounded(void **state)
     bbf_v1_reader_free(reader);
 }
 
-/* A command without objects takes the short way past the stream, which knows of it all the same. */
+/* A command without objects takes the fast path past the stream, which still records it. */
 static void what_the_short_way_leaves_behind(void **state)
 {
     static const char object[] = "\x77\3\x09\0\0\x73\x72\0\x11java.lang.Integer"

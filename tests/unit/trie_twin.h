@@ -48,7 +48,7 @@ static inline void walk_free(struct walk *w)
             atomic_load(&bbf_record_at(w->t, r)->jweak) > 1)
             twin_forget(w->heap, atomic_load(&bbf_record_at(w->t, r)->jweak));
     }
-    assert_int_equal(w->heap->objects, 0); /* nobody but slots and weak references holds any */
+    assert_int_equal(w->heap->objects, 0); /* only slots and weak references hold any */
     free(w->heap);
     sample_free(w->t);
     free(w);
@@ -74,7 +74,7 @@ static inline void walk_gc(struct walk *w)
     twin_collect_garbage(w->heap);
 }
 
-/* Convert, collect garbage, see what is gone: with two more passes, for what was held. */
+/* Convert, collect garbage, see what is gone, with two more passes for held lives. */
 static inline void walk_scan(struct walk *w)
 {
     for (int i = 0; i < 3; i++) {
@@ -90,7 +90,7 @@ static inline struct bbf_record *walk_record(struct walk *w, struct twin_object 
     return bbf_record_at(w->t, (uint32_t)atomic_load(&o->bbf));
 }
 
-/* The node where the buffer stands. */
+/* The node where the buffer is. */
 static inline uint32_t walk_node(struct walk *w, struct twin_object *o)
 {
     return (uint32_t)atomic_load(&walk_record(w, o)->path);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* docs/btrace-wire.md 3.4: none of these is hit by a real client. */
+/* docs/btrace-wire.md 3.4: no real client reaches one of these. */
 const struct bbf_wire_limits bbf_wire_server_limits = {
     .frame = (size_t)32 << 20,
     .string = (size_t)64 << 10,
@@ -12,7 +12,7 @@ const struct bbf_wire_limits bbf_wire_server_limits = {
     .objects = 65536, /* 4 MiB; a command of 10,000 entries has 40,000 */
 };
 
-/* An agent sends us documents of many frames; one frame is never near these. */
+/* An agent sends documents of many frames; no single frame comes near these limits. */
 const struct bbf_wire_limits bbf_wire_client_limits = {
     .frame = (size_t)128 << 20,
     .string = BBF_WIRE_STRING_MAX,

@@ -5,10 +5,10 @@
  * self-delimiting payload, big-endian).
  *
  * Threads: any, no shared state. Ownership: a decoded command owns everything it points to, in one
- * block; bbf_command_free() gives it back. A command that a caller fills in for encoding borrows
- * what it points to (`block` NULL), so literals are fine; bbf_command_free() then only empties it.
- * Strings are length + bytes and may be null, as on the wire. Decoded ones are valid UTF-8: what
- * was not is U+FFFD now, as in Java; they may hold NUL bytes.
+ * block, which bbf_command_free() frees. A command that a caller fills in for encoding borrows what
+ * it points to (`block` NULL), so literals are fine; bbf_command_free() then only empties it.
+ * Strings are length + bytes and may be null, as on the wire. Decoded strings are valid UTF-8, with
+ * U+FFFD in place of invalid bytes, as in Java; they may contain NUL bytes.
  */
 #ifndef BBF_WIRE_BTRACE_COMMAND_H
 #define BBF_WIRE_BTRACE_COMMAND_H
@@ -46,13 +46,13 @@ struct bbf_wire_str {
     size_t len; /* bytes, without that NUL */
 };
 
-/* A number or a scalar; which wire tag stands for which kind differs by user (3.1). */
+/* A number or a scalar; the wire tag of each kind differs by user (3.1). */
 enum bbf_value_kind {
     BBF_VALUE_NULL,
     BBF_VALUE_STRING,
     BBF_VALUE_INT,
     BBF_VALUE_LONG,
-    BBF_VALUE_FLOAT, /* bits kept exactly, NaN payloads too */
+    BBF_VALUE_FLOAT, /* bits kept exactly, including NaN payloads */
     BBF_VALUE_DOUBLE,
     BBF_VALUE_BOOLEAN,
     BBF_VALUE_BIGINT, /* decimal text */
@@ -98,29 +98,30 @@ struct bbf_command {
     size_t n_list;
     struct bbf_row *rows; /* GRID */
     size_t n_rows;
-    void *block; /* decoder's: all that the pointers above point to; NULL in a caller's command */
+    void *block; /* decoder's memory of all that is pointed to above; NULL in a caller's command */
 };
 
-/* Bounds of a decoder; every one answered with BBF_ELIMIT. */
+/* Limits of a decoder; exceeding one gives BBF_ELIMIT. */
 struct bbf_wire_limits {
     size_t frame;   /* bytes of one whole frame */
     size_t string;  /* bytes of one string (code and inflated messages: frame) */
     size_t entries; /* of a list, map, row; rows of a grid; cells of a whole grid */
-    size_t objects; /* v1: that a stream keeps between two resets; their texts: frame */
+    size_t objects; /* v1: objects that a stream keeps between two resets; their texts: frame */
 };
-extern const struct bbf_wire_limits bbf_wire_server_limits; /* facts 3.4: 32 MiB, 64 KiB, 10,000 */
-extern const struct bbf_wire_limits bbf_wire_client_limits; /* what an agent may send us */
+/* docs/btrace-wire.md 3.4: 32 MiB, 64 KiB, 10,000. */
+extern const struct bbf_wire_limits bbf_wire_server_limits;
+extern const struct bbf_wire_limits bbf_wire_client_limits; /* for the answers of an agent */
 
 /*
  * Decode the frame at the start of `in`. BBF_OK: *used bytes belong to it and *out is filled.
- * BBF_EMORE: the frame is not complete yet (*out empty; *used = the length below which trying again
- * is in vain). BBF_EFORMAT, BBF_EVERSION, BBF_ELIMIT, BBF_ENOMEM: the connection is to be closed;
- * `why` (may be NULL) says what, for a log. Nothing is allocated before the frame is complete.
+ * BBF_EMORE: the frame is not complete yet (*out empty; *used = the length below which another try
+ * cannot succeed). BBF_EFORMAT, BBF_EVERSION, BBF_ELIMIT, BBF_ENOMEM: close the connection; `why`
+ * (may be NULL) is the reason, for a log. Nothing is allocated before the frame is complete.
  */
 int bbf_command_decode(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                        const struct bbf_wire_limits *limits, const char **why);
 
-/* The same checks without building anything (and without inflating), for frames that nobody wants:
+/* The same checks without making a command (and without inflating), for frames that are skipped:
  * *used as above. */
 int bbf_command_skip(const uint8_t *in, size_t len, size_t *used,
                      const struct bbf_wire_limits *limits, const char **why);
@@ -128,15 +129,15 @@ int bbf_command_skip(const uint8_t *in, size_t len, size_t *used,
 /*
  * Append the frame. MESSAGE is deflated iff its UTF-8 length exceeds `deflate_over`
  * (BBF_DEFLATE_OVER for peers, SIZE_MAX never). A null MESSAGE goes out as "".
- * Errors: BBF_ENOMEM; BBF_EINVAL (a value of a kind that the command has no tag for, a string over
- * BBF_WIRE_STRING_MAX, more than INT32_MAX entries): nothing is appended then.
+ * Errors: BBF_ENOMEM; BBF_EINVAL (a value for whose kind the command has no tag, a string over
+ * BBF_WIRE_STRING_MAX, more than INT32_MAX entries). On an error nothing is appended.
  */
-#define BBF_WIRE_STRING_MAX ((size_t)100 << 20) /* what Java peers accept (facts 3.1) */
+#define BBF_WIRE_STRING_MAX ((size_t)100 << 20) /* Java peers' limit (docs/btrace-wire.md 3.1) */
 enum { BBF_DEFLATE_OVER = 1024 };
 int bbf_command_encode(struct bbf_buf *out, const struct bbf_command *command, size_t deflate_over);
 
-/* A key of SET_PARAMS, int or long: MESSAGEs of this connection over so many bytes are deflated; 0
- * or never set: none is. */
+/* A key of SET_PARAMS, int or long: MESSAGEs of this connection over this number of bytes are
+ * deflated; 0 or never set: no MESSAGE is. */
 #define BBF_COMPRESS "connection.compress"
 
 void bbf_command_free(struct bbf_command *command); /* leaves it empty */

@@ -2,9 +2,9 @@
 /*
  * wire/btrace/decode.c - bytes -> struct bbf_command (docs/btrace-wire.md 3).
  *
- * One reader, run twice over the same bytes: first without a block, which checks everything and
- * adds up what the pieces will need, then with one block of that size, which it hands out in the
- * same order. So an incomplete or hostile frame costs no allocation, and freeing is one free().
+ * One reader runs twice over the same bytes: first without a block, to check everything and add up
+ * the sizes; then with one block of that size, of which it allots the parts in the same order. So
+ * an incomplete or hostile frame costs no allocation, and freeing is one free().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,10 @@ struct reader {
         end; /* the smaller of len and limits->frame; pos after a failure: then nothing is read */
     const struct bbf_wire_limits *limits;
     char *block;  /* NULL in the first run */
-    size_t taken; /* bytes of the block that are given out */
-    size_t cells; /* of the grid under way */
-    bool repair;  /* some text is no UTF-8: known after the first run */
-    size_t want;  /* BBF_EMORE: the length that the read under way needs */
+    size_t taken; /* bytes of the block that are allotted */
+    size_t cells; /* of the current grid */
+    bool repair;  /* some text is not UTF-8: known after the first run */
+    size_t want;  /* BBF_EMORE: the length that the current read needs */
     const char *why;
     int err; /* sticky */
 };
@@ -41,7 +41,7 @@ static void fail(struct reader *r, int err, const char *why)
     }
 }
 
-/* Why there are no n more bytes: too large a frame, or not all there yet. */
+/* Set why there are no n more bytes: the frame is too large, or not complete yet. */
 static const uint8_t *no_bytes(struct reader *r, size_t n)
 {
     if (r->err != BBF_OK)
@@ -73,7 +73,7 @@ static uint8_t get_byte(struct reader *r)
 
 static bool get_bool(struct reader *r)
 {
-    return get_byte(r) != 0; /* 02 is true, too */
+    return get_byte(r) != 0; /* 02 is also true */
 }
 
 static uint32_t load_u32(const uint8_t *p)
@@ -106,7 +106,7 @@ static void *take(struct reader *r, size_t size, size_t align)
     return r->block == NULL ? NULL : r->block + at;
 }
 
-/* A number of entries that are to follow. */
+/* Read the number of entries that follow. */
 static size_t get_count(struct reader *r, bool negative_is_empty)
 {
     int32_t n = get_int(r);
@@ -125,7 +125,7 @@ static size_t get_count(struct reader *r, bool negative_is_empty)
 
 static void put_text(struct reader *r, struct bbf_wire_str *out, const uint8_t *text, size_t len)
 {
-    /* In the second run all text is known to be good, but for a frame where some is not. */
+    /* In the second run all text is known to be valid, except in a frame with invalid text. */
     size_t good = r->block == NULL || r->repair ? bbf_utf8_valid(text, len) : len;
     char *s = take(r, good + 3 * (len - good) + 1, 1);
 
@@ -229,7 +229,7 @@ static bool is_bigdec(const uint8_t *text, size_t len)
     return pos == len;
 }
 
-/* The peer parses these while it decodes and fails on anything else, null included. */
+/* The peer parses these while it decodes and fails on anything else, including null. */
 static void get_big(struct reader *r, struct bbf_value *value)
 {
     size_t at = r->pos;
@@ -283,7 +283,7 @@ static void get_value(struct reader *r, enum bbf_tag_use use, struct bbf_value *
     }
 }
 
-/* A string that stands where others have a tagged value. */
+/* A string in a place where other commands have a tagged value. */
 static void get_string_value(struct reader *r, struct bbf_value *out)
 {
     memset(out, 0, sizeof *out);
@@ -356,7 +356,7 @@ static void get_rows(struct reader *r, struct bbf_command *c)
 }
 
 /*
- * zlib -> exactly raw_len bytes. As the peer: more output than declared is cut, bytes behind the
+ * zlib -> exactly raw_len bytes. Like the peer: more output than declared is cut, bytes after the
  * zlib end are ignored, less output or a bad check value is an error.
  */
 static bool inflate_exactly(char *to, size_t raw_len, const uint8_t *from, size_t from_len)
@@ -371,7 +371,7 @@ static bool inflate_exactly(char *to, size_t raw_len, const uint8_t *from, size_
     int status = inflate(&z, Z_NO_FLUSH);
     bool full = z.avail_out == 0;
     if (status == Z_OK && full) {
-        /* The check value may lie behind the last byte; or there is a byte too many. */
+        /* The check value may follow the last byte; or there is one byte too many. */
         z.next_out = &beyond;
         z.avail_out = 1;
         status = inflate(&z, Z_NO_FLUSH);
@@ -382,7 +382,7 @@ static bool inflate_exactly(char *to, size_t raw_len, const uint8_t *from, size_
     return full && status == Z_STREAM_END;
 }
 
-/* The inflated text goes to the block first; only if it has to be repaired does it need more. */
+/* The inflated text goes to the block first; it needs more room only if it must be repaired. */
 static void get_inflated(struct reader *r, struct bbf_command *c, size_t raw_len,
                          const uint8_t *zip, size_t zip_len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/encode.c - struct bbf_command -> bytes (docs/btrace-wire.md 3). Writes straight into
- * the caller's buffer and takes the frame back if anything in it cannot be said.
+ * wire/btrace/encode.c - struct bbf_command -> bytes (docs/btrace-wire.md 3). Writes directly into
+ * the caller's buffer, and removes the frame again if it cannot be expressed.
  */
 #include <string.h>
 
@@ -148,7 +148,7 @@ static void put_value(struct writer *w, enum bbf_tag_use use, const struct bbf_v
     }
 }
 
-/* Maps of strings and script arguments: no tag, so only a string or null can be said. */
+/* Maps of strings and script arguments have no tag, so only a string or null can be written. */
 static void put_string_value(struct writer *w, const struct bbf_value *value)
 {
     if (value->kind == BBF_VALUE_NULL)

@@ -8,7 +8,7 @@ void bbf_pieces_free(struct bbf_pieces *pieces)
     pieces->listed = 0;
 }
 
-/* What was copied and has no place in the list gets the next one. */
+/* Append the copied bytes that are not yet in the list. */
 static void list_copied(struct bbf_pieces *pieces)
 {
     if (pieces->listed == pieces->copied.len)

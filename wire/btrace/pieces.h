@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/pieces.h - bytes to be sent that lie in several places: short ones are copied, long
- * ones stay where they are, and a socket gathers both (sendmsg).
+ * wire/btrace/pieces.h - bytes to send from several places: short runs are copied, long ones stay
+ * where they are, and a socket gathers both (sendmsg).
  *
  *   79 77 05 03 00 00 10 00 7A 00 00 10 00 | code[0..4096) | 77 04 00 00 00 00
  *   copied                                   referred to     copied
  *
- * Invariant: what is copied may move while it grows, so its runs have no address in the list before
- * bbf_pieces_end(); the first `listed` bytes of it have a place there.
+ * Invariant: the copied bytes may move while the buffer grows, so their runs have no address in the
+ * list before bbf_pieces_end(); the first `listed` bytes are in the list.
  *
  * Threads: one owner. Units: bytes.
  */
@@ -21,7 +21,7 @@
 #include "core/buf.h"
 
 struct bbf_pieces {
-    struct bbf_buf copied; /* run behind run; whoever fills appends to it */
+    struct bbf_buf copied; /* the copied runs, one after the other; callers append to it */
     struct bbf_buf list;   /* of struct iovec, in the order of the stream */
     size_t listed;
 };
@@ -31,7 +31,7 @@ struct bbf_pieces {
         BBF_BUF_INIT, BBF_BUF_INIT, 0                                                              \
     }
 
-/* Give the memory back; empty and usable again, also after a failure. */
+/* Free the memory; empty and usable again, even after a failure. */
 void bbf_pieces_free(struct bbf_pieces *pieces);
 
 /* Empty; the memory is kept. */
@@ -40,8 +40,8 @@ static inline void bbf_pieces_clear(struct bbf_pieces *pieces)
     pieces->copied.len = pieces->list.len = pieces->listed = 0;
 }
 
-/* Those bytes get the next place in the list, NULL where bbf_pieces_end_many() is to say where they
- * lie. For this file and pieces.c. Fails as core/buf.h. */
+/* Append these bytes to the list; NULL if bbf_pieces_end_many() sets their address later. Only for
+ * this file and pieces.c. Fails as core/buf.h. */
 static inline void bbf_pieces_list(struct bbf_pieces *pieces, const void *bytes, size_t len)
 {
     struct iovec *to = (struct iovec *)(void *)bbf_buf_reserve(&pieces->list, sizeof *to);
@@ -52,12 +52,12 @@ static inline void bbf_pieces_list(struct bbf_pieces *pieces, const void *bytes,
     pieces->list.len += sizeof *to;
 }
 
-/* Next come bytes of somebody else's, which are to stay until all is sent. Fails as core/buf.h. */
+/* Append bytes that the caller owns and keeps unchanged until all is sent. Fails as core/buf.h. */
 void bbf_pieces_refer(struct bbf_pieces *pieces, const void *bytes, size_t len);
 
-/* As bbf_pieces_end(), which comes here when something is referred to. */
+/* The slow path of bbf_pieces_end(), if any bytes are referred to. */
 bool bbf_pieces_end_many(struct bbf_pieces *pieces);
-/* No more comes: all of the list has an address. False: there was no memory. */
+/* Finish: every run in the list gets its address. False: out of memory. */
 static inline bool bbf_pieces_end(struct bbf_pieces *pieces)
 {
     if (pieces->list.len > 0)

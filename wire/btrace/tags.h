@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/btrace/tags.h - which tag byte stands for which kind of value: the same encoder of the peer,
- * but the codes differ by user (docs/btrace-wire.md 3.1). Read by both directions of the codec.
+ * wire/btrace/tags.h - the tag byte of each kind of value. The peer uses one encoder, but the codes
+ * differ by command (docs/btrace-wire.md 3.1). Both directions of the codec read the table.
  *
  * Constant data.
  */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Length of what stands at text[0]: a character (*good), or a malformed piece. len >= 1. */
+/* Length of the character (*good) or malformed piece at text[0]. len >= 1. */
 static size_t sequence(const uint8_t *text, size_t len, bool *good)
 {
     uint8_t lead = text[0];
@@ -17,7 +17,7 @@ static size_t sequence(const uint8_t *text, size_t len, bool *good)
     if (lead < 0xC2 || lead > 0xF4)
         return 1;
     size_t want = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    /* The second byte's range excludes overlong forms and what lies past U+10FFFF. */
+    /* The second byte's range excludes overlong forms and code points above U+10FFFF. */
     if (lead == 0xE0)
         low = 0xA0;
     else if (lead == 0xF0)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the longest ASCII prefix. Nearly all text is ASCII: eight bytes at a time. */
+/* Length of the longest ASCII prefix. Eight bytes at a time, because nearly all text is ASCII. */
 static inline size_t bbf_utf8_ascii(const uint8_t *text, size_t len)
 {
     uint64_t eight;
@@ -28,8 +28,8 @@ static inline size_t bbf_utf8_ascii(const uint8_t *text, size_t len)
     return pos;
 }
 
-/* Copy a text of 1 to 7 bytes; returns its bytes, in any order and repeated to fill the word. Most
- * names and numbers are that short, and memcpy() is a call. */
+/* Copy a text of 1 to 7 bytes. Returns its bytes, in any order and repeated to fill the word. Most
+ * names and numbers are this short, and memcpy() would be a call. */
 static inline uint64_t bbf_utf8_copy_short(void *to, const void *from, size_t len)
 {
     uint8_t *out = to;
@@ -51,7 +51,8 @@ static inline uint64_t bbf_utf8_copy_short(void *to, const void *from, size_t le
     return start | start << 32;
 }
 
-/* Are all bytes below 0x80? The last eight are looked at together, whatever was seen before. */
+/* Are all bytes below 0x80? The last eight are tested together, even if some of them were tested
+ * before. */
 static inline bool bbf_utf8_is_ascii(const uint8_t *text, size_t len)
 {
     uint64_t eight, next, all = 0;
@@ -59,7 +60,7 @@ static inline bool bbf_utf8_is_ascii(const uint8_t *text, size_t len)
 
     if (len < sizeof eight)
         return bbf_utf8_ascii(text, len) == len;
-    /* Eight a round are up to a third slower, by where the loop happens to lie. */
+    /* Eight per round are up to a third slower, depending on the loop's alignment. */
     for (; len - pos > 2 * sizeof eight; pos += 2 * sizeof eight) {
         memcpy(&eight, text + pos, sizeof eight);
         memcpy(&next, text + pos + sizeof eight, sizeof next);
@@ -73,16 +74,17 @@ static inline bool bbf_utf8_is_ascii(const uint8_t *text, size_t len)
     return ((all | eight) & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Bytes of the longest well-formed prefix. */
+/* Length of the longest well-formed prefix. */
 size_t bbf_utf8_valid(const uint8_t *text, size_t len);
 
-/* Copy with U+FFFD in place of each malformed piece; `to` holds 3 * len bytes. Returns the bytes
- * written. Pieces are those of java.lang.String: Unicode's "maximal subparts" (Unicode 15, 3.9),
- * but an encoded surrogate, or the start of one, is one (compared with JDK 17 on random bytes). */
+/* Copy with U+FFFD in place of each malformed piece; `to` has room for 3 * len bytes. Returns the
+ * number of bytes written. Pieces are those of java.lang.String: Unicode's "maximal subparts"
+ * (Unicode 15, 3.9), but an encoded surrogate, or the start of one, is one (compared with JDK 17 on
+ * random bytes). */
 size_t bbf_utf8_repair(char *to, const uint8_t *text, size_t len);
 
-/* The largest n <= max such that text[0..n) ends between characters; `max` itself when no boundary
- * is near, so that a loop over malformed text still ends. max >= 1. */
+/* The largest n <= max such that text[0..n) ends between characters; `max` itself if no boundary is
+ * near, so that a loop over malformed text still ends. max >= 1. */
 size_t bbf_utf8_cut(const char *text, size_t len, size_t max);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/client/ask.c - what a client says on its connection, and what the answers mean
+ * wire/client/ask.c - the conversations of a client: commands and the meaning of the answers
  * (wire/client/conn.h).
  */
 #include <stdio.h>
@@ -93,7 +93,7 @@ int bbf_conn_bind(struct bbf_conn *conn, const char *probe, char *why, size_t wh
     return err;
 }
 
-/* What an answer consists of, until its last command. */
+/* The collected parts of an answer. */
 struct answer {
     struct bbf_buf *texts;
     bool failed;        /* ERROR, or STATUS failed */
@@ -107,7 +107,7 @@ static void note(void *ctx, const struct bbf_command *command)
 
     switch (command->type) {
     case BBF_CMD_MESSAGE:
-        if (command->timestamp_ms != 0) /* of the live stream, no part of the document */
+        if (command->timestamp_ms != 0) /* of the live stream, not part of the document */
             break;
         bbf_buf_add(answer->texts, command->text[0].s, command->text[0].len);
         break;
@@ -126,7 +126,8 @@ static void note(void *ctx, const struct bbf_command *command)
     }
 }
 
-/* Everything up to and with the first `last`, which is shown only if it is a STATUS. */
+/* Receive everything up to and including the first `last`, which is shown only if it is a
+ * STATUS. */
 static int gather(struct bbf_conn *conn, enum bbf_command_type last, void *ctx,
                   void (*show)(void *ctx, const struct bbf_command *command), char *why,
                   size_t why_size)
@@ -170,7 +171,7 @@ int bbf_conn_event(struct bbf_conn *conn, const char *name, struct bbf_buf *docu
 
     if (err == BBF_OK && document->failed)
         err = bbf_conn_fail(why, why_size, BBF_ENOMEM, "out of memory");
-    /* An answer that is refused without an ERROR says why in its text. */
+    /* A refusal without an ERROR has its reason in the text. */
     if (err == BBF_OK && answer.failed)
         err =
             bbf_conn_fail(why, why_size, BBF_EREFUSED, "%s",
@@ -188,7 +189,7 @@ int bbf_conn_set(struct bbf_conn *conn, const struct bbf_entry *params, size_t n
     if (conn->over)
         return bbf_conn_fail(why, why_size, BBF_ECLOSED,
                              "this connection has had its conversation");
-    /* The encoder only reads; the struct serves both directions. */
+    /* The cast is safe: the encoder only reads, but the struct serves both directions. */
     command.entries = (struct bbf_entry *)(uintptr_t)params;
     int err = bbf_conn_send(conn, &command, why, why_size);
     if (err == BBF_OK)

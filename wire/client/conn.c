@@ -84,7 +84,7 @@ static int decode(struct bbf_conn *conn, struct bbf_command *out, size_t len, si
     return bbf_command_decode(out, in, len, used, &bbf_wire_client_limits, reason);
 }
 
-/* Is the answer still one that ends? `more` bytes of it are not yet counted. */
+/* Is the answer within the limits of size and time? `more` bytes of it are not yet counted. */
 static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t why_size)
 {
     uint64_t bytes = conn->answered + more;
@@ -104,7 +104,7 @@ static int check_answer(struct bbf_conn *conn, uint64_t more, char *why, size_t 
     return BBF_OK;
 }
 
-/* What the command takes: as it came, or inflated. */
+/* The size of the command: received or inflated, the larger. */
 static uint64_t size_of(const struct bbf_command *command, size_t used)
 {
     return command->text[0].len > used ? command->text[0].len : used;

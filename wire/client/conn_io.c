@@ -24,7 +24,7 @@ int bbf_conn_fail(char *why, size_t why_size, int err, const char *format, ...)
     return err;
 }
 
-/* With a stop_fd: without a limit, BBF_EMORE when that can be read. */
+/* With a stop_fd: no time-out; BBF_EMORE once it can be read. */
 static int wait_for(struct bbf_conn *conn, short events, int stop_fd, char *why, size_t why_size)
 {
     struct pollfd p[2] = {{.fd = conn->fd, .events = events}, {.fd = stop_fd, .events = POLLIN}};

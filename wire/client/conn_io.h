@@ -4,7 +4,7 @@
  * wire/client/, where conn.c makes commands of them, dial.c begins a connection and ask.c has
  * conversations on it.
  *
- * Invariant: in.data[pos..len) is received and not used up; `need` counts from pos.
+ * Invariant: in.data[pos..len) is received and not yet consumed; `need` counts from pos.
  *
  * Threads: one owner. Units: milliseconds. Errors: BBF_E…, `why` filled.
  */
@@ -25,14 +25,15 @@ struct bbf_conn {
     unsigned timeout_ms;
     size_t deflate_over;
     struct bbf_buf in;
-    struct bbf_pieces out; /* what is being sent; between commands only its memory */
+    struct bbf_pieces
+        out; /* the command being sent; between commands empty, only the memory is kept */
     size_t pos;
-    size_t need;                  /* bytes from pos below which decoding is in vain */
+    size_t need;                  /* bytes from pos below which decoding cannot succeed */
     struct bbf_v1_reader *reader; /* NULL: v2 */
     uint64_t max_answer;          /* bytes; 0: any number */
     uint64_t answered;            /* bytes of the commands since the last send, inflated */
     int64_t asked_ms;             /* when that was */
-    bool spoke;                   /* v1: a command was sent, so that the next begins with a reset */
+    bool spoke;                   /* v1: a command was sent, so the next begins with a reset */
     bool over;                    /* the conversation was ended by DISCONNECT */
 };
 
@@ -48,7 +49,7 @@ int bbf_conn_send_pieces(struct bbf_conn *conn, struct iovec *piece, size_t n, c
  * means that it can be read. */
 enum { BBF_CONN_NO_STOP = -1 };
 int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t why_size);
-/* At least `n` bytes from pos. BBF_ECLOSED, BBF_ETIMEOUT. */
+/* Receive until there are at least `n` bytes from pos. Errors: BBF_ECLOSED, BBF_ETIMEOUT. */
 int bbf_conn_await(struct bbf_conn *conn, size_t n, char *why, size_t why_size);
 
 #endif

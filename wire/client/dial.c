@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/client/dial.c - how a client's connection begins (bbf_conn_open of wire/client/conn.h):
- * connect, authenticate, agree on a protocol. Source: docs/btrace-wire.md 2.
+ * wire/client/dial.c - the beginning of a client's connection (bbf_conn_open of
+ * wire/client/conn.h): connect, authenticate, agree on a protocol. Source: docs/btrace-wire.md 2.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -23,8 +23,8 @@
 
 enum {
     MAGIC = 4,
-    REASON_MS = 500, /* for the four bytes behind BTAF, which an agent of others does not send */
-    BUSY_MS = 3000,  /* how long a busy agent is asked again */
+    REASON_MS = 500, /* for the four bytes after BTAF, which only our agent sends */
+    BUSY_MS = 3000,  /* how long to try again while the agent is busy */
     BUSY_PAUSE_MS = 50
 };
 
@@ -38,8 +38,8 @@ static int unix_failed(const char *path, char *why, size_t why_size)
     case ENOENT:
         return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: no such socket", path);
     case ECONNREFUSED:
-        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND,
-                             "%s: nobody answers (the process has ended)", path);
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "%s: no answer (the process has ended)",
+                             path);
     case EACCES:
     case EPERM:
         return bbf_conn_fail(why, why_size, BBF_EPERMISSION,
@@ -88,7 +88,7 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == 127);
 }
 
-/* Wait for a connect that is under way. 0 or an errno. */
+/* Wait for a connect in progress. 0 or an errno. */
 static int finish_connect(struct bbf_conn *conn)
 {
     struct pollfd p = {.fd = conn->fd, .events = POLLOUT};
@@ -151,7 +151,7 @@ static int connect_tcp(struct bbf_conn *conn, const struct bbf_conn_config *conf
                              "use a tunnel (ssh -L), or --remote-token",
                              config->host);
     case ECONNREFUSED:
-        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "nobody listens on port %s",
+        return bbf_conn_fail(why, why_size, BBF_ENOTFOUND, "no process listens on port %s",
                              config->port);
     case ETIMEDOUT:
         return bbf_conn_fail(why, why_size, BBF_ETIMEOUT, "not accepted within %u ms",
@@ -163,14 +163,14 @@ static int connect_tcp(struct bbf_conn *conn, const struct bbf_conn_config *conf
 
 /* ---- Token, protocol ------------------------------------------------------------------------- */
 
-/* The next four bytes, to be compared, are at pos. */
+/* Are the next four bytes, at pos, equal to these? */
 static bool next_is(const struct bbf_conn *conn, const char *magic)
 {
     return memcmp(conn->in.data + conn->pos, magic, MAGIC) == 0;
 }
 
-/* The answer is BTAF: our agent says why in four bytes more (wire/refusal.h). BBF_OK: it does
- * not. BBF_ELIMIT: there is no place; BBF_EMORE: not now. */
+/* The answer is BTAF: our agent sends the reason in four more bytes (wire/refusal.h). BBF_OK: no
+ * reason. BBF_ELIMIT: no room for the connection; BBF_EMORE: not now. */
 static int turned_away(struct bbf_conn *conn, char *why, size_t why_size)
 {
     static const struct {
@@ -201,8 +201,8 @@ static int turned_away(struct bbf_conn *conn, char *why, size_t why_size)
     return BBF_OK;
 }
 
-/* Send the start of a conversation, await the answer's first four bytes. An agent that turned us
- * away at once may have answered and closed before all was sent. */
+/* Send the start of a conversation and await the first four bytes of the answer. An agent that
+ * refuses at once may answer and close before all is sent. */
 static int exchange(struct bbf_conn *conn, const void *data, size_t len, char *why, size_t why_size)
 {
     int err = bbf_conn_send_all(conn, data, len, why, why_size);
@@ -274,7 +274,7 @@ static int begin_v2(struct bbf_conn *conn, char *why, size_t why_size)
     return BBF_OK;
 }
 
-/* Both sides send the header first; an agent sends its own once it has ours. */
+/* Both sides send the header first; an agent sends its own after it has received ours. */
 static int begin_v1(struct bbf_conn *conn, char *why, size_t why_size)
 {
     conn->reader = bbf_v1_reader_new(&bbf_wire_client_limits);
@@ -295,7 +295,7 @@ static int begin_v1(struct bbf_conn *conn, char *why, size_t why_size)
     return BBF_OK;
 }
 
-/* Who knows the key answers nothing; nor does a stock agent. */
+/* There is no answer, neither from an agent that knows the key nor from a stock agent. */
 static int ask_to_compress(struct bbf_conn *conn, uint32_t over, char *why, size_t why_size)
 {
     static char key[] = BBF_COMPRESS;
@@ -306,7 +306,7 @@ static int ask_to_compress(struct bbf_conn *conn, uint32_t over, char *why, size
     return bbf_conn_send(conn, &command, why, why_size);
 }
 
-/* *asked: it came as far as the question which protocol. */
+/* *asked: the connection got as far as the choice of the protocol. */
 static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
                 enum bbf_protocol protocol, bool *asked, char *why, size_t why_size)
 {
@@ -352,7 +352,7 @@ int bbf_conn_open(struct bbf_conn **out, const struct bbf_conn_config *config, c
         err = dial(out, config, config->protocol, &asked, why, why_size);
     }
 
-    /* A wrong answer, the end, silence: all of these are what an agent of v1 does with BTR2. */
+    /* A wrong answer, the end, silence: an agent of v1 may do any of these after BTR2. */
     if (config->protocol == BBF_PROTOCOL_AUTO && asked &&
         (err == BBF_EVERSION || err == BBF_EREFUSED || err == BBF_ETIMEOUT))
         err = dial(out, config, BBF_PROTOCOL_1, &asked, why, why_size);

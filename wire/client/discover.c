@@ -3,8 +3,8 @@
  * wire/client/discover.c - finds the sockets of running agents (bbf_conn_discover of
  * wire/client/conn.h).
  *
- * A folder counts only if it belongs to the uid in its name, is no symlink and is closed to
- * others: in a folder like /tmp anybody can make one that looks like ours.
+ * A folder counts only if it belongs to the uid in its name, is not a symlink and is closed to
+ * others, because in a folder like /tmp any user can make one that looks like ours.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -65,7 +65,7 @@ static void visit_socket(struct search *search, const char *path, unsigned long 
         return;
     int err = bbf_socket_probe(path, &peer);
     if (err == BBF_OK) {
-        /* The name says the pid as the JVM sees it; the kernel says it as we see it. */
+        /* The name has the pid in the JVM's namespace; the kernel returns it in ours. */
         search->found(search->ctx, peer.pid > 0 ? peer.pid : (pid_t)pid, uid, path);
     } else if (err == BBF_ECLOSED && st.st_uid == geteuid()) {
         unlink(path);
@@ -80,7 +80,8 @@ static void visit_folder(struct search *search, const char *dir, uid_t uid)
 
     if (bbf_sockdir_check(dir, uid, why, sizeof why) != BBF_OK || stat(dir, &st) != 0)
         return;
-    /* The same folder is reached by several ways: $XDG_RUNTIME_DIR=/tmp, /proc/PID/root of ours. */
+    /* The same folder has several paths: $XDG_RUNTIME_DIR=/tmp, /proc/PID/root of a process with
+     * our root. */
     if (!first_visit(search, st.st_dev, st.st_ino))
         return;
     DIR *folder = opendir(dir);
@@ -96,8 +97,8 @@ static void visit_folder(struct search *search, const char *dir, uid_t uid)
 }
 
 /*
- * Every BASE/bbflow-UID, for root. `inside` a container the uids may be mapped, so the name says
- * another number than the owner has out here: there the owner is believed.
+ * Visit every BASE/bbflow-UID, for root. `inside` a container the uids may be mapped, so that the
+ * number in the name differs from the owner's number out here: there we trust the owner.
  */
 static void visit_all_users(struct search *search, const char *base, bool inside)
 {
@@ -119,8 +120,8 @@ static void visit_all_users(struct search *search, const char *base, bool inside
     closedir(folder);
 }
 
-/* ROOT/PATH without symlinks: an absolute one inside would lead out of ROOT, to our own folder of
- * that name. False: it is not there. */
+/* Resolve ROOT/PATH without symlinks: an absolute link inside would lead out of ROOT, to our own
+ * folder of that name. False: it does not exist. */
 static bool below(char out[BBF_SOCKDIR_PATH], const char *root, const char *path)
 {
     char real[PATH_MAX], why[PATH_MAX + 200];
@@ -159,8 +160,8 @@ static void visit_root(struct search *search, const char *root)
     closedir(users);
 }
 
-/* What a process sees as its file system: its mount namespace (a container, a service with a /tmp
- * of its own) and its root in it (a chroot). */
+/* The file system that a process sees: its mount namespace (a container, a service with its own
+ * /tmp) and its root in it (a chroot). */
 static bool file_system(const char *proc, uint64_t *namespace, uint64_t *root)
 {
     char path[96];
@@ -177,7 +178,7 @@ static bool file_system(const char *proc, uint64_t *namespace, uint64_t *root)
     return true;
 }
 
-/* Other file systems than ours, for root: each once. */
+/* Visit the file systems other than ours, for root: each once. */
 static void visit_containers(struct search *search)
 {
     char path[64];
@@ -219,7 +220,8 @@ void bbf_conn_discover(void *ctx, void (*found)(void *ctx, pid_t pid, uid_t uid,
         if (base[0] != '\0' && uid == 0)
             visit_all_users(search, base, false);
     }
-    /* A login shell sets $XDG_RUNTIME_DIR and a su or cron does not: look there all the same. */
+    /* A login shell sets $XDG_RUNTIME_DIR; su and cron do not. Look in the user's runtime folder in
+     * either case. */
     snprintf(dir, sizeof dir, "/run/user/%u/bbflow-%u", (unsigned)uid, (unsigned)uid);
     visit_folder(search, dir, uid);
     if (uid == 0) {

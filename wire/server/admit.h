@@ -2,8 +2,8 @@
 /*
  * wire/server/admit.h - who gets a place at the server. A connection over TCP waits first, in
  * places of its own, until it has shown the token (auth=off: until it has said which protocol it
- * speaks); only then it takes one of the maxClients places. So whoever has no token takes none from
- * those who have one.
+ * speaks); only then it takes one of the maxClients places. So clients without the token take no
+ * place from clients that have it.
  *
  * Where the waiting places fill up:
  *   - another user than the JVM's and root has at most a quarter of them: his oldest goes;
@@ -26,7 +26,7 @@
 
 /*
  * A session for `fd`, which is connected, over TCP or not; it is opened. NULL: there is no place
- * (counted as refused; the peer was told why, and `fd` is closed).
+ * (counted as refused; the peer got the reason, and `fd` is closed).
  */
 struct bbf_session *bbf_admit(struct bbf_service *service, int fd, bool tcp);
 /* A waiting session has said what it had to: it becomes a client. False: there is no place. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/server/config.h - how a command server is set up, and the callbacks that know what the
- * commands mean.
+ * wire/server/config.h - the configuration of a command server, and the callbacks that implement
+ * the commands.
  *
  * Threads: the callbacks run in the server's thread (wire/server/server.h).
  */
@@ -26,9 +26,9 @@ struct bbf_server_config {
                                out, unless there is one place only */
     size_t max_waiting; /* over TCP, before the token: places of their own (wire/server/admit.h); 0:
                            64, or max_clients twice if that is more */
-    bool tcp;           /* listen on 127.0.0.1, too, never on another address */
+    bool tcp;           /* also listen on 127.0.0.1, never on another address */
     uint16_t port;      /* 0: any */
-    const struct bbf_token *token; /* asked of clients over TCP; NULL: nothing is asked */
+    const struct bbf_token *token; /* required of clients over TCP; NULL: no token is required */
     size_t queue;                  /* messages that the live stream keeps for all clients (5,000) */
     const char *probe_id;          /* the tracker's UUID: LIST_PROBES names "UUID [bbflow]" */
     void *ctx;
@@ -36,9 +36,9 @@ struct bbf_server_config {
      * bbf_reply_*; an unknown event is answered with a MESSAGE that names the known ones and
      * STATUS(0, failed). */
     void (*event)(void *ctx, const char *name, struct bbf_reply *reply);
-    /* A client begins to hear the live stream: say what it has to know of before, by
-     * bbf_reply_command(); the answer is the place where the stream goes on (what
-     * bbf_server_published() had). NULL: it begins with the oldest message that is kept. */
+    /* A client begins to receive the live stream: send it the earlier state by bbf_reply_command().
+     * Returns the place where the stream continues (a value of bbf_server_published()). NULL: it
+     * begins with the oldest message that is kept. */
     uint64_t (*begin)(void *ctx, struct bbf_reply *reply);
     /* SET_PARAMS with at least one key that is not a stock client's; the stock keys are left out, a
      * key is never null and holds no NUL byte. All or nothing: return 0 and a MESSAGE text in

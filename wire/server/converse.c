@@ -93,7 +93,7 @@ static bool is_key(const struct bbf_wire_str *key, const char *name)
     return key->s != NULL && key->len == strlen(name) && memcmp(key->s, name, key->len) == 0;
 }
 
-/* The keys that stock clients send with every script; all others are ours. */
+/* The keys that stock clients send with every script; all others are options of bbflow. */
 static bool is_stock_key(const struct bbf_wire_str *key)
 {
     static const char *const keys[] = {"scriptOutputFile", "debug",         "dumpDir",

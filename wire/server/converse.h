@@ -16,7 +16,7 @@
 /* Obey one command. */
 void bbf_session_obey(struct bbf_service *service, struct bbf_session *session,
                       struct bbf_command *command);
-/* Is the content of such a command looked at? Others are only skipped over. */
+/* Is the content of such a command used? Others are only skipped. */
 bool bbf_session_reads(enum bbf_command_type type);
 
 #endif

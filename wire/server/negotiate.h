@@ -13,10 +13,10 @@
 #include "wire/server/session_io.h"
 #include "wire/token.h"
 
-/* The bytes before the first command: token, choice of the protocol. *pos
- * steps over what is done with. */
+/* The bytes before the first command: token, choice of the protocol. *pos advances past the
+ * consumed bytes. */
 void bbf_session_negotiate(struct bbf_service *service, struct bbf_session *session, size_t *pos);
-/* Most that is read before a token is accepted. */
+/* The most bytes that are read before a token is accepted. */
 enum { BBF_AUTH_BYTES = 4 + 4 + BBF_TOKEN_MAX };
 
 #endif

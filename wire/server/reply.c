@@ -21,7 +21,7 @@ void bbf_reply_command(struct bbf_reply *reply, const struct bbf_command *comman
 
 static void emit_message(struct bbf_reply *reply, const char *text, size_t len)
 {
-    /* The encoder only reads; the struct serves both directions. */
+    /* The cast is safe: the encoder only reads, but the struct serves both directions. */
     struct bbf_command command = {.type = BBF_CMD_MESSAGE,
                                   .text = {{(char *)(uintptr_t)text, len}}};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/server/reply.h - what a callback of the server's config answers with. A document for our own
+ * wire/server/reply.h - the answers of a callback of the server's config. A document for our own
  * client and a text for a person differ in the size of their frames.
  *
  * Threads: the server's, inside a callback. Units: bytes.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/server/sendq.h - what waits to be sent on one connection: a list of chunks, so that a
+ * wire/server/sendq.h - the queue of bytes to send on one connection: a list of chunks, so that a
  * document of 100 MB is neither copied while it grows nor kept once it is sent. Never blocks.
  *
  * Threads: one owner. Units: bytes.

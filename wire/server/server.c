@@ -169,13 +169,13 @@ static int prepare(struct bbf_server *server, int64_t now)
     return due <= now ? 0 : due - now > 60000 ? 60000 : (int)(due - now);
 }
 
-/* Somebody published. */
+/* A message was published. */
 static void take_wake(const struct bbf_server *server)
 {
     uint64_t count;
 
     if (read(atomic_load(&server->wake_fd), &count, sizeof count) < 0)
-        return; /* nobody after all */
+        return; /* no message after all */
 }
 
 /* Each session that poll found something for. False: a callback served the others itself meanwhile,
@@ -211,7 +211,7 @@ static bool expire_all(struct bbf_server *server, uint64_t round, int64_t now)
     return true;
 }
 
-/* Noted before it waits, since nobody may ask for the clock of a thread that may be gone. */
+/* Noted before it waits, because the clock of a thread that may have ended must not be read. */
 static void note_cpu_time(struct bbf_server *server)
 {
     struct timespec t;
@@ -273,7 +273,7 @@ static int clear_stale(const char *path, char *why, size_t why_size)
     if (lstat(path, &st) != 0)
         return BBF_OK;
     if (!S_ISSOCK(st.st_mode)) {
-        snprintf(why, why_size, "%s: stands in the way and is no socket", path);
+        snprintf(why, why_size, "%s: exists and is not a socket", path);
         return BBF_EIO;
     }
     int err = bbf_socket_probe(path, &peer);
@@ -638,7 +638,7 @@ static bool wait_for_end(struct bbf_server *server, unsigned timeout_ms)
         error = pthread_cond_timedwait(&server->ended, &server->mutex, &until);
     bool done = server->done;
     if (!done) {
-        /* It is inside a callback, with this memory in its hands. Nobody is to queue up. */
+        /* It is inside a callback and uses this memory. No client may queue up. */
         server->abandoned = true;
         shutdown(atomic_load(&server->listen_fd), SHUT_RDWR);
         shutdown(atomic_load(&server->tcp_fd), SHUT_RDWR);

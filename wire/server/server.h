@@ -2,7 +2,7 @@
 /*
  * wire/server/server.h - the command server: sockets, connections, negotiation, the BTrace v2
  * conversation (design.md: serving). One native thread of its own with poll(2); the application's
- * threads never meet it. Testable without a JVM: what the commands mean is asked of callbacks.
+ * threads never meet it. Testable without a JVM, because callbacks implement the commands.
  *
  * Threads: start/stop by the agent; callbacks run in the server's thread and may block (they then
  * delay other clients, never the application). A callback may be called for another client while

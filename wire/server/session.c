@@ -175,8 +175,7 @@ static int decode_v1(struct bbf_service *service, struct bbf_session *session,
     return err;
 }
 
-/* There is no way back into the stream; what was answered so far still goes out. Over v1 a limit is
- * told. */
+/* The stream cannot be resumed; queued answers are still sent. Over v1 a limit is reported. */
 static void end_stream(struct bbf_service *service, struct bbf_session *session, int err,
                        const char *why)
 {

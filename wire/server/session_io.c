@@ -121,7 +121,7 @@ void bbf_session_error(struct bbf_service *service, struct bbf_session *session,
                        const char *message)
 {
     struct bbf_wire_str text = {(char *)(uintptr_t)message, strlen(message)};
-    /* The stock client prints the stack and nothing else, so the message is that, too. */
+    /* The stock client prints only the stack, so that also has the message. */
     struct bbf_command command = {.type = BBF_CMD_ERROR, .text = {{"bbflow", 6}, text, text}};
 
     bbf_session_emit(service, session, &command);

@@ -6,17 +6,17 @@
  *   AUTH --BTA1, token--> NEGOTIATE --BTR2 or AC ED 00 05--> HANDSHAKE --RECONNECT--> BOUND
  *   --DISCONNECT, EXIT, refusal--> LINGER
  *
- * AUTH only over TCP with a token. A TCP connection is `waiting` until it has shown the token, or
- * without one said which protocol it speaks; it has auth_ms for that, however slowly it sends.
- * v2 and v1 differ in the bytes alone: `reader` is NULL for v2.
+ * AUTH only over TCP with a token. A TCP connection is `waiting` until it has sent the token or, if
+ * none is required, chosen the protocol; it has auth_ms for that, however slowly it sends. v2 and
+ * v1 differ in the bytes alone: `reader` is NULL for v2.
  *
- * LINGER: the answer is still being sent, then our side is shut and whatever the client sends is
- * thrown away, until it closes or a second has passed. (A close with unread input would take the
- * answer away from the client; a stock client sends EXIT after its DISCONNECT, facts 5.)
+ * LINGER: the answer is still being sent; then our side is shut, and all input from the client is
+ * discarded until it closes or a second has passed. (A close with unread input would destroy the
+ * answer; a stock client sends EXIT after its DISCONNECT, facts 5.)
  *
  * Invariants: only the server's thread touches a session; `fd` alone is read by
  * bbf_server_forget(). Output over HIGH_WATER stops the reading of commands, so that a client's
- * unread answers are bounded by one command's answer. Before the token nothing but it is read, into
+ * unread answers are bounded by one command's answer. Before the token only the token is read, into
  * memory that does not move and is wiped. All sessions' unread input together is bounded.
  *
  * The live stream flows to a bound session once it has said nothing for a second, or has asked for
@@ -61,7 +61,7 @@ struct bbf_service {
     struct bbf_live live;
 };
 
-/* Whose a TCP connection is (wire/server/admit.c). */
+/* The user of a TCP connection (wire/server/admit.c). */
 enum bbf_peer { BBF_PEER_NOT_ASKED, BBF_PEER_KNOWN, BBF_PEER_UNKNOWN };
 
 struct bbf_session {
@@ -73,13 +73,14 @@ struct bbf_session {
     enum bbf_session_state state;
     bool tcp;
     bool busy;   /* inside a callback: its output may move, nothing else */
-    bool broken; /* to be closed without more words */
+    bool broken; /* to be closed without another message */
     bool eof;    /* the client will send no more */
     bool shut;   /* we will send no more */
     struct bbf_buf in;
-    size_t need;   /* bytes at the start of `in` below which decoding is not tried */
-    size_t want;   /* v1: bytes below which decoding is in vain, want <= need */
-    int64_t retry; /* v1: when the sender is taken to pause, so that `want` is enough */
+    size_t need; /* bytes at the start of `in` below which decoding is not tried */
+    size_t want; /* v1: bytes below which decoding is in vain, want <= need */
+    int64_t
+        retry; /* v1: the time from which the sender counts as pausing, so that `want` is enough */
     int64_t retry_ms;
     struct bbf_v1_reader *reader; /* NULL: v2 */
     struct bbf_sendq out;
@@ -106,7 +107,7 @@ void bbf_session_open(struct bbf_service *service, struct bbf_session *session, 
 void bbf_session_close(struct bbf_session *session);
 /* Write, as far as it goes without waiting. */
 void bbf_session_flush(struct bbf_session *session);
-/* Say no more than what waits, then end. */
+/* Send only what is queued, then end. */
 void bbf_session_linger(struct bbf_session *session);
 /* A bound client has spoken: the stream waits until it is quiet. */
 void bbf_session_spoke(struct bbf_session *session);

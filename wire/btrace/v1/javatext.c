@@ -12,7 +12,7 @@
 static inline void put_utf8(struct bbf_buf *out, uint32_t c)
 {
     size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    char *to = bbf_buf_reserve(out, n); /* no more: v1_plain.c has room for just these */
+    char *to = bbf_buf_reserve(out, n); /* no more, because v1_plain.c has room for exactly these */
 
     if (to == NULL)
         return;
@@ -69,7 +69,7 @@ bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len)
     return true;
 }
 
-/* The character at text, U+FFFD for what is none; its length. */
+/* Decode the character at text, U+FFFD for invalid bytes. Returns its length. */
 static size_t utf8_char(const uint8_t *p, size_t left, uint32_t *c)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -126,7 +126,7 @@ enum { GROUP = 1000000000, GROUP_DIGITS = 9 };
 
 void bbf_java_bigint(struct bbf_buf *out, int signum, const uint8_t *magnitude, size_t len)
 {
-    /* 2.41 digits a byte: a group of nine for each 3.7 bytes, rounded up generously. */
+    /* 2.41 digits per byte: a group of nine for each 3.7 bytes, rounded up generously. */
     size_t room = len / 3 + 2, groups = 0;
     uint32_t *group = calloc(room, sizeof *group);
 

@@ -18,7 +18,7 @@
 /* Append modified UTF-8 as UTF-8: C0 80 is NUL, surrogate pairs are one character, a lone surrogate
  * is '?' (as Java writes it). false: malformed. */
 bool bbf_java_to_utf8(struct bbf_buf *out, const uint8_t *text, size_t len);
-/* Append UTF-8 as modified UTF-8; bytes that are no UTF-8 are U+FFFD. */
+/* Append UTF-8 as modified UTF-8; bytes that are not UTF-8 become U+FFFD. */
 void bbf_utf8_to_java(struct bbf_buf *out, const char *text, size_t len);
 
 /* Append a big-endian magnitude as decimal digits, '-' before it if signum < 0. Quadratic. */

@@ -24,7 +24,7 @@ enum {
 };
 #define BASE_HANDLE UINT32_C(0x7E0000)
 
-/* A chain of causes nests; what nests deeper is not a stock peer's. */
+/* Chains of causes nest; no stock peer nests deeper than this. */
 enum { MAX_DEPTH = 200, MAX_FIELDS = 64, MAX_SUPERS = 16 };
 
 static uint32_t element(struct bbf_ostream *s, unsigned depth);
@@ -62,7 +62,7 @@ size_t bbf_ostream_size(const struct bbf_ostream *s)
     return s->cap_nodes * sizeof *s->nodes + s->cap_handles * sizeof *s->handles + s->texts.cap;
 }
 
-/* Without memory for a smaller block the larger one stays. */
+/* If there is no memory for a smaller block, the larger one stays. */
 static void *shrunk(void *block, size_t *cap, size_t n, size_t size)
 {
     size_t least = n > 64 ? n : 64;
@@ -104,7 +104,7 @@ void bbf_ostream_commit(struct bbf_ostream *s)
 
 /* ---- bytes ---- */
 
-/* Are n more bytes there? If not, why. */
+/* Are n more bytes available? If not, sets the error. */
 static bool there(struct bbf_ostream *s, size_t n)
 {
     if (n <= s->len - s->pos)
@@ -139,7 +139,7 @@ static inline uint64_t raw_number(struct bbf_ostream *s, size_t n)
     return value;
 }
 
-/* Go on to block data that is not empty. */
+/* Continue to block data that is not empty. */
 static void next_block(struct bbf_ostream *s)
 {
     while (s->err == BBF_OK && s->block == 0) {
@@ -255,7 +255,7 @@ static void give_handle(struct bbf_ostream *s, uint32_t node)
     s->handles[s->n_handles++] = node;
 }
 
-/* A child that already stands elsewhere is appended as a reference. */
+/* A child that already has a parent is appended as a reference. */
 static void append(struct bbf_ostream *s, uint32_t parent, uint32_t child, bool shared)
 {
     if (shared || child == 0) {
@@ -275,7 +275,7 @@ static void append(struct bbf_ostream *s, uint32_t parent, uint32_t child, bool 
     p->last = child;
 }
 
-/* A stream without resets keeps its texts, however many commands they came in. */
+/* A stream without resets keeps the texts of all its commands. */
 static bool room_for_text(struct bbf_ostream *s, size_t len)
 {
     if (len > s->max_bytes || s->texts.len > s->max_bytes - len)
@@ -321,7 +321,7 @@ static uint32_t reference(struct bbf_ostream *s)
     return s->handles[handle];
 }
 
-/* Elements up to TC_ENDBLOCKDATA, which nobody asks for. */
+/* Skip the elements up to TC_ENDBLOCKDATA; the caller does not need them. */
 static void skip_annotation(struct bbf_ostream *s, unsigned depth)
 {
     while (s->err == BBF_OK) {
@@ -523,7 +523,7 @@ static uint32_t element(struct bbf_ostream *s, unsigned depth)
 
 uint32_t bbf_ostream_object(struct bbf_ostream *s)
 {
-    /* Empty blocks may stand before it; a block with bytes left may not. */
+    /* Empty blocks may precede it; a block with bytes left must not. */
     while (s->err == BBF_OK && s->block == 0 && s->pos < s->len && s->in[s->pos] == TC_BLOCKDATA &&
            there(s, 2) && s->in[s->pos + 1] == 0)
         s->pos += 2;
@@ -564,7 +564,7 @@ void bbf_ostream_resets(struct bbf_ostream *s)
     while (s->err == BBF_OK && s->block == 0 && s->pos < s->len) {
         if (s->in[s->pos] == BBF_OSTREAM_RESET) {
             s->pos++;
-            bbf_ostream_forget(s); /* for good, whether the command behind is complete or not */
+            bbf_ostream_forget(s); /* permanently, even if the command after it is not complete */
         } else if (s->in[s->pos] == TC_BLOCKDATA && s->pos + 1 < s->len && s->in[s->pos + 1] == 0) {
             s->pos += 2;
         } else {
@@ -573,7 +573,7 @@ void bbf_ostream_resets(struct bbf_ostream *s)
     }
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 bool bbf_onode_has_class(const struct bbf_ostream *s, const struct bbf_onode *object,
                          const char *name)

@@ -8,8 +8,8 @@
  *   77 05 07 00 01 6E 00 | 73 72 00 11 java.lang.Integer … 00 00 00 2A | 79
  *   block data: u1, utf    object: descriptor (handle 0), the object (1)  reset
  *
- * Invariants: a read beyond the bytes there are sets `err` to BBF_EMORE, after which every read
- * gives 0 and nothing changes: the caller takes the stream back to where it stood
+ * Invariants: a read past the available bytes sets `err` to BBF_EMORE; after that every read gives
+ * 0 and changes nothing. The caller then takes the stream back to its last state
  * (bbf_ostream_begin) and tries again with more bytes. Errors are sticky.
  *
  * Threads: one owner. Units: bytes; nodes by number, 0 = null.
@@ -32,15 +32,15 @@ enum bbf_onode_kind {
     BBF_ONODE_OBJECT, /* other = its descriptor, children = values of all fields, super's first */
     BBF_ONODE_ARRAY,  /* other = its descriptor, children or, of bytes, text */
     BBF_ONODE_PRIMITIVE, /* type, bits */
-    BBF_ONODE_REFERENCE  /* other = the node that is meant */
+    BBF_ONODE_REFERENCE  /* other = the node that it refers to */
 };
 
 struct bbf_onode {
     uint8_t kind;
     char type;      /* B C D F I J S Z L [ */
-    bool annotated; /* CLASS: its objects are followed by more elements */
+    bool annotated; /* CLASS: more elements follow each of its objects */
     bool plain;     /* CLASS: serializable, so that its fields can be read */
-    char boxed;     /* CLASS: the type of `value`, if its objects are that alone; else 0 */
+    char boxed;     /* CLASS: the type of `value`, if it is the only field of its objects; else 0 */
     uint32_t other, child, last, next;
     uint64_t bits;
     size_t text, len; /* UTF-8 (bytes of an array: raw) in texts */
@@ -49,8 +49,8 @@ struct bbf_onode {
 struct bbf_ostream {
     const uint8_t *in;
     size_t len, pos;
-    size_t block;     /* bytes left of the block data under way */
-    size_t want;      /* BBF_EMORE: length below which trying again is in vain */
+    size_t block;     /* bytes left of the current block of data */
+    size_t want;      /* BBF_EMORE: length below which another try cannot succeed */
     size_t max_bytes; /* of one command, and of the texts kept between resets */
     size_t max_nodes; /* kept between resets */
     int err;
@@ -60,7 +60,7 @@ struct bbf_ostream {
     uint32_t *handles;
     size_t n_handles, cap_handles;
     struct bbf_buf texts;
-    struct { /* where the stream stood at bbf_ostream_begin() */
+    struct { /* the stream's state at bbf_ostream_begin() */
         size_t block, nodes, handles, texts;
     } mark;
 };
@@ -69,12 +69,12 @@ int bbf_ostream_init(struct bbf_ostream *s, size_t max_bytes, size_t max_nodes);
 void bbf_ostream_free(struct bbf_ostream *s);
 /* Bytes allocated. */
 size_t bbf_ostream_size(const struct bbf_ostream *s);
-/* Between commands: give back what no kept object needs. */
+/* Between commands: free the memory that no kept object needs. */
 void bbf_ostream_trim(struct bbf_ostream *s);
 
-/* Read from `in`, from what bbf_ostream_begin() or _commit() saw last. */
+/* Read from `in`, starting at the state of the last bbf_ostream_begin() or _commit(). */
 void bbf_ostream_begin(struct bbf_ostream *s, const uint8_t *in, size_t len);
-/* What was read is done with: s->pos bytes. */
+/* Consume the bytes that were read: s->pos bytes. */
 void bbf_ostream_commit(struct bbf_ostream *s);
 enum { BBF_OSTREAM_RESET = 0x79 };
 /* Between commands: forget all objects, as at a reset. */
@@ -84,10 +84,10 @@ static inline void bbf_ostream_forget(struct bbf_ostream *s)
     s->n_handles = s->mark.handles = 0;
     s->texts.len = s->mark.texts = 0;
 }
-/* Between commands: the same at each reset that stands here. */
+/* Between commands: consume each reset that follows, and do the same. */
 void bbf_ostream_resets(struct bbf_ostream *s);
 
-/* As bbf_ostream_number(), where the next n bytes of the block are not there in one piece. */
+/* The slow path of bbf_ostream_number(), if the next n bytes of the block are not contiguous. */
 uint64_t bbf_ostream_pieces(struct bbf_ostream *s, size_t n);
 /* n bytes of block data, big-endian. */
 static inline uint64_t bbf_ostream_number(struct bbf_ostream *s, size_t n)
@@ -117,16 +117,17 @@ static inline uint64_t bbf_ostream_u8(struct bbf_ostream *s)
 void bbf_ostream_bytes(struct bbf_ostream *s, struct bbf_buf *out, size_t n);
 /* A UTF of block data, appended to `out` as UTF-8. */
 void bbf_ostream_utf(struct bbf_ostream *s, struct bbf_buf *out);
-/* One object, string, array or null between the block data; its node (never a REFERENCE). */
+/* Read one object, string, array or null between the block data. Returns its node (never a
+ * REFERENCE). */
 uint32_t bbf_ostream_object(struct bbf_ostream *s);
-/* The same, short, if it is a box (Integer, …) of a class that was described before: its value is
- * its only child. 0: nothing was done. */
+/* A fast path of the same for a box (Integer, …) whose class was described before: the value is its
+ * only child. 0: nothing was read. */
 uint32_t bbf_ostream_box(struct bbf_ostream *s);
 
 /* Stop with an error, once. */
 void bbf_ostream_fail(struct bbf_ostream *s, int err, const char *why);
 
-/* The node meant, through references; node 0 for null. */
+/* The node behind any references; node 0 for null. */
 static inline const struct bbf_onode *bbf_onode_at(const struct bbf_ostream *s, uint32_t number)
 {
     const struct bbf_onode *n = &s->nodes[number];

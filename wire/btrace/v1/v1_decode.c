@@ -20,7 +20,7 @@
 struct bbf_v1_reader {
     struct bbf_ostream stream;
     struct bbf_wire_limits limits;
-    struct bbf_buf frame; /* the v2 frame under way */
+    struct bbf_buf frame; /* the current v2 frame */
     struct bbf_buf text;  /* scratch */
     bool long_way;        /* always */
     size_t name_len;      /* GRID_DATA: the name's part of what was written as the name */
@@ -142,7 +142,7 @@ static void add_bigint(const struct bbf_v1_reader *r, const struct bbf_onode *bi
     const struct bbf_onode *m = bbf_onode_field(&r->stream, big, "magnitude");
     const uint8_t *bytes = (const uint8_t *)r->stream.texts.data + m->text;
 
-    /* Digits are made in quadratic time: no more bytes than a string may have. */
+    /* Making the digits takes quadratic time, so the bytes are limited to those of a string. */
     if (m->kind != BBF_ONODE_ARRAY || m->type != 'B' || m->len > r->limits.string)
         bbf_buf_char(out, '?');
     else
@@ -162,7 +162,7 @@ static void add_simple_name(const struct bbf_v1_reader *r, const struct bbf_onod
     bbf_buf_add(out, name + from, c->len - from);
 }
 
-/* What no table of v2 has: the class and the numbers of its arrays. */
+/* An object that no table of v2 has: the class, and the numbers of its arrays. */
 static void add_object(const struct bbf_v1_reader *r, const struct bbf_onode *object,
                        struct bbf_buf *out)
 {
@@ -474,7 +474,7 @@ static void move_payload(struct bbf_v1_reader *r, enum bbf_command_type type)
     case BBF_CMD_RETRANSFORMATION_START:
         put(r, bbf_ostream_u4(s), 4);
         break;
-    case BBF_CMD_STATUS: /* the sign carries success; flag >= 0 in v2 (facts 3.5) */
+    case BBF_CMD_STATUS: /* the sign carries success; flag >= 0 in v2 (docs/btrace-wire.md 3.5) */
         value = bbf_ostream_u4(s);
         put(r, value > INT32_MAX ? (uint64_t)(0u - value) : value, 4);
         put(r, value <= INT32_MAX, 1);
@@ -548,7 +548,7 @@ static void take_class(struct bbf_v1_reader *r, struct bbf_command *out)
     out->block = name;
 }
 
-/* The command behind its type, by way of a v2 frame. */
+/* Decode the command after its type, through a v2 frame. */
 static void take_frame(struct bbf_v1_reader *r, struct bbf_command *out, uint8_t type)
 {
     struct bbf_ostream *s = &r->stream;
@@ -577,7 +577,8 @@ int bbf_v1_decode(struct bbf_v1_reader *r, struct bbf_command *out, const uint8_
     struct bbf_ostream *s = &r->stream;
 
     if (s->mark.block == 0 && !r->long_way) {
-        /* Of a command without objects the stream keeps nothing: it is not even opened for it. */
+        /* The stream keeps nothing of a command without objects, so it is not even opened for
+         * it. */
         size_t reset = len > 0 && in[0] == BBF_OSTREAM_RESET;
         if (bbf_v1_plain(out, in + reset, len - reset, used, &r->limits)) {
             if (reset > 0)

@@ -14,9 +14,9 @@
 
 enum { BLOCK = 1024, SHORT_BLOCK = 255, SHORT_HEADER = 2, LONG_HEADER = 5, UTF_MAX = 65535 };
 
-/* From so many bytes on a text is referred to. Before, two pieces more cost the kernel what the
- * copy costs, or more: 4 KiB 3.9 us beside 3.6, 16 KiB as much, 100 KiB 17 us beside 21 (encoded,
- * sent and received on a Unix socket). */
+/* Texts of at least this size are referred to, not copied. For shorter ones two more pieces cost
+ * the kernel as much as the copy, or more: 3.9 us against 3.6 for 4 KiB, the same for 16 KiB, 17 us
+ * against 21 for 100 KiB (encoded, sent and received on a Unix socket). */
 enum { REFERRED = 16 << 10 };
 
 enum { FIRST_HANDLE = 0x7E0000 };
@@ -53,8 +53,8 @@ static const struct {
 
 struct writer {
     struct bbf_buf *out;
-    struct bbf_pieces *pieces; /* that `out` is the copied part of; NULL: all is copied */
-    size_t block;              /* where the header of the block under way stands, if it has one: */
+    struct bbf_pieces *pieces; /* `out` is the copied part of them; NULL: everything is copied */
+    size_t block;              /* offset of the current block's header, if it has one: */
     size_t header, left;       /* its bytes, 0 = no block; how many more it can take as it is */
     uint32_t handles;          /* given out since the reset, as the reader counts them: each class,
                                   object, string and array, in the order of the stream */
@@ -83,10 +83,8 @@ static inline void add_number(struct bbf_buf *out, uint64_t value, size_t bytes)
     out->len += bytes;
 }
 
-/* ---- block data ----
- * Written in place behind a header of two bytes, which makes way for one of five when more than 255
- * come.
- */
+/* ---- block data ---- Written in place after a header of two bytes, which is replaced by one of
+ * five bytes if there are more than 255. */
 
 static void end_block(struct writer *w)
 {
@@ -125,13 +123,13 @@ static void more_block(struct writer *w, size_t n)
     add_number(w->out, 0, w->header);
 }
 
-/* Is a text to be referred to? Only the command's own bytes stay until it is sent. */
+/* Should a text be referred to? Only the command's own bytes stay unchanged until it is sent. */
 static inline bool is_referred(const struct writer *w, size_t n, bool own)
 {
     return n >= REFERRED && own && w->pieces != NULL;
 }
 
-/* Whole blocks at a time, behind one that is full. */
+/* Append whole blocks at a time, after a full one. */
 static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
 {
     size_t blocks = n / BLOCK;
@@ -149,8 +147,8 @@ static size_t put_blocks(struct writer *w, const char *bytes, size_t n)
     return blocks * BLOCK;
 }
 
-/* In a block of its own, however long, which every reader takes: two pieces, where blocks of 1,024
- * were two a block, and dearer for the kernel than to copy them. */
+/* Put a text of any length into one block of its own, which every reader accepts. This makes two
+ * pieces; blocks of 1,024 would make two each and cost the kernel more than copying them. */
 static void refer(struct writer *w, const char *bytes, size_t n)
 {
     end_block(w);
@@ -218,7 +216,7 @@ static inline uint64_t odd_bytes(uint64_t word)
     return ((word - ones) | word) & ones << 7;
 }
 
-/* Is it the same bytes in Java's form? */
+/* Are its bytes the same in Java's form? */
 static bool is_plain(const char *text, size_t len)
 {
     uint64_t odd = 0, word;
@@ -244,7 +242,7 @@ static void add_java(struct bbf_buf *out, const char *text, size_t len)
         bbf_utf8_to_java(out, text, len);
 }
 
-/* A text in Java's form: what it was, unless that needed another. */
+/* A text in Java's form: the text itself, unless that needs a copy. */
 struct java_text {
     const char *text;
     size_t len;
@@ -339,8 +337,8 @@ static void no_super(struct writer *w)
     bbf_buf_char(w->out, 0x70);
 }
 
-/* True: a reference stands for the descriptor. False: it is to be written now, its handle is the
- * next one. */
+/* True: wrote a reference to the descriptor. False: the caller writes the descriptor now; its
+ * handle is the next one. */
 static bool is_known(struct writer *w, enum known class)
 {
     if (w->known[class] == 0) {
@@ -503,8 +501,8 @@ static void put_value(struct writer *w, const struct bbf_value *v)
     }
 }
 
-/* The smallest that the stock client prints: "class: text" without frames (facts 4.5). A null
- * Throwable would end it, so there is always one. */
+/* The smallest that the stock client prints: "class: text" without frames
+ * (docs/btrace-wire.md 4.5). A null Throwable would end it, so there is always one. */
 static void put_error(struct writer *w, const struct bbf_command *c)
 {
     const struct bbf_wire_str *text = c->text[1].s != NULL ? &c->text[1] : &c->text[2];

@@ -15,9 +15,9 @@
 enum { TC_BLOCKDATA = 0x77, TC_BLOCKDATALONG = 0x7A };
 
 struct blocks {
-    const uint8_t *at, *end; /* what is left of the block under way */
-    const uint8_t *last;     /* the end of what there is */
-    bool bad;                /* sticky: not ours */
+    const uint8_t *at, *end; /* the rest of the current block */
+    const uint8_t *last;     /* the end of the available bytes */
+    bool bad;                /* sticky: not for the fast path */
 };
 
 struct plain {
@@ -26,7 +26,7 @@ struct plain {
     const struct bbf_wire_limits *limits;
 };
 
-/* n is a constant where it is called: one load then. */
+/* n is a constant in each call, so this is one load. */
 static inline uint64_t load(const uint8_t *from, size_t n)
 {
     uint64_t value = 0;
@@ -98,14 +98,14 @@ static void copy(struct blocks *b, char *to, size_t n)
     }
 }
 
-/* Does no other block follow, as far as can be seen? */
+/* Does no other block follow in the available bytes? */
 static inline bool is_last(const struct blocks *b)
 {
     return b->end == b->last || (*b->end != TC_BLOCKDATA && *b->end != TC_BLOCKDATALONG);
 }
 
-/* Pass over n texts, each in one block; what they take with a NUL each, at most: in the last block
- * they take more, with their lengths. */
+/* Skip n texts, each in one block. Returns an upper bound of their size with a NUL each: their
+ * lengths in the last block take more than the NULs. */
 static size_t skip(struct blocks *b, size_t n)
 {
     size_t sum = 0, left = (size_t)(b->end - b->at);
@@ -141,7 +141,7 @@ static void *room(struct plain *p, struct bbf_command *c, size_t n, size_t size,
     return c->block;
 }
 
-/* Copy; false: not all of it is ASCII. A short text in one go, which is most of them. */
+/* Copy. False: not all of it is ASCII. A short text, and most are short, is copied at once. */
 static inline bool copy_ascii(char *to, const uint8_t *from, size_t len)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);
@@ -242,7 +242,7 @@ static void list(struct plain *p, struct bbf_command *c)
         text(p, &c->list[i]);
 }
 
-/* The number of entries stands behind the name or code, whose length has `width` bytes. */
+/* The number of entries follows the name or code, whose length has `width` bytes. */
 static void map(struct plain *p, struct bbf_command *c, size_t width)
 {
     struct blocks ahead = p->in;
@@ -299,7 +299,7 @@ static void payload(struct plain *p, struct bbf_command *c)
     case BBF_CMD_RETRANSFORMATION_START:
         c->number[0] = (int32_t)(uint32_t)number(&p->in, 4);
         break;
-    case BBF_CMD_STATUS: /* the sign carries success (facts 3.5) */
+    case BBF_CMD_STATUS: /* the sign carries success (docs/btrace-wire.md 3.5) */
         value = (uint32_t)number(&p->in, 4);
         c->flag = value <= INT32_MAX;
         c->number[0] = (int32_t)(c->flag ? value : 0u - value);
@@ -327,7 +327,8 @@ bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t
 {
     struct plain p = {.in = {in, in, in + len, false}, .limits = limits};
 
-    /* The type is the first block's first byte: what is not plain goes the long way, and soon. */
+    /* The type is the first byte of the first block, so other commands leave the fast path
+     * early. */
     if (!open_block(&p.in) || p.in.at == p.in.end)
         return false;
     enum bbf_command_type type = *p.in.at++;

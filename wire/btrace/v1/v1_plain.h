@@ -12,16 +12,16 @@
 #include "wire/btrace/command.h"
 
 /*
- * The command at `in`, between two blocks: EVENT, RENAME, DISCONNECT, RECONNECT, EXIT, STATUS,
- * RETRANSFORMATION_START, INSTRUMENT, MESSAGE, STRING_MAP or a list. True: *out is filled, *used
- * bytes belong to it. False: nothing was done; it has objects, is not there whole, ends inside a
- * block, has a text in two blocks, a MESSAGE that is not ASCII, a negative count, more than
- * `limits` (or half of a frame).
+ * Decode the command at `in`, between two blocks: EVENT, RENAME, DISCONNECT, RECONNECT, EXIT,
+ * STATUS, RETRANSFORMATION_START, INSTRUMENT, MESSAGE, STRING_MAP or a list. True: *out is filled,
+ * *used bytes belong to it. False: nothing was done, because the command has objects, is
+ * incomplete, ends inside a block, has a text in two blocks, is a MESSAGE that is not ASCII, has a
+ * negative count, or exceeds `limits` (or half of a frame).
  */
 bool bbf_v1_plain(struct bbf_command *out, const uint8_t *in, size_t len, size_t *used,
                   const struct bbf_wire_limits *limits);
 
-/* For tests: a reader that never takes the short way. */
+/* For tests: make a reader never take the fast path. */
 struct bbf_v1_reader;
 void bbf_v1_reader_the_long_way(struct bbf_v1_reader *reader);
 

@@ -28,11 +28,8 @@ final class BBFlowExit extends Thread {
         installed = null;
     }
 
-    /** Bounded wait for the agent thread. */
-    private static native void collect();
-
     @Override
     public void run() {
-        collect();
+        BBFlowNative.collect();
     }
 }

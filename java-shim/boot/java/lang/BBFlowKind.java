@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowKind - what the shim knows of a class (design.md: hot path): does it inherit the hidden
- * field, does it own a count, is it a view, wrapper or holder and behind which field. Asked where
- * a hook's type does not say it; the tables are the agent's (instrument/netty.c).
+ * java.lang.BBFlowKind - what the shim knows of a class (design.md: hot path): does it inherit the
+ * hidden field, does it own a count, is it a view, wrapper or holder and behind which field. Asked
+ * where a hook's type does not say it; the tables are the agent's (instrument/netty.c).
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
- * never unloaded stand in a native table, too, by the word of an object's header that says its class
+ * never unloaded are also in a native table, by the word of an object's header that says its class
  * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
- * kind once from 0 to that class's; neither changes again. So whoever reads a klass that is his finds
+ * kind once from 0 to that class's; neither changes again. So a reader that finds its own klass finds
  * its kind or 0, in any order, and no fence is needed.
  */
 package java.lang;
@@ -82,7 +82,7 @@ final class BBFlowKind extends ClassValue<Long> {
         return kind;
     }
 
-    /** In the first entry of the group that is free; where there is none, the class stays without. */
+    /** In the first entry of the group that is free; where none is free, the class is not kept. */
     @Hidden
     private static void keep(long at, long end, int klass, long kind) {
         for (; at < end; at += 1 << KIND_ENTRY_SHIFT)
@@ -95,9 +95,9 @@ final class BBFlowKind extends ClassValue<Long> {
     }
 
     /**
-     * Of one of the JVM's own loaders, which live as long as it does, and no hidden class (nor an
-     * anonymous one of before JDK 15), which may go before its loader: only their names have a '/'.
-     * So no other class ever gets its klass word.
+     * Of one of the JVM's own loaders, which live as long as it does, and not a hidden class (or an
+     * anonymous one of a JDK older than 15), which may be unloaded before its loader: only their
+     * names have a '/'. So no other class ever gets its klass word.
      */
     @Hidden
     private static boolean isPermanent(Class<?> type) {
@@ -105,20 +105,6 @@ final class BBFlowKind extends ClassValue<Long> {
         return (loader == null || loader == ClassLoaders.platformClassLoader()
                 || loader == ClassLoaders.appClassLoader()) && type.getName().indexOf('/') < 0;
     }
-
-    /** KIND_ bits, and where fields are: see core/layout.h. */
-    @Hidden
-    private static native long classify(Class<?> type);
-
-    @Hidden
-    private static native String fieldName(int number);
-
-    /**
-     * Does the class itself declare such a field, of its objects, whose descriptor begins so? What is
-     * read as a reference and is none crashes the JVM: a name does not say enough.
-     */
-    @Hidden
-    private static native boolean hasField(Class<?> type, String field, String descriptor);
 
     /**
      * KIND_ bits in the low half; in the high half the offset of the view's or holder's field, of an
@@ -130,7 +116,7 @@ final class BBFlowKind extends ClassValue<Long> {
         try {
             return shapeOf(type) | (isPermanent(type) ? KIND_PERMANENT : 0);
         } catch (Throwable t) {
-            BBFlowShim.passStop(t); // not cached as the answer
+            BBFlowGuard.passStop(t); // not cached as the answer
             return 0L;
         }
     }
@@ -140,9 +126,9 @@ final class BBFlowKind extends ClassValue<Long> {
         long many = elements(type);
         if (many != 0)
             return many;
-        long told = classify(type), kind = told & 0xffffffffL;
+        long told = BBFlowNative.classify(type), kind = told & 0xffffffffL;
         int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
-        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowShim.OFF)
+        if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowHandle.OFF)
             kind |= KIND_FIELD;
         else if (depth != KIND_NO_DEPTH)
             kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
@@ -156,7 +142,7 @@ final class BBFlowKind extends ClassValue<Long> {
         if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
             return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
         long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
-                fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
+                BBFlowNative.fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
         if (at >= 0)
             return kind | at << 32;
         // Another version keeps it elsewhere: counted, not guessed.
@@ -216,7 +202,7 @@ final class BBFlowKind extends ClassValue<Long> {
     /** Offset of a field of that type, -1 if there is none. */
     @Hidden
     static long offset(Class<?> declaring, String field, String descriptor) {
-        return hasField(declaring, field, descriptor) ? offset(declaring, field) : -1;
+        return BBFlowNative.hasField(declaring, field, descriptor) ? offset(declaring, field) : -1;
     }
 
     @Hidden

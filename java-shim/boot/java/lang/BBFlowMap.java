@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowMap - the hooks for buffers whose ByteBuf class has no hidden field, because it was
- * loaded before the agent (design.md: hidden field; docs/adr: map mode). In the place of the field: a table in
- * native memory, found by the identity hash, of the lives that are open. What the hash finds is
- * proved by the object itself: the record's slot holds it, or, once the agent thread has converted
+ * loaded before the agent (design.md: hidden field; docs/adr: map mode). In the place of the field: a
+ * table in native memory, found by the identity hash, of the lives that are open. What the hash finds
+ * is proved by the object itself: the record's slot holds it, or, once the agent thread has converted
  * the life, a WeakReference to it. Hashes may collide as they like.
  *
  * Only open lives are in the table. A buffer that is not there is new to us if Netty's own count,
@@ -34,7 +34,6 @@ final class BBFlowMap {
     private static final long KEY = (1L << MAP_TAG_SHIFT) - 1;
     private static final int BUCKETS = 1 << MAP_BUCKET_BITS;
     private static final int TRIES = 16;
-    private static final int COMPOSITE = 2; // enum bbf_memory
     static final long NOT_IN = 0;
     private static final long FULL = -1;
 
@@ -102,7 +101,7 @@ final class BBFlowMap {
                 if (U.getLongVolatile(null, b + k) == 0
                         && U.compareAndSetLong(null, b + k, 0L, pending))
                     return b + k;
-            U.putIntVolatile(null, b, 1); // before the entry lies beyond
+            U.putIntVolatile(null, b, 1); // before the entry is beyond it
         }
         return 0;
     }
@@ -165,7 +164,7 @@ final class BBFlowMap {
     @Hidden
     static Object owner(Object o) {
         for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
-            long kind = BBFlowShim.kindOf(o);
+            long kind = BBFlowHandle.kindOf(o);
             if ((kind & KIND_VIEW) == 0)
                 return (kind & KIND_MAPPED) != 0 ? o : null;
             o = U.getReference(o, kind >>> 32);
@@ -181,7 +180,7 @@ final class BBFlowMap {
             raw = U.getIntVolatile(o, kind >>> 32);
         } else if ((kind & KIND_COUNT_REF) != 0) {
             Object counter = U.getReference(o, kind >>> 32);
-            long its = counter != null ? BBFlowShim.kindOf(counter) : 0;
+            long its = counter != null ? BBFlowHandle.kindOf(counter) : 0;
             raw = (its & KIND_COUNTER) != 0 ? U.getIntVolatile(counter, its >>> 32) : 0;
         }
         return raw != 0 && (raw & 1) == 0;
@@ -191,7 +190,7 @@ final class BBFlowMap {
     @Hidden
     private static boolean isReleased(Object o) {
         Object owner = owner(o);
-        long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
+        long kind = owner != null ? BBFlowHandle.kindOf(owner) : 0;
         return (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0 && !isAlive(owner, kind);
     }
 
@@ -201,18 +200,18 @@ final class BBFlowMap {
         return (kind & KIND_OWN) != 0 && U.getLong(SHARED + SHARED_EARLY) != 0;
     }
 
-    /** Not ours: a class without the field that is no buffer of map mode either. */
+    /** False: a class without the field that map mode does not follow either. */
     @Hidden
     private static boolean isMapped(Object o) {
-        return (BBFlowShim.kindOf(o) & KIND_MAPPED) != 0;
+        return (BBFlowHandle.kindOf(o) & KIND_MAPPED) != 0;
     }
 
     @Hidden
     private static boolean hasField(Object o) {
-        return (BBFlowShim.kindOf(o) & KIND_FIELD) != 0;
+        return (BBFlowHandle.kindOf(o) & KIND_FIELD) != 0;
     }
 
-    /** The handle of the life that o, a view or an owner, stands for; 0 = none. */
+    /** The handle of the life that o, a view or an owner, is part of; 0 = none. */
     @Hidden
     static long handleOf(Object o) {
         Object owner = owner(o);
@@ -231,11 +230,11 @@ final class BBFlowMap {
 
     @Hidden
     static long firstSight(Object o) {
-        long kind = BBFlowShim.kindOf(o);
+        long kind = BBFlowHandle.kindOf(o);
         int mem = BBFlowSize.memoryOf(o, kind), flags = U.getInt(SHARED + SHARED_FLAGS);
         boolean foreign = (kind & KIND_FOREIGN) != 0;
         if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
-                || (flags & SHARED_DIRECT_ONLY) != 0 && mem == 1 || !foreign && !isAlive(o, kind)
+                || (flags & SHARED_DIRECT_ONLY) != 0 && mem == MEM_HEAP || !foreign && !isAlive(o, kind)
                 || BBFlowRoots.isSampled()) // there is no mark for what was drawn and not chosen
             return 0;
         mem |= foreign || isEarly(kind) ? MEM_FOREIGN | MEM_FIRST_SEEN : MEM_FIRST_SEEN;
@@ -249,14 +248,14 @@ final class BBFlowMap {
         long h = BBFlowRecords.open(o, node, BBFlowRecords.refsOf(kind, mem), size, pf,
                 MAPPED | SEEN);
         if (h == IGN) {
-            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
             return 0;
         }
         if (enter(o, h, false) != h) {
             BBFlowRecords.undo(h);
             return find(o);
         }
-        if ((mem & MEM_KIND) == COMPOSITE)
+        if ((mem & MEM_KIND) == MEM_COMPOSITE)
             BBFlowSize.adoptParts(o);
         // Released before it was in, so that the release hook did not find it?
         return foreign || isAlive(o, kind) || !BBFlowRecords.undoSeen(h) ? h : 0;
@@ -271,9 +270,9 @@ final class BBFlowMap {
                 return false;
             long h = seen(o);
             if (h != 0)
-                BBFlowShim.stepTo(h, site);
+                BBFlowWalk.stepTo(h, site);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -284,11 +283,11 @@ final class BBFlowMap {
             if (hasField(o))
                 return false;
             Object owner = owner(o);
-            long kind = owner != null ? BBFlowShim.kindOf(owner) : 0;
+            long kind = owner != null ? BBFlowHandle.kindOf(owner) : 0;
             if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -325,29 +324,29 @@ final class BBFlowMap {
                 BBFlowRecords.endBy(f, true);
             if (node <= NODE_BEFORE_RESET) {
                 if (node != NODE_IGNORE)
-                    BBFlowShim.tally(TALLY_DROPPED_LIVES);
+                    BBFlowRecords.count(TALLY_DROPPED_LIVES);
                 return;
             }
             long in = openIn(o, node, BBFlowRecords.refsOf(kind, mem), size, 0);
             if (in != NOT_IN)
                 return;
         }
-        BBFlowShim.tally(TALLY_DROPPED_LIVES);
+        BBFlowRecords.count(TALLY_DROPPED_LIVES);
     }
 
-    /** A root's or a derived buffer's life; NOT_IN: somebody else's first sight was in the way. */
+    /** Open a root's or a derived buffer's life; NOT_IN: another thread's first sight was there. */
     @Hidden
     static long openIn(Object o, int node, int refs, int size, long parent) {
         long h = BBFlowRecords.open(o, node, refs, size, parent, MAPPED);
         if (h == IGN) {
-            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
             return h;
         }
         long in = enter(o, h, true);
         if (in != h)
             BBFlowRecords.undo(h);
         if (in == FULL)
-            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
         return in;
     }
 
@@ -356,7 +355,7 @@ final class BBFlowMap {
         try {
             if (hasField(o))
                 return false;
-            long kind = BBFlowShim.kindOf(o);
+            long kind = BBFlowHandle.kindOf(o);
             if ((kind & KIND_MAPPED) == 0 || BBFlowRoots.paused())
                 return true;
             long pf = seen(parent);
@@ -374,9 +373,9 @@ final class BBFlowMap {
                 if (openIn(o, node, BBFlowRecords.refsOf(kind, mem), 0, pf) != NOT_IN)
                     return true;
             }
-            BBFlowShim.tally(TALLY_DROPPED_LIVES);
+            BBFlowRecords.count(TALLY_DROPPED_LIVES);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -388,24 +387,24 @@ final class BBFlowMap {
                 return false;
             long h = isMapped(o) ? find(o) : 0;
             if (h != 0)
-                BBFlowShim.refsOn(h, delta);
+                BBFlowWalk.refsOn(h, delta);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
 
     /** The life is over and has no entry any more: which it was is not known. */
     @Hidden
-    static boolean using(Object o, int use) {
+    static boolean checkUse(Object o, int use) {
         try {
             if (hasField(o))
                 return false;
-            long kind = BBFlowShim.kindOf(o);
+            long kind = BBFlowHandle.kindOf(o);
             if ((kind & KIND_MAPPED) != 0 && (kind & KIND_OWNER) != 0 && !isAlive(o, kind))
                 BBFlowMisuse.suspect(IGN, use, kind);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -414,17 +413,17 @@ final class BBFlowMap {
     @Hidden
     static long counted(Object o) {
         if (hasField(o))
-            return U.getLong(o, BBFlowShim.OFF);
+            return U.getLong(o, BBFlowHandle.OFF);
         return isMapped(o) ? find(o) : 0;
     }
 
     @Hidden
-    static boolean misuse(Object o) {
+    static boolean reportAccess(Object o) {
         if (hasField(o))
             return false;
         Object owner = owner(o);
         if (owner != null)
-            BBFlowMisuse.used(IGN, USE_ACCESS, BBFlowShim.kindOf(owner));
+            BBFlowMisuse.report(IGN, USE_ACCESS, BBFlowHandle.kindOf(owner));
         return true;
     }
 
@@ -435,9 +434,9 @@ final class BBFlowMap {
                 return false;
             long h = isMapped(o) ? find(o) : 0;
             if (h != 0)
-                BBFlowShim.sizeOf(h, size);
+                BBFlowHandle.sizeOf(h, size);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -449,9 +448,9 @@ final class BBFlowMap {
                 return false;
             long h = isMapped(o) ? find(o) : 0;
             if (h != 0)
-                BBFlowEnds.close(o, h);
+                BBFlowClose.close(o, h);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }
@@ -487,9 +486,9 @@ final class BBFlowMap {
                 return false;
             long h = handleOf(owner);
             if (h != 0)
-                BBFlowShim.makeStatic(h);
+                BBFlowHandle.makeStatic(h);
         } catch (Throwable t) {
-            BBFlowShim.failed(t);
+            BBFlowGuard.failed(t);
         }
         return true;
     }

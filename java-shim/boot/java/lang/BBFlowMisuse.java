@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be used, until
- * Netty's exception says that it was wrong, and where the last lives of a thread ended.
+ * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be
+ * used, until Netty's exception says that it was wrong, and where the last lives of a thread ended.
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
@@ -23,20 +24,21 @@ final class BBFlowMisuse {
     static void access(Object o) {
         Object owner = ownerOf(o);
         long f = current(o);
-        used(BBFlowRoots.isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
+        report(BBFlowRoots.isSkipped(f) ? IGN : f, USE_ACCESS, owner != null ? kindOf(owner) : 0);
     }
 
     /** The exception for a retain or release is made: it is what was remembered last. */
     @Hidden
-    static void refused() {
+    static void confirm() {
         long stripe = stripe();
         long f = stripe != 0 ? U.getLong(stripe + STRIPE_SUSPECT) : 0;
         if (f == 0)
             return;
         int use = U.getInt(stripe + STRIPE_USE);
         U.putLong(stripe + STRIPE_SUSPECT, 0);
-        used(f, use >>> CLASS_SHIFT, use);
+        report(f, use >>> CLASS_SHIFT, use);
     }
+
     /** Remembered until the exception is made, which follows at once, or until the next one. */
     @Hidden
     static void suspect(long f, int use, long kind) {
@@ -49,11 +51,11 @@ final class BBFlowMisuse {
 
     /** f: the life that is over, IGN if it is not known. */
     @Hidden
-    static void used(long f, int use, long kind) {
+    static void report(long f, int use, long kind) {
         if (f != IGN)
             f &= ~(long) HANDLE_GIVEN;
-        if (misused(f, use, (int) kind & KIND_CLASS, tid()))
-            tally(TALLY_MISUSE);
+        if (reportMisuse(f, use, (int) kind & KIND_CLASS, tid()))
+            count(TALLY_MISUSE);
     }
 
     /**

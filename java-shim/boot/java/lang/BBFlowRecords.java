@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowRecords - the records of lives (design.md: garbage detection, design.md: record, design.md: open protocol): which are free, what is in
- * one, how a life is opened on it and ends on it, and the slot that holds the object meanwhile.
- * Free records lie in lists: one for each stripe (a carrier thread's), batches of 64 for all.
+ * java.lang.BBFlowRecords - the records of lives (design.md: garbage detection, design.md: record,
+ * design.md: open protocol): which are free, what is in one, how a life is opened on it and ends on
+ * it, and the slot that holds the object meanwhile. Free records are in lists: one for each stripe (a
+ * carrier thread's), batches of 64 for all.
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
 import static java.lang.BBFlowLayout.*;
-import static java.lang.BBFlowShim.*;
+import static java.lang.BBFlowNative.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -107,7 +109,7 @@ final class BBFlowRecords {
         return owner == tid || owner == 0 && own(other, tid) ? at : 0;
     }
 
-    /** Used before it is owned: who reads what its thread counts there must not pass it over. */
+    /** Marked as used before it is owned: a reader of its counters must not leave it out. */
     @Hidden
     private static boolean own(long stripe, long tid) {
         U.putByte(SHARED + SHARED_USED + stripe, (byte) 1);
@@ -115,9 +117,20 @@ final class BBFlowRecords {
                 tid);
     }
 
+    @DontInline
+    @Hidden
+    static void count(int which) {
+        long stripe = stripe();
+        if (stripe != 0)
+            U.putLong(stripe + STRIPE_TALLY + 8L * which,
+                    U.getLong(stripe + STRIPE_TALLY + 8L * which) + 1);
+        else
+            U.getAndAddLong(null, SHARED + SHARED_TALLY + 8L * which, 1);
+    }
+
     // ---- slots ----
 
-    /** 64 consecutive records lie together, batches 32 KiB apart (core/layout.h). */
+    /** 64 consecutive records are adjacent, batches 32 KiB apart (core/layout.h). */
     @ForceInline
     @Hidden
     static long slotOffset(int record) {
@@ -225,7 +238,7 @@ final class BBFlowRecords {
 
     // ---- lives (design.md: open protocol) ----
 
-    /** Path, refs, size … before life = OPEN (release): whoever reads OPEN(g) finds g's words. */
+    /** Path, refs, size … before life = OPEN (release): a reader of OPEN(g) finds g's words. */
     @ForceInline
     @Hidden
     static void begin(long at, long g, int node, int refs, int size, long parent, int state) {
@@ -274,7 +287,7 @@ final class BBFlowRecords {
 
     /**
      * End a life by CAS, without counting it as released; true for the winner. `unknown` charges it
-     * where it stands.
+     * at its node.
      */
     @Hidden
     static boolean endBy(long handle, boolean unknown) {
@@ -291,7 +304,7 @@ final class BBFlowRecords {
         if (unknown)
             unknownAt(chargedAt(path, handle));
         if ((life & STICKY) != 0)
-            U.putInt(at + REC_BATCH, 0); // nobody released it
+            U.putInt(at + REC_BATCH, 0); // no thread released it
         if ((life & (CONV | STICKY)) == 0) {
             setSlot((int) handle, null);
             U.putInt(at + REC_NEXT, 0);

@@ -6,9 +6,12 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
+import static java.lang.BBFlowWalk.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -18,9 +21,6 @@ import jdk.internal.vm.annotation.Hidden;
 final class BBFlowRoots {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** enum bbf_memory. */
-    private static final int COMPOSITE = 2;
-
     private BBFlowRoots() {
     }
 
@@ -29,7 +29,7 @@ final class BBFlowRoots {
     static void root(Object o, int size, int meta, boolean keep) {
         if (isSampled() && !keep && redraw(o, size, meta))
             return;
-        slowRoom();
+        reserveStackSlow();
         try {
             // The root of a life that was seen in the constructor: the handle suffices.
             int known = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -54,7 +54,10 @@ final class BBFlowRoots {
         }
     }
 
-    /** A class whose release() does nothing: the collector frees it, and it is no leak (design.md: verdicts). */
+    /**
+     * A class whose release() does nothing: the collector frees it, and it is no leak (design.md:
+     * verdicts).
+     */
     @Hidden
     private static int unreleasable(long kind) {
         return (kind & (KIND_OWNER | KIND_NEVER)) == (KIND_OWNER | KIND_NEVER) ? MEM_HARMLESS : 0;
@@ -90,7 +93,7 @@ final class BBFlowRoots {
         }
         if (node <= NODE_BEFORE_RESET) {
             if (node != NODE_IGNORE)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             skip(o, f);
             return;
         }
@@ -99,7 +102,7 @@ final class BBFlowRoots {
             return;
         long h = open(o, node, refs, size, 0, sticky ? STICKY : 0);
         if (h == IGN)
-            tally(TALLY_DROPPED_LIVES);
+            count(TALLY_DROPPED_LIVES);
         if (sticky)
             U.putLong(o, OFF, h);
         else if (!U.compareAndSetLong(o, OFF, f, h)) { // another thread saw it first (design.md: open protocol)
@@ -128,7 +131,7 @@ final class BBFlowRoots {
     static int rootNode(int site, int mem) {
         int flags = U.getInt(SHARED + SHARED_FLAGS);
         if ((flags & SHARED_OFF) != 0
-                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == 1)
+                || (flags & SHARED_DIRECT_ONLY) != 0 && (mem & (MEM_KIND | MEM_FIRST_SEEN)) == MEM_HEAP)
             return NODE_IGNORE;
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
         if (sample != 0)
@@ -144,7 +147,7 @@ final class BBFlowRoots {
         return U.getInt(SHARED + SHARED_SAMPLE) != 0;
     }
 
-    /** The root of a site below which each life stands for N. */
+    /** The root of a site below which each life counts for N. */
     @Hidden
     static int rateRoot(int site, int sample) {
         int at = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | site;
@@ -225,7 +228,7 @@ final class BBFlowRoots {
             U.putLong(o, OFF, IGN);
     }
 
-    /** True for the handle of a recycled object: its record is ours alone, as at a reopen. */
+    /** True for the handle of a recycled object: no other thread uses its record, as at a reopen. */
     @Hidden
     static boolean passOver(long f) {
         long at = recordAt(f), closed = f & HIGH | CLOSED | STICKY;
@@ -307,7 +310,7 @@ final class BBFlowRoots {
             U.compareAndSetLong(o, OFF, f, ENDING);
     }
 
-    /** Its root goes on with the closed record. */
+    /** Does its root reuse the closed record? */
     @Hidden
     private static boolean isReopened(long f) {
         return (U.getLong(recordAt(f) + REC_LIFE) & ~(long) SKIPPED) == (f & HIGH | CLOSED | STICKY);
@@ -356,7 +359,7 @@ final class BBFlowRoots {
         if (f == 0 || f == IGN || !reopen(o, f, node, refs, 0, pf)) {
             long h = open(o, node, refs, 0, pf, f != 0 ? STICKY : 0);
             if (h == IGN)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             U.putLong(o, OFF, h);
         }
         U.storeStoreFence();
@@ -408,7 +411,7 @@ final class BBFlowRoots {
     @Hidden
     private static boolean isUnnamed(long f) {
         long path = U.getLong(recordAt(f) + REC_PATH);
-        return isFirstSeen(f) && memOf(f) == COMPOSITE && ((path ^ f) >>> 32) == 0
+        return isFirstSeen(f) && memOf(f) == MEM_COMPOSITE && ((path ^ f) >>> 32) == 0
                 && U.getInt(nodeAt(path) + NODE_PARENT) == NODE_NONE;
     }
 
@@ -429,8 +432,8 @@ final class BBFlowRoots {
     }
 
     /**
-     * A derived life begins on the object: the open one ended unseen. One that was but seen while
-     * Netty's recycler made the object was none.
+     * A derived life begins on the object: the open one ended unseen. One that was only seen
+     * while Netty's recycler made the object was no life.
      */
     @Hidden
     static void giveWay(long f) {
@@ -440,7 +443,7 @@ final class BBFlowRoots {
             endBy(f, true);
     }
 
-    /** A closed sticky record goes on with its next generation. */
+    /** Continue a closed sticky record with its next generation. */
     @Hidden
     static boolean reopen(Object o, long f, int node, int refs, int size, long parent) {
         long at = recordAt(f);
@@ -473,7 +476,7 @@ final class BBFlowRoots {
         if (owner != o && inForce(f)) // see wrap()
             U.putLong(o, OFF, f);
         if (f != IGN && f != NEVER && isOpen(f))
-            step(o, site);
+            BBFlowShim.step(o, site);
     }
 
     /**
@@ -502,12 +505,12 @@ final class BBFlowRoots {
         if ((flags & SHARED_PAUSED) != 0)
             return 0;
         if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
-                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != 1))
+                && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != MEM_HEAP))
             site = firstSiteOf(kind);
         int node = site != 0 ? rootNode(site, mem | MEM_FIRST_SEEN) : 0;
         if (node <= NODE_BEFORE_RESET) {
             if (site != 0 && node != NODE_IGNORE)
-                tally(TALLY_DROPPED_LIVES);
+                count(TALLY_DROPPED_LIVES);
             U.compareAndSetLong(o, OFF, from, IGN);
             return U.getLongVolatile(o, OFF);
         }
@@ -518,9 +521,9 @@ final class BBFlowRoots {
             mem |= MEM_FOREIGN; // a root says better
         long h = open(o, node, refsOf(kind, mem), BBFlowSize.of(o, kind), 0, 0);
         if (h == IGN)
-            tally(TALLY_DROPPED_LIVES);
+            count(TALLY_DROPPED_LIVES);
         if (U.compareAndSetLong(o, OFF, from, h)) {
-            if ((mem & MEM_KIND) == COMPOSITE)
+            if ((mem & MEM_KIND) == MEM_COMPOSITE)
                 BBFlowSize.adoptParts(o);
             return h;
         }

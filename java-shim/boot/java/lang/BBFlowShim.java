@@ -3,20 +3,23 @@
  * java.lang.BBFlowShim - the hot path: what instrumented methods call. Defined in the boot loader by
  * the agent (design.md: hot path), so that every class can see it and no call can fail to link.
  *
- * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
- * printed; nothing is put on the Java heap but the slot arrays (design.md: garbage detection), in map mode weak references.
- * Records, nodes, stripes and the shared page are native memory that is never unmapped (design.md: address space);
- * their addresses are written into the constant pool before a class is defined (that of the records
- * stands on the shared page), so <clinit> calls no native. Each class beside this one is a part of
- * it: BBFlowRecords, BBFlowRoots, BBFlowEnds, BBFlowParts, BBFlowMisuse, BBFlowMap, BBFlowTrack; all
- * hooks and natives are here.
+ * Here are the public hooks alone: a guard, the short way, and a catch. What the short way does not do
+ * is in the package-private classes beside this one (java-shim/boot/classes.txt has all).
  *
- * The protocol is design.md: memory safety; its numbers stand in the comments. The same in C, for TSan:
+ * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
+ * printed; nothing is put on the Java heap but the slot arrays (design.md: garbage detection), in map
+ * mode weak references. Records, nodes, stripes and the shared page are native memory that is never
+ * unmapped (design.md: address space); their addresses are written into the constant pool before a
+ * class is defined (that of the records is on the shared page), so no <clinit> calls a native.
+ *
+ * The protocol is design.md: memory safety; its numbers are in the comments. The same in C, for TSan:
  * tests/stress/shim_twin.h. The agent thread's half: trie/lives.c. Every order of their steps, and
  * which memory order each needs: tests/model, docs/memory-model.md.
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
 import static java.lang.BBFlowRecords.*;
 
@@ -28,191 +31,7 @@ import jdk.internal.vm.annotation.Hidden;
 public final class BBFlowShim {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** Only there to learn where a lone long field of a direct child of Object lies. */
-    private long $bbf;
-
-    /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
-    static final long OFF = U.objectFieldOffset(BBFlowShim.class, "$bbf");
-
-    /** refCnt bucket by count 0..6, two bits each: 0, 1-2, 3-5, 6+. */
-    private static final int BUCKETS = 1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12;
-    static final int BUCKET_ONE = 1;
-
-    /** What Thread.stop() makes another thread throw, up to JDK 19. Null: there is no such class. */
-    private static final Class<?> STOP = stop();
-
     private BBFlowShim() {
-    }
-
-    private static Class<?> stop() {
-        try {
-            return Class.forName("java.lang.ThreadDeath", false, null);
-        } catch (ClassNotFoundException gone) {
-            return null;
-        }
-    }
-
-    // ---- natives: exported by the agent, never block, take no lock, call no Java ----
-
-    /** Where key leads from node; node itself at a limit. */
-    @Hidden
-    static native int child(int node, int key);
-
-    /** Root node of a site, 0 at a limit. */
-    @Hidden
-    static native int rootOf(int site);
-
-    /** The twin of node in another refCnt bucket. */
-    @Hidden
-    static native int bucketOf(int node, int bucket);
-
-    /** count lives of a class were released at node. */
-    @Hidden
-    static native void released(int node, int classNumber, int count);
-
-    @Hidden
-    static native void unknownAt(int node);
-
-    /** A life that stood at node was released so many seconds after it was opened. */
-    @Hidden
-    static native void lasted(int node, int seconds);
-
-    /** 64 fresh records, linked; 0 at the limit. */
-    @Hidden
-    static native int bump();
-
-    /** One record from the shared stack; 0 at the limit. */
-    @Hidden
-    static native int pop();
-
-    @Hidden
-    static native void push(int record);
-
-    /** The life of a handle was used after its end; false: the stack says that it was not. */
-    @Hidden
-    static native boolean misused(long handle, int use, int classNumber, long tid);
-
-    /** Site of the method that calls retain or release; 0: none that is neither Netty's nor ours. */
-    @Hidden
-    static native int caller(int use);
-
-    /** The agent thread has something to do. */
-    @Hidden
-    static native void wake();
-
-    /** Site of "?first-seen Class"; 0 at the limit. */
-    @Hidden
-    static native int firstSite(int classNumber);
-
-    // ---- the end of the stack ----
-
-    /**
-     * The first thing in every hook: nearly 2 KiB of stack, or a StackOverflowError before anything
-     * was changed. The application sees it as its own; it could have gone 2 KiB deeper.
-     * (@ReservedStackAccess would let the hook finish, but then the JVM prints a warning that names
-     * us, and gives the application's error another message.) In the interpreter each call below
-     * would be a place to overflow: this one's frame, dead locals, is as large as all of them. In
-     * compiled code it is inlined to nothing, and the hit path calls nothing.
-     */
-    @Hidden
-    @ForceInline
-    private static void room() {
-        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
-                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
-        roomBelow();
-    }
-
-    @Hidden
-    @ForceInline
-    private static void roomBelow() {
-        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
-                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
-    }
-
-    /**
-     * The same off the hit path, where compiled code makes calls too: a compiled method that calls
-     * asks at its entry for as much as its frame would have in the interpreter.
-     */
-    @Hidden
-    @DontInline
-    static void slowRoom() {
-        long a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D,
-                E, F, G, H, I, J, K, L, M, N, O, P, Q, R, S, T, U, V, W, X, Y, Z, aa, ab, ac, ad, ae;
-        nothing();
-    }
-
-    @Hidden
-    @DontInline
-    private static void nothing() {
-    }
-
-    // ---- words ----
-
-    @ForceInline
-    @Hidden
-    static long nodeAt(long path) {
-        return NODES + ((path & LOW) << NODE_SHIFT);
-    }
-
-    /** Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to do at all? */
-    @ForceInline
-    @Hidden
-    static boolean mixed() {
-        return U.getInt(SHARED + SHARED_MIXED) != 0;
-    }
-
-    /** Where mixed(): is no class there yet that include= may mean (ADR 29)? */
-    @ForceInline
-    @Hidden
-    static boolean idle() {
-        return U.getInt(SHARED + SHARED_MIXED) < 0;
-    }
-
-    @ForceInline
-    @Hidden
-    static long kindOf(Object o) {
-        return BBFlowKind.of(o);
-    }
-
-    /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
-    @DontInline
-    @Hidden
-    static boolean foreign(Object o) {
-        return o != null && (kindOf(o) & KIND_FIELD) == 0;
-    }
-
-    @DontInline
-    @Hidden
-    static void failed(Throwable cause) {
-        if (cause.getClass() == STOP) // passStop(), without a call that could overflow the stack
-            throw (Error) cause;
-        try {
-            U.getAndAddLong(null, SHARED + SHARED_ERRORS, 1);
-        } catch (Throwable stackOverflow) { // no room to count it either: still nothing is thrown
-            if (stackOverflow.getClass() == STOP)
-                throw (Error) stackOverflow;
-        }
-    }
-
-    /**
-     * A thread that the application stops may be in a hook at that moment, and ends all the same: this
-     * one throwable is not the hook's, and goes on.
-     */
-    @Hidden
-    static void passStop(Throwable cause) {
-        if (cause.getClass() == STOP)
-            throw (Error) cause;
-    }
-
-    @DontInline
-    @Hidden
-    static void tally(int which) {
-        long stripe = stripe();
-        if (stripe != 0)
-            U.putLong(stripe + STRIPE_TALLY + 8L * which,
-                    U.getLong(stripe + STRIPE_TALLY + 8L * which) + 1);
-        else
-            U.getAndAddLong(null, SHARED + SHARED_TALLY + 8L * which, 1);
     }
 
     // ---- roots ----
@@ -221,12 +40,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void root(Object o, int size, int meta) {
-        room();
+        reserveStack();
         if (o == null || mixed() && (idle() || BBFlowMap.root(o, size, meta, false)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
-        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage detection).
+        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage
+        // detection).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY) && node > NODE_BEFORE_RESET) {
             long g = (f & HIGH) + GENERATION;
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
@@ -243,7 +63,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
@@ -254,8 +74,8 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void alias(Object view, Object owner) {
-        room();
-        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
+        reserveStack();
+        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
     }
@@ -268,8 +88,8 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void wrap(Object view, Object owner) {
-        room();
-        if (owner == null || mixed() && (idle() || foreign(view) || foreign(owner)))
+        reserveStack();
+        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         long f = U.getLong(owner, OFF);
         U.putLong(view, OFF, inForce(f) ? f : 0);
@@ -279,7 +99,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void aliasObject(Object view, Object owner) {
-        room();
+        reserveStack();
         try {
             if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
@@ -292,8 +112,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void never(Object o) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (o != null && !(mixed() && BBFlowMap.never(o)))
                 BBFlowRoots.never(o);
@@ -302,7 +122,7 @@ public final class BBFlowShim {
         }
     }
 
-    /** At the exit of the adaptive allocator's own: its chunks are nobody's buffers (design.md: lives). */
+    /** At the exit of the adaptive allocator's own methods: its chunks are not buffers (design.md: lives). */
     @DontInline
     @Hidden
     public static void chunk(Object o) {
@@ -315,25 +135,18 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void unreleasable(Object wrapper, Object owner) {
-        room();
+        reserveStack();
         if (owner == null || mixed() && BBFlowMap.unreleasable(wrapper, owner))
             return;
         makeStatic(U.getLong(owner, OFF));
         U.putLong(wrapper, OFF, NEVER);
     }
 
-    @Hidden
-    static void makeStatic(long f) {
-        long at = recordAt(f), refs = U.getLong(at + REC_REFS);
-        if (f != 0 && isOpen(f) && ((refs ^ f) >>> 32) == 0)
-            U.putLong(at + REC_REFS, refs | (long) MEM_STATIC << MEM_SHIFT);
-    }
-
     /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
     @ForceInline
     @Hidden
     public static void derive(Object o, Object parent, int site) {
-        room();
+        reserveStack();
         if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
@@ -341,7 +154,7 @@ public final class BBFlowShim {
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
         int bucket = U.getInt(nodeAt(path) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
         // As in step() the parent's first child is this site's; and recycled and closed as in root().
-        if (((path ^ pf | child) >>> 32) == 0 && bucket == BUCKET_ONE && !BBFlowRoots.paused()
+        if (((path ^ pf | child) >>> 32) == 0 && bucket == BBFlowWalk.BUCKET_ONE && !BBFlowRoots.paused()
                 && U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY)) {
             long g = (f & HIGH) + GENERATION;
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
@@ -357,45 +170,12 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void deriveSlow(Object o, Object parent, int site) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.derive(o, parent, site);
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
-    @Hidden
-    static Object ownerOf(Object o) {
-        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
-            long kind = kindOf(o);
-            if ((kind & KIND_VIEW) == 0)
-                return (kind & KIND_FIELD) != 0 ? o : null;
-            o = U.getReference(o, kind >>> 32);
-        }
-        return null;
-    }
-
-    @ForceInline
-    @Hidden
-    static boolean inForce(long f) {
-        return f == IGN || f == NEVER || f != 0 && isOpen(f);
-    }
-
-    /** The handle in force: a view's owner may have been recycled under it. */
-    @Hidden
-    static long current(Object o) {
-        long f = U.getLong(o, OFF);
-        if (inForce(f))
-            return f;
-        Object owner = ownerOf(o);
-        if (owner == null || owner == o)
-            return isFresh(f) ? 0 : f;
-        long h = U.getLong(owner, OFF);
-        if (h != f && inForce(h)) // see wrap()
-            U.putLong(o, OFF, h);
-        return isFresh(h) ? 0 : h;
     }
 
     // ---- components of composites (design.md: lives) ----
@@ -404,13 +184,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void adopt(Object composite, Object buffer) {
-        room();
+        reserveStack();
         if (buffer == null || mixed() && idle())
             return;
         if (!mixed()) {
             long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
             if (c != k && isOpen(c) && isOpen(k)) {
-                U.putLong(BBFlowParts.ownerAt(c), BBFlowParts.ownerWord(c, k));
+                U.putLong(BBFlowComposites.ownerAt(c), BBFlowComposites.ownerWord(c, k));
                 return;
             }
         }
@@ -420,9 +200,9 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void adoptSlow(Object composite, Object component) {
-        slowRoom();
+        reserveStackSlow();
         try {
-            BBFlowParts.adopt(composite, component);
+            BBFlowComposites.adopt(composite, component);
         } catch (Throwable t) {
             failed(t);
         }
@@ -431,7 +211,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void adoptAll(Object composite, Object components) {
-        room();
+        reserveStack();
         if (!idle() && components instanceof Object[])
             for (Object component : (Object[]) components)
                 adoptSlow(composite, component);
@@ -441,11 +221,11 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void adoptLast(Object composite) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (!idle())
-                BBFlowParts.adoptLast(composite);
+                BBFlowComposites.adoptLast(composite);
         } catch (Throwable t) {
             failed(t);
         }
@@ -455,11 +235,11 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void disown(Object composite, int from, int to) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (!idle())
-                BBFlowParts.disown(composite, from, to);
+                BBFlowComposites.disown(composite, from, to);
         } catch (Throwable t) {
             failed(t);
         }
@@ -471,65 +251,27 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void refs(Object o, int delta) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.refs(o, delta))))
-            refsOn(U.getLong(o, OFF), delta);
-    }
-
-    @ForceInline
-    @Hidden
-    static void refsOn(long f, int delta) {
-        long at = recordAt(f), refs;
-        int count, next;
-        // By CAS: another thread's last release may end this life meanwhile, and a late store would
-        // take the next life's memory kind and class away (a harmless life as a proven leak: seen).
-        do {
-            refs = U.getLong(at + REC_REFS);
-            if (((refs ^ f) >>> 32) != 0)
-                return;
-            count = (int) refs & REFS_COUNT;
-            next = Math.max(1, Math.min(count + delta, REFS_COUNT));
-        } while (!U.compareAndSetLong(null, at + REC_REFS, refs, refs + (next - count)));
-        if ((BUCKETS >>> 2 * Math.min(count, 6) & 3) != (BUCKETS >>> 2 * Math.min(next, 6) & 3))
-            changeBucket(f, BUCKETS >>> 2 * Math.min(next, 6) & 3);
+            BBFlowWalk.refsOn(U.getLong(o, OFF), delta);
     }
 
     /** At the entry of release(int): handleRelease takes off the last one. */
     @ForceInline
     @Hidden
-    public static void releases(Object o, int decrement) {
-        using(o, USE_RELEASE);
+    public static void releaseN(Object o, int decrement) {
+        checkUse(o, USE_RELEASE);
         if (decrement > 1)
             refs(o, 1 - decrement);
-    }
-
-    @DontInline
-    @Hidden
-    private static void changeBucket(long f, int bucket) {
-        try {
-            long at = recordAt(f), path = U.getLong(at + REC_PATH);
-            if (((path ^ f) >>> 32) == 0 && (path & LOW) > NODE_BEFORE_RESET)
-                U.compareAndSetLong(null, at + REC_PATH, path,
-                        f & HIGH | bucketOf((int) path, bucket) & LOW);
-        } catch (Throwable t) {
-            failed(t);
-        }
     }
 
     /** At the exit of capacity(int). */
     @ForceInline
     @Hidden
     public static void resized(Object o, int size) {
-        room();
+        reserveStack();
         if (o != null && !(mixed() && (idle() || BBFlowMap.resized(o, size))))
             sizeOf(U.getLong(o, OFF), size);
-    }
-
-    @Hidden
-    static void sizeOf(long f, int size) {
-        long at = recordAt(f);
-        if (((U.getLong(at + REC_SIZE) ^ f) >>> 32) == 0)
-            U.putLong(at + REC_SIZE, f & HIGH | size & LOW);
     }
 
     // ---- uses after release ----
@@ -537,11 +279,11 @@ public final class BBFlowShim {
     /** Before the throw of AbstractByteBuf.ensureAccessible. */
     @DontInline
     @Hidden
-    public static void misuse(Object o) {
-        room();
-        slowRoom();
+    public static void reportAccess(Object o) {
+        reserveStack();
+        reserveStackSlow();
         try {
-            if (o != null && !(mixed() && (idle() || BBFlowMap.misuse(o))))
+            if (o != null && !(mixed() && (idle() || BBFlowMap.reportAccess(o))))
                 BBFlowMisuse.access(o);
         } catch (Throwable t) {
             failed(t);
@@ -550,31 +292,31 @@ public final class BBFlowShim {
 
     /**
      * At the entry of retain and release: is there a life in force? If not, Netty is about to throw;
-     * but a pool of the application may have brought the object back without a hook, so refused()
+     * but a pool of the application may have brought the object back without a hook, so confirmMisuse()
      * decides.
      */
     @ForceInline
     @Hidden
-    public static void using(Object o, int use) {
-        room();
-        if (mixed() && (idle() || BBFlowMap.using(o, use)))
+    public static void checkUse(Object o, int use) {
+        reserveStack();
+        if (mixed() && (idle() || BBFlowMap.checkUse(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
-            usingSlow(o, f, use);
+            checkUseSlow(o, f, use);
     }
 
     /** With refs=on, at the entry of retain and release: a step named after the method that calls. */
     @DontInline
     @Hidden
     public static void counting(Object o, int use) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             long f = mixed() ? BBFlowMap.counted(o) : U.getLong(o, OFF);
-            int site = f != 0 && f != IGN && f != NEVER && isOpen(f) ? caller(use) : 0;
+            int site = f != 0 && f != IGN && f != NEVER && isOpen(f) ? BBFlowNative.caller(use) : 0;
             if (site != 0)
-                stepTo(f, site);
+                BBFlowWalk.stepTo(f, site);
         } catch (Throwable t) {
             failed(t);
         }
@@ -582,8 +324,8 @@ public final class BBFlowShim {
 
     @DontInline
     @Hidden
-    private static void usingSlow(Object o, long f, int use) {
-        slowRoom();
+    private static void checkUseSlow(Object o, long f, int use) {
+        reserveStackSlow();
         try {
             if (!isFresh(f) && !inForce(f) && !BBFlowRoots.isSkipped(f))
                 BBFlowMisuse.suspect(f, use, kindOf(o));
@@ -595,11 +337,11 @@ public final class BBFlowShim {
     /** At the end of IllegalReferenceCountException's constructors, which may call each other. */
     @DontInline
     @Hidden
-    public static void refused() {
-        room();
-        slowRoom();
+    public static void confirmMisuse() {
+        reserveStack();
+        reserveStackSlow();
         try {
-            BBFlowMisuse.refused();
+            BBFlowMisuse.confirm();
         } catch (Throwable t) {
             failed(t);
         }
@@ -609,10 +351,10 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void exhausted() {
-        room();
+        reserveStack();
         try {
             U.getAndAddLong(null, SHARED + SHARED_EXHAUSTED, 1);
-            wake();
+            BBFlowNative.wake();
         } catch (Throwable t) {
             failed(t);
         }
@@ -624,7 +366,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void release(Object o, boolean zero) {
-        room();
+        reserveStack();
         if (!zero) {
             refs(o, -1);
             return;
@@ -632,13 +374,14 @@ public final class BBFlowShim {
         if (mixed() && (idle() || BBFlowMap.release(o)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
-        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol; docs/memory-model.md).
+        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol;
+        // docs/memory-model.md).
         if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
             long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
-            long key = BBFlowEnds.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
+            long key = BBFlowClose.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
             if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
-                BBFlowEnds.closeSticky(f, key, same);
+                BBFlowClose.closeSticky(f, key, same);
                 return;
             }
             U.putLong(at + REC_PATH, f & HIGH);
@@ -646,7 +389,7 @@ public final class BBFlowShim {
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             U.putLong(at + REC_RUN, run + 1);
         } else {
-            BBFlowEnds.close(o, f);
+            BBFlowClose.close(o, f);
         }
     }
 
@@ -659,7 +402,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void recount(Object o, int count) {
-        room();
+        reserveStack();
         if (U.getInt(SHARED + SHARED_OWN) != 0 && count > 0)
             recountSlow(o);
     }
@@ -667,7 +410,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void recountSlow(Object o) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.again(o);
         } catch (Throwable t) {
@@ -683,8 +426,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void copied(Object copy, Object original) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             if (copy != null && copy != original && original != null
                     && (kindOf(copy) & (KIND_FIELD | KIND_VIEW)) == KIND_FIELD
@@ -700,7 +443,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void givenBack(Object o) {
-        room();
+        reserveStack();
         if (U.getInt(SHARED + SHARED_OWN) != 0)
             givenBackSlow(o);
     }
@@ -708,7 +451,7 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     private static void givenBackSlow(Object o) {
-        slowRoom();
+        reserveStackSlow();
         try {
             BBFlowRoots.givenBack(o);
         } catch (Throwable t) {
@@ -722,7 +465,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void step(Object o, int site) {
-        room();
+        reserveStack();
         if (o == null || mixed() && BBFlowMap.step(o, site))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
@@ -731,7 +474,7 @@ public final class BBFlowShim {
         if (((path ^ f | child) >>> 32) == 0)
             U.putLong(at + REC_PATH, f & HIGH | child);
         else if (path != (f & HIGH)) // else not followed (IGN, NEVER, passed over), or closed
-            lean(o, f, site);
+            BBFlowWalk.stepSlow(o, f, site);
     }
 
     @ForceInline
@@ -741,139 +484,14 @@ public final class BBFlowShim {
         step(b, site);
     }
 
-    /** Off the hit path, with nothing in it that makes the caller spill more than it must. */
-    @DontInline
-    @Hidden
-    private static void lean(Object o, long f, int site) {
-        long at = recordAt(f), path = U.getLong(at + REC_PATH), node = nodeAt(path);
-        if (((path ^ f) >>> 32) == 0) {
-            if ((int) path == NODE_NONE)
-                return; // closed: a use after release is Netty's to report
-            for (int i = 8; i < 8 * INLINE_CHILDREN; i += 8) {
-                long word = U.getLong(node + i);
-                if ((int) (word >>> 32) == site && word != 0) {
-                    U.putLong(at + REC_PATH, f & HIGH | word & LOW);
-                    return;
-                }
-            }
-        } else if (f == IGN || f == NEVER) {
-            return;
-        }
-        try {
-            miss(o, f, site);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** A step of a life whose handle was looked up (map mode). */
-    @Hidden
-    static void stepTo(long f, int site) {
-        long at = recordAt(f), path = U.getLong(at + REC_PATH);
-        if (((path ^ f) >>> 32) != 0) {
-            late(f);
-        } else if ((int) path != NODE_NONE) {
-            int next = childOf((int) path, site);
-            if (next != (int) path)
-                U.putLong(at + REC_PATH, f & HIGH | next & LOW);
-        }
-    }
-
-    /** A late store of the life before (design.md: late step): true if the handle's life is in force. */
-    @Hidden
-    private static boolean late(long f) {
-        long at = recordAt(f), life = U.getLongVolatile(null, at + REC_LIFE);
-        if (((life ^ f) >>> 32) != 0)
-            return false;
-        if ((life & STATE) == OPEN) {
-            U.putLong(at + REC_PATH, f & HIGH | NODE_RACED);
-            tally(TALLY_RACED_STEPS);
-        }
-        return true;
-    }
-
-    @Hidden
-    private static void miss(Object o, long f, int site) {
-        if (isFresh(f)) {
-            BBFlowRoots.firstSight(o, site);
-            return;
-        }
-        long at = recordAt(f), path = U.getLong(at + REC_PATH);
-        long life = U.getLongVolatile(null, at + REC_LIFE);
-        if (((path ^ f) >>> 32) != 0) {
-            if (late(f))
-                return;
-            long h = current(o); // a view whose owner was recycled
-            if (h != f && h != 0 && isOpen(h))
-                step(o, site);
-            return;
-        }
-        if ((life & STATE) == OPEN) {
-            int next = childOf((int) path, site);
-            if (next != (int) path)
-                U.putLong(at + REC_PATH, f & HIGH | next & LOW);
-        }
-    }
-
-    /** Where the site leads, looking for what exists before asking C to make it (design.md: trie). */
-    @Hidden
-    static int childOf(int node, int site) {
-        long n = nodeAt(node);
-        for (int i = 0; i < 8 * INLINE_CHILDREN; i += 8) {
-            long word = U.getLongVolatile(null, n + i);
-            if (word == 0)
-                break;
-            if ((int) (word >>> 32) == site)
-                return (int) word;
-        }
-        int flags = U.getInt(n + NODE_FLAGS);
-        if ((flags & (FLAG_NO_STEPS | FLAG_FULL)) == 0
-                && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_NODES_FULL) == 0)
-            return child(node, site);
-        int known = (flags & FLAG_NO_STEPS) == 0 ? overflowChild(node, site) : 0;
-        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET) {
-            tally(TALLY_DROPPED_STEPS);
-            if ((flags & FLAG_NO_STEPS) != 0)
-                tally(TALLY_DEEP_STEPS);
-        }
-        return known != 0 ? known : node;
-    }
-
-    /** The overflow table, read only; the same as find_overflow() in trie/node.c. */
-    @Hidden
-    private static int overflowChild(int node, int site) {
-        long x = (long) node << 32 | site;
-        x ^= x >>> 33;
-        x *= 0xff51afd7ed558ccdL;
-        x ^= x >>> 33;
-        long table = OVERFLOW + ((long) (node >>> ARENA_SHIFT) << OVERFLOW_BITS + 2);
-        for (int probes = 0; probes < 1 << OVERFLOW_BITS; probes++, x++) {
-            int id = U.getIntVolatile(null, table + ((x & (1 << OVERFLOW_BITS) - 1) << 2));
-            if (id == 0)
-                return 0;
-            long n = nodeAt(id);
-            int flags = U.getInt(n + NODE_FLAGS);
-            if (U.getInt(n + NODE_PARENT) == node && U.getInt(n + NODE_SITE) == site
-                    && ((flags & FLAG_ALIAS) != 0 || sameBucket(flags, node)))
-                return (flags & FLAG_ALIAS) != 0 ? (int) U.getLong(n) : id;
-        }
-        return 0;
-    }
-
-    @Hidden
-    private static boolean sameBucket(int flags, int parent) {
-        int other = U.getInt(nodeAt(parent) + NODE_FLAGS);
-        return ((flags ^ other) >>> FLAG_BUCKET_SHIFT & 3) == 0;
-    }
-
     // ---- objects of track= ----
 
     /** At the end of a constructor whose class track= may mean. */
     @DontInline
     @Hidden
     public static void made(Object o) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             BBFlowTrack.made(o);
         } catch (Throwable t) {
@@ -885,8 +503,8 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void closed(Object o, int entries) {
-        room();
-        slowRoom();
+        reserveStack();
+        reserveStackSlow();
         try {
             BBFlowTrack.closed(o, entries);
         } catch (Throwable t) {
@@ -900,99 +518,29 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void stepObject(Object o, int site) {
-        room();
+        reserveStack();
         try {
-            look(o, site, -1, 0);
+            BBFlowLook.stepAny(o, site, -1, 0);
         } catch (Throwable t) {
             failed(t);
         }
-    }
-
-    /** How many more elements may be looked at in this step: `left`, -1 as long as none was met. */
-    @Hidden
-    private static int look(Object o, int site, int left, int depth) {
-        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
-        if (h != -1 && h != 0)
-            stepTo(h, site);
-        for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
-            long kind = kindOf(o);
-            if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
-                step(o, site);
-                break;
-            }
-            if ((kind & KIND_ELEMENTS) != 0)
-                return each(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
-                        depth);
-            if ((kind & KIND_HOLDER) == 0) {
-                if ((kind & KIND_UNKNOWN_HOLDER) != 0)
-                    tally(TALLY_HOLDERS_UNKNOWN);
-                break;
-            }
-            o = U.getReference(o, kind >>> 32);
-        }
-        return left;
-    }
-
-    /** The elements of an array or list, read by field; those beyond the number are counted. */
-    @DontInline
-    @Hidden
-    private static int each(Object o, long kind, int site, int left, int depth) {
-        long at = kind >>> 32 & 0xffff, sizeAt = kind >>> 48;
-        Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
-        int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
-        int i = 0;
-        if (depth < MAX_NESTED)
-            for (; i < n && left > 0; i++)
-                left = look(all[i], site, left - 1, depth + 1);
-        if (i < n)
-            U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
-        return left;
     }
 
     /** Before areturn: a step unless the buffer is the parameter p. */
     @ForceInline
     @Hidden
     public static void exit(Object returned, Object p, int site) {
-        room();
+        reserveStack();
         if (returned != null && returned != p)
-            exitSlow(returned, p, null, site);
+            BBFlowLook.exitSlow(returned, p, null, site);
     }
 
     @ForceInline
     @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
-        room();
+        reserveStack();
         if (returned != null && returned != p && returned != q)
-            exitSlow(returned, p, q, site);
-    }
-
-    /** Another object may still be the same life: a view of the parameter. */
-    @DontInline
-    @Hidden
-    private static void exitSlow(Object returned, Object p, Object q, int site) {
-        try {
-            long f = handleOf(returned);
-            if (f == 0 || f != handleOf(p) && f != handleOf(q))
-                stepObject(returned, site);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    @Hidden
-    static long handleOf(Object o) {
-        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
-        if (h != -1)
-            return h;
-        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
-            long kind = kindOf(o);
-            if ((kind & KIND_FIELD) != 0)
-                return current(o);
-            if ((kind & KIND_MAPPED) != 0)
-                return BBFlowMap.handleOf(o);
-            o = (kind & KIND_HOLDER) != 0 ? U.getReference(o, kind >>> 32) : null;
-        }
-        return 0;
+            BBFlowLook.exitSlow(returned, p, q, site);
     }
 
     /**
@@ -1002,21 +550,10 @@ public final class BBFlowShim {
     @DontInline
     @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
-        room();
+        reserveStack();
         try {
-            long f = handleOf(returned);
-            if (f == 0 || f == IGN || f == NEVER) {
+            if (!BBFlowLook.isBehind(returned, entry))
                 stepObject(returned, site);
-                return;
-            }
-            long path = U.getLong(recordAt(f) + REC_PATH);
-            int node = ((path ^ f) >>> 32) == 0 ? (int) path : 0;
-            for (int i = 0; i < 1 << 14 && node != 0; i++) {
-                if (U.getInt(nodeAt(node) + NODE_SITE) == entry)
-                    return;
-                node = U.getInt(nodeAt(node) + NODE_PARENT);
-            }
-            stepObject(returned, site);
         } catch (Throwable t) {
             failed(t);
         }

@@ -6,9 +6,10 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowLook.*;
 import static java.lang.BBFlowRecords.*;
-import static java.lang.BBFlowShim.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.Hidden;
@@ -101,8 +102,9 @@ final class BBFlowSize extends ClassValue<Long> {
     }
 
     /**
-     * Bytes of an owner that is met now; 0 where its class does not say, which is counted. In its
-     * constructor the fields may be empty yet: 0, too, until its root says better.
+     * Bytes of an owner that is seen for the first time; 0 if its class does not have them, which
+     * is counted. In its constructor the fields may still be empty: also 0, until its root sets the
+     * size.
      */
     @Hidden
     static int of(Object o, long kind) {
@@ -141,7 +143,7 @@ final class BBFlowSize extends ClassValue<Long> {
         }
     }
 
-    /** What is in a composite; a part that is open by itself has its bytes there. */
+    /** The bytes in a composite; a component with a life of its own counts its bytes itself. */
     @Hidden
     private static int parts(Object composite, long how) {
         Object[] all = (Object[]) U.getReference(composite, a(how));
@@ -181,7 +183,7 @@ final class BBFlowSize extends ClassValue<Long> {
             n = Math.min(n, U.getInt(composite, b(how)));
         for (int i = 0; i < n; i++)
             if (all[i] != null)
-                BBFlowParts.adopt(composite, all[i]);
+                BBFlowComposites.adopt(composite, all[i]);
     }
 
     /** The kind of memory where the class's name does not say it: that of what it is a part of. */

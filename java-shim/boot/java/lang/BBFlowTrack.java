@@ -4,9 +4,10 @@
  * of a constructor to the entry of the method that closes them. They are found as in map mode
  * (BBFlowMap): by identity hash, proved by the record's slot.
  *
- * A life is opened by a constructor's hook only: what was made before us, cloned or deserialised
- * is not followed, and an object that is not in the table was closed or is none of ours. Both
- * hooks stand in every class that may be meant; the class of the object decides (agent/classes/custom_types.c).
+ * A life is opened by a constructor's hook only: what was made before the agent came, cloned or
+ * deserialised is not followed. An object that is not in the table is closed or not followed. Both
+ * hooks are in every class that may be meant; the class of the object decides
+ * (agent/classes/custom_types.c).
  */
 package java.lang;
 
@@ -18,16 +19,13 @@ import jdk.internal.vm.annotation.Hidden;
 final class BBFlowTrack extends ClassValue<Long> {
     private static final int TRIES = 16;
 
-    /** The answers for the track= in force, null without one. Written by the agent's thread. */
     private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** The answers for the track= in force, null without one. Written by the agent's thread. */
     static BBFlowTrack now;
 
     private BBFlowTrack() {
     }
-
-    /** Class number | entries << 16 | root site << 32; 0: none of them. */
-    @Hidden
-    private static native long classify(Class<?> type);
 
     /** A list is in force from here on, or none: what classes were for another is forgotten. */
     @Hidden
@@ -39,9 +37,9 @@ final class BBFlowTrack extends ClassValue<Long> {
     @Hidden
     protected Long computeValue(Class<?> type) {
         try {
-            return classify(type);
+            return BBFlowNative.classifyTracked(type);
         } catch (Throwable t) {
-            BBFlowShim.passStop(t); // not cached as the answer
+            BBFlowGuard.passStop(t); // not cached as the answer
             return 0L;
         }
     }
@@ -65,7 +63,7 @@ final class BBFlowTrack extends ClassValue<Long> {
             if (BBFlowMap.openIn(o, node, BBFlowRecords.refsOf(kind, MEM_KIND), 0, 0)
                     != BBFlowMap.NOT_IN)
                 return;
-        BBFlowShim.tally(TALLY_DROPPED_LIVES);
+        BBFlowRecords.count(TALLY_DROPPED_LIVES);
     }
 
     /** By the object's hash: every constructor of the chain draws the same. */
@@ -82,7 +80,7 @@ final class BBFlowTrack extends ClassValue<Long> {
     static void closed(Object o, int entries) {
         long h = (of(o) >>> 16 & entries) != 0 ? BBFlowMap.find(o) : 0;
         if (h != 0)
-            BBFlowEnds.close(o, h);
+            BBFlowClose.close(o, h);
     }
 
     /** The handle of an object's life; 0: none, or it is over; -1: the object is none of these. */

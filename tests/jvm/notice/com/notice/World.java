@@ -38,7 +38,7 @@ public final class World {
         management();
         threads();
         files();
-        classes();
+        classes(args);
         offsets();
         collections();
     }
@@ -119,10 +119,9 @@ public final class World {
         say("limits", Files.readAllLines(Path.of("/proc/self/limits")));
     }
 
-    static void classes() {
-        for (String name : new String[] {"BBFlowShim", "BBFlowHeader", "BBFlowKind", "BBFlowMap", "BBFlowTrack",
-                "BBFlowRecords", "BBFlowRoots", "BBFlowEnds", "BBFlowParts", "BBFlowSize", "BBFlowMisuse",
-                "BBFlowPing", "BBFlowExit"})
+    /** names: all classes of the shim. */
+    static void classes(String[] names) {
+        for (String name : names)
             try {
                 Class<?> c = Class.forName("java.lang." + name, false, null);
                 say("class", c.toGenericString() + " " + c.getModule().isExported("java.lang"));

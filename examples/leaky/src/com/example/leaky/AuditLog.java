@@ -27,7 +27,7 @@ final class AuditLog {
         return Unpooled.buffer(128).writeBytes((text + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The other leak: a full queue drops the line, and nobody releases it. */
+    /** The other leak: a full queue drops the line, and no code releases it. */
     private void offer(ByteBuf line) {
         if (pending.size() < capacity) {
             pending.add(line);

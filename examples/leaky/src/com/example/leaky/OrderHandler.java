@@ -32,7 +32,7 @@ final class OrderHandler extends ChannelInboundHandlerAdapter {
         frame.release();
     }
 
-    /** The leak: whoever wrote this thought of the answer and not of the frame. */
+    /** The leak: the author thought of the answer and not of the frame. */
     private void reject(ChannelHandlerContext ctx, ByteBuf frame, String reason) {
         reply(ctx, "rejected " + frame.readableBytes() + " bytes: " + reason);
     }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * java.lang.BBFlowHandle - the handle of a life in a ByteBuf's hidden field (design.md: hidden field):
+ * where the field is, whether it may be read at all, whose handle is in force, and the words that a
+ * handle leads to.
+ */
+package java.lang;
+
+import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowHandle {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** Its offset is that of the only long field of a direct child of Object. */
+    private long $bbf;
+
+    /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
+    static final long OFF = U.objectFieldOffset(BBFlowHandle.class, "$bbf");
+
+    private BBFlowHandle() {
+    }
+
+    /**
+     * Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to
+     * do at all?
+     */
+    @ForceInline
+    @Hidden
+    static boolean mixed() {
+        return U.getInt(SHARED + SHARED_MIXED) != 0;
+    }
+
+    /** Where mixed(): is no class there yet that include= may mean (ADR 29)? */
+    @ForceInline
+    @Hidden
+    static boolean idle() {
+        return U.getInt(SHARED + SHARED_MIXED) < 0;
+    }
+
+    @ForceInline
+    @Hidden
+    static long kindOf(Object o) {
+        return BBFlowKind.of(o);
+    }
+
+    /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
+    @DontInline
+    @Hidden
+    static boolean lacksField(Object o) {
+        return o != null && (kindOf(o) & KIND_FIELD) == 0;
+    }
+
+    @ForceInline
+    @Hidden
+    static boolean inForce(long f) {
+        return f == IGN || f == NEVER || f != 0 && isOpen(f);
+    }
+
+    /** The handle in force: a view's owner may have been recycled under it. */
+    @Hidden
+    static long current(Object o) {
+        long f = U.getLong(o, OFF);
+        if (inForce(f))
+            return f;
+        Object owner = ownerOf(o);
+        if (owner == null || owner == o)
+            return isFresh(f) ? 0 : f;
+        long h = U.getLong(owner, OFF);
+        if (h != f && inForce(h)) // see wrap()
+            U.putLong(o, OFF, h);
+        return isFresh(h) ? 0 : h;
+    }
+
+    /** What a view or wrapper wraps at last, by field; the object itself if it is no view. */
+    @Hidden
+    static Object ownerOf(Object o) {
+        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long kind = kindOf(o);
+            if ((kind & KIND_VIEW) == 0)
+                return (kind & KIND_FIELD) != 0 ? o : null;
+            o = U.getReference(o, kind >>> 32);
+        }
+        return null;
+    }
+
+    @ForceInline
+    @Hidden
+    static long nodeAt(long path) {
+        return NODES + ((path & LOW) << NODE_SHIFT);
+    }
+
+    @Hidden
+    static void makeStatic(long f) {
+        long at = recordAt(f), refs = U.getLong(at + REC_REFS);
+        if (f != 0 && isOpen(f) && ((refs ^ f) >>> 32) == 0)
+            U.putLong(at + REC_REFS, refs | (long) MEM_STATIC << MEM_SHIFT);
+    }
+
+    @Hidden
+    static void sizeOf(long f, int size) {
+        long at = recordAt(f);
+        if (((U.getLong(at + REC_SIZE) ^ f) >>> 32) == 0)
+            U.putLong(at + REC_SIZE, f & HIGH | size & LOW);
+    }
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * java.lang.BBFlowLook - what may be in an Object: a buffer, a holder or container of some, an object
+ * of track=, or none of these. Read by field, never by a call.
+ */
+package java.lang;
+
+import static java.lang.BBFlowGuard.*;
+import static java.lang.BBFlowHandle.*;
+import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
+import static java.lang.BBFlowWalk.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowLook {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private BBFlowLook() {
+    }
+
+    /** How many more elements may be looked at in this step: `left`, -1 as long as none was met. */
+    @Hidden
+    static int stepAny(Object o, int site, int left, int depth) {
+        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
+        if (h != -1 && h != 0)
+            stepTo(h, site);
+        for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
+            long kind = kindOf(o);
+            if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
+                BBFlowShim.step(o, site);
+                break;
+            }
+            if ((kind & KIND_ELEMENTS) != 0)
+                return stepElements(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
+                        depth);
+            if ((kind & KIND_HOLDER) == 0) {
+                if ((kind & KIND_UNKNOWN_HOLDER) != 0)
+                    count(TALLY_HOLDERS_UNKNOWN);
+                break;
+            }
+            o = U.getReference(o, kind >>> 32);
+        }
+        return left;
+    }
+
+    /** The elements of an array or list, read by field; those beyond the number are counted. */
+    @DontInline
+    @Hidden
+    private static int stepElements(Object o, long kind, int site, int left, int depth) {
+        long at = kind >>> 32 & 0xffff, sizeAt = kind >>> 48;
+        Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
+        int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
+        int i = 0;
+        if (depth < MAX_NESTED)
+            for (; i < n && left > 0; i++)
+                left = stepAny(all[i], site, left - 1, depth + 1);
+        if (i < n)
+            U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
+        return left;
+    }
+
+    @Hidden
+    static long handleOf(Object o) {
+        long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
+        if (h != -1)
+            return h;
+        for (int i = 0; i < MAX_UNWRAP && o != null; i++) {
+            long kind = kindOf(o);
+            if ((kind & KIND_FIELD) != 0)
+                return current(o);
+            if ((kind & KIND_MAPPED) != 0)
+                return BBFlowMap.handleOf(o);
+            o = (kind & KIND_HOLDER) != 0 ? U.getReference(o, kind >>> 32) : null;
+        }
+        return 0;
+    }
+
+    /** Another object may still be the same life: a view of the parameter. */
+    @DontInline
+    @Hidden
+    static void exitSlow(Object returned, Object p, Object q, int site) {
+        try {
+            long f = handleOf(returned);
+            if (f == 0 || f != handleOf(p) && f != handleOf(q))
+                BBFlowShim.stepObject(returned, site);
+        } catch (Throwable t) {
+            failed(t);
+        }
+    }
+
+    /** Is the site `entry` on the path of the life of `returned`? False where it has none. */
+    @Hidden
+    static boolean isBehind(Object returned, int entry) {
+        long f = handleOf(returned);
+        if (f == 0 || f == IGN || f == NEVER)
+            return false;
+        long path = U.getLong(recordAt(f) + REC_PATH);
+        int node = ((path ^ f) >>> 32) == 0 ? (int) path : 0;
+        for (int i = 0; i < 1 << 14 && node != 0; i++) {
+            if (U.getInt(nodeAt(node) + NODE_SITE) == entry)
+                return true;
+            node = U.getInt(nodeAt(node) + NODE_PARENT);
+        }
+        return false;
+    }
+}

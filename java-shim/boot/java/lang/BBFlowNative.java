@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * java.lang.BBFlowNative - the natives of all classes of the shim (agent/boot/natives.c), exported by
+ * the agent. They never block, take no lock and call no Java, but for the questions that are asked once
+ * per class and at the exit.
+ */
+package java.lang;
+
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowNative {
+    private BBFlowNative() {
+    }
+
+    /** Where key leads from node; node itself at a limit. */
+    @Hidden
+    static native int child(int node, int key);
+
+    /** Root node of a site, 0 at a limit. */
+    @Hidden
+    static native int rootOf(int site);
+
+    /** The twin of node in another refCnt bucket. */
+    @Hidden
+    static native int bucketOf(int node, int bucket);
+
+    /** count lives of a class were released at node. */
+    @Hidden
+    static native void countReleased(int node, int classNumber, int count);
+
+    @Hidden
+    static native void unknownAt(int node);
+
+    /** A life at node was released this many seconds after it was opened. */
+    @Hidden
+    static native void recordLifetime(int node, int seconds);
+
+    /** 64 fresh records, linked; 0 at the limit. */
+    @Hidden
+    static native int bump();
+
+    /** One record from the shared stack; 0 at the limit. */
+    @Hidden
+    static native int pop();
+
+    @Hidden
+    static native void push(int record);
+
+    /** The life of a handle was used after its end; false: the stack says that it was not. */
+    @Hidden
+    static native boolean reportMisuse(long handle, int use, int classNumber, long tid);
+
+    /** Site of the method that calls retain or release; 0: there is none but Netty's and bbflow's. */
+    @Hidden
+    static native int caller(int use);
+
+    /** The agent thread has something to do. */
+    @Hidden
+    static native void wake();
+
+    /** Site of "?first-seen Class"; 0 at the limit. */
+    @Hidden
+    static native int firstSite(int classNumber);
+
+    /** KIND_ bits, and where fields are: see core/layout.h. Once per class. */
+    @Hidden
+    static native long classify(Class<?> type);
+
+    @Hidden
+    static native String fieldName(int number);
+
+    /**
+     * Does the class itself declare such a field, of its objects, whose descriptor begins so? A read
+     * of another type as a reference crashes the JVM: the name alone does not prove it.
+     */
+    @Hidden
+    static native boolean hasField(Class<?> type, String field, String descriptor);
+
+    /** Of track=: class number | entries << 16 | root site << 32; 0: none of them. Once per class. */
+    @Hidden
+    static native long classifyTracked(Class<?> type);
+
+    /** gc=exit: a bounded wait for the agent thread. */
+    @Hidden
+    static native void collect();
+
+    /**
+     * Does a native of the agent link yet? HotSpot looks into a library that was attached only once
+     * Agent_OnAttach has returned, so the agent thread asks until it does.
+     */
+    @Hidden
+    static native void ping();
+}

@@ -1,0 +1,151 @@
+/* link: bbf_agent fake_jvm */
+/* agent/cost/{meter,account,model}.c: what bbflow takes adds up, in any number of threads, and a
+ * budget is held by the rate. */
+#include "agent/cost/account.c"
+#include "agent/cost/meter.h"
+
+#include "tests/unit/agent/agent_world.h"
+
+#include <pthread.h>
+
+enum { THREADS = 3, CALLS = 61 * 20, FILES = 500 };
+
+static int setup(void **state)
+{
+    world_setup(state);
+    memset(&o, 0, sizeof o);
+    atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
+    return 0;
+}
+
+static struct bbf_options options_of(const char *text)
+{
+    struct bbf_options options;
+    struct bbf_option_error error;
+    bbf_options_init(&options);
+    assert_int_equal(bbf_options_parse(&options, text, &error), BBF_OK);
+    return options;
+}
+
+static void *call_natives(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < CALLS; i++)
+        bbf_meter_leave(bbf_meter_enter());
+    for (uint64_t i = 1; i <= FILES; i++)
+        bbf_meter_rewritten(i);
+    return NULL;
+}
+
+static void calls_and_class_files_of_all_threads_are_counted(void **state)
+{
+    pthread_t threads[THREADS];
+    struct bbf_meter_reading before, after;
+    (void)state;
+    bbf_meter_read(&before, 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, call_natives, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    bbf_meter_read(&after, 0);
+    assert_int_equal(after.native_calls - before.native_calls, THREADS * CALLS);
+    assert_int_equal(after.rewritten - before.rewritten, THREADS * FILES);
+    assert_int_equal(after.rewrite_ns - before.rewrite_ns, THREADS * FILES * (FILES + 1) / 2);
+    assert_int_equal(after.rewrite_elsewhere_ns - before.rewrite_elsewhere_ns,
+                     after.rewrite_ns - before.rewrite_ns);
+    assert_true(after.rewrite_longest_ns >= FILES);
+}
+
+static void a_clock_that_takes_longer_than_the_calls_leaves_nothing(void **state)
+{
+    struct bbf_meter_reading reading;
+    (void)state;
+    bbf_meter_read(&reading, UINT64_C(1000000000));
+    assert_int_equal(reading.native_ns, 0);
+}
+
+static void the_rows_are_filled_and_add_up(void **state)
+{
+    struct bbf_snap_cost cost = {.measured = false};
+    struct bbf_options options = options_of("sample=4");
+    (void)state;
+    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
+    bbf_account_begin();
+    bbf_account_fill(&cost);
+    assert_true(cost.measured);
+    assert_int_equal(cost.sample_, 4);
+    assert_true(cost.since_start.elapsed_ns_ > 0);
+    assert_true(cost.since_start.elapsed_ns_ < 60 * SECOND);
+    assert_int_equal(cost.since_change.elapsed_ns_, 0); /* no setting has changed */
+    bbf_account_changed();
+    bbf_account_fill(&cost);
+    assert_true(cost.since_change.elapsed_ns_ <= cost.since_start.elapsed_ns_);
+    bbf_options_free(&options);
+}
+
+static void a_budget_is_looked_at_when_its_interval_is_over_and_only_then(void **state)
+{
+    struct bbf_options options = options_of("budget=0.01%,budgetSeconds=3600");
+    (void)state;
+    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
+    bbf_account_begin();
+    uint64_t next = o.next;
+    bbf_account_poll();
+    assert_int_equal(o.next, next);
+    o.next = 0;
+    atomic_store(&bbf_agent.phase, BBF_PHASE_OUT); /* a stopped bbflow looks at nothing */
+    bbf_account_poll();
+    assert_int_equal(o.next, 0);
+    atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
+    bbf_account_poll();
+    assert_true(o.next > 0);
+    bbf_options_free(&options);
+}
+
+/* The agent thread itself works the whole interval: one life in two, in four, ... */
+static void work_above_the_budget_raises_the_rate_until_there_is_no_place(void **state)
+{
+    struct bbf_options options = options_of("budget=0.01%,budgetSeconds=1");
+    struct bbf_snap_cost cost = {.measured = false};
+    (void)state;
+    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
+    bbf_account_begin();
+    for (uint32_t rate = 2; rate <= 8; rate *= 2) {
+        uint64_t begin = bbf_meter_clock();
+        while (bbf_meter_clock() - begin < 2000000)
+            continue;
+        o.next = 0;
+        bbf_account_poll();
+        assert_int_equal(o.governor.sample, rate);
+    }
+    bbf_account_fill(&cost);
+    assert_int_equal(cost.raised_, 3);
+    assert_int_equal(cost.sample_, 8);
+    assert_true(cost.sample_ppm > cost.budget_ppm_);
+    for (uint32_t rate = 100; bbf_tracker_can_sample(bbf_agent.tracker, rate); rate++)
+        (void)bbf_tracker_sample(bbf_agent.tracker, rate);
+    uint64_t begin = bbf_meter_clock();
+    while (bbf_meter_clock() - begin < 2000000)
+        continue;
+    o.next = 0;
+    bbf_account_poll(); /* 16 has no place */
+    assert_int_equal(o.governor.sample, 8);
+    bbf_account_fill(&cost);
+    assert_int_equal(cost.refused_, 1);
+    assert_int_equal(cost.raised_, 3);
+    bbf_options_free(&options);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_and_class_files_of_all_threads_are_counted),
+        TEST(a_clock_that_takes_longer_than_the_calls_leaves_nothing),
+        TEST(the_rows_are_filled_and_add_up),
+        TEST(a_budget_is_looked_at_when_its_interval_is_over_and_only_then),
+        TEST(work_above_the_budget_raises_the_rate_until_there_is_no_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
