@@ -9,7 +9,7 @@
 #include "core/err.h"
 #include "jfr/recording.h"
 
-/* What was wrong with the recording, and what to do. */
+/* Report the first thing that was wrong with the recording, and the remedy. */
 static int report_trouble(const char *path, const char *damage, const struct bbf_jfr_recording *r,
                           int err)
 {

@@ -39,7 +39,7 @@ static int discard(void *ctx, const char *data, size_t len)
     return len > TEXT_MAX ? -1 : 0;
 }
 
-/* What is printed has no control character but the ends of lines. */
+/* The text has no control character but the ends of lines. */
 static const char *print(const uint8_t *data, size_t size, bool json)
 {
     const struct bbf_jfr_print how = {.stack_depth = 4, .values_max = VALUES};
