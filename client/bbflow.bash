@@ -87,6 +87,9 @@ _bbflow() {
     if [ ${#before[@]} -gt 1 ]; then
         row=$(sed -n "s/^command ${command//[^a-z]/}\( .*\|\)$/\1 /p" <<<"$words")
     fi
+    if [ "$command" = jfr ] && [ ${#before[@]} -gt 2 ]; then
+        row=$(sed -n "s/^jfr ${before[2]//[^a-z]/}\( .*\|\)$/\1 /p" <<<"$words")
+    fi
 
     # A flag's value is in the word after it.
     for ((i = 2; i < ${#before[@]}; i++)); do
@@ -113,6 +116,10 @@ _bbflow() {
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(tr ' ' '\n' <<<"$row" |
             sed -n 's/^\(--[a-z-]*=\{0,1\}\).*/\1/p')" -- "$word")
+    elif [ "$command" = jfr ] && [ ${#before[@]} -eq 2 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^jfr \([a-z]*\).*/\1/p' <<<"$words")" -- "$word")
+    elif [ "$command" = jfr ]; then # recordings, which may be packed
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [ "$command" = help ]; then
         mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^command \([a-z]*\).*/\1/p' <<<"$words")
 options" -- "$word")

@@ -109,16 +109,23 @@ void bbf_jfr_help(struct bbf_buf *to)
         "Exit codes: 0 all was read, 1 something is damaged, lost or cannot be read, 2 usage.\n");
 }
 
+static void add_flags(struct bbf_buf *to, unsigned takes)
+{
+    for (size_t i = 0; i < FLAGS; i++) {
+        if ((takes & flags[i].bit) != 0)
+            bbf_buf_printf(to, " --%s%s%s", flags[i].name, flags[i].argument != NULL ? "=" : "",
+                           flags[i].argument != NULL ? flags[i].argument : "");
+    }
+    bbf_buf_str(to, " --help\n");
+}
+
 void bbf_jfr_words(struct bbf_buf *to)
 {
+    bbf_buf_str(to, "command jfr");
+    add_flags(to, ~0u);
     for (size_t i = 0; i < COMMANDS; i++) {
-        bbf_buf_printf(to, "command jfr %s", commands[i].name);
-        for (size_t f = 0; f < FLAGS; f++) {
-            if ((commands[i].takes & flags[f].bit) != 0)
-                bbf_buf_printf(to, " --%s%s%s", flags[f].name, flags[f].argument != NULL ? "=" : "",
-                               flags[f].argument != NULL ? flags[f].argument : "");
-        }
-        bbf_buf_char(to, '\n');
+        bbf_buf_printf(to, "jfr %s", commands[i].name);
+        add_flags(to, commands[i].takes);
     }
 }
 

@@ -242,6 +242,10 @@ static int unknown_verb(const char *name)
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
+        if (verbs[i].run == verb_jfr) {
+            bbf_jfr_words(out);
+            continue;
+        }
         bbf_buf_printf(out, "command %s%s%s", verbs[i].name,
                        verbs[i].takes & TARGET ? " target" : "",
                        verbs[i].takes & PARAMS ? " params" : "");
@@ -255,7 +259,6 @@ static void add_words(struct bbf_buf *out)
         }
         bbf_buf_str(out, " --help\n");
     }
-    bbf_jfr_words(out);
     bbf_buf_str(out, "formats " BBF_FORMATS(ONE_NAME) "\nextensions ");
     bbf_format_extensions(out);
     bbf_buf_char(out, '\n');

@@ -35,7 +35,8 @@ bool bbf_jfr_header_read(const unsigned char *bytes, size_t len, struct bbf_jfr_
 /* BBF_JFR_HEADER_BYTES at `to`. */
 void bbf_jfr_header_write(const struct bbf_jfr_header *header, char *to);
 
-/* What a reader found wrong and went on from. `offset`: in the chunk. `what` is constant text. */
+/* Hears of damage that a reader could read past. `offset`: in the chunk. `what` is constant text.
+ */
 struct bbf_jfr_problems {
     void (*report)(void *ctx, uint64_t offset, const char *what);
     void *ctx;

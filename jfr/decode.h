@@ -49,7 +49,7 @@ static inline void bbf_jfr_skip_bytes(struct bbf_jfr_cursor *c, uint64_t len)
 
 uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c);
 
-/* A compressed integer, padded ones too. */
+/* A compressed integer, which may be padded. */
 static inline uint64_t bbf_jfr_get_long(struct bbf_jfr_cursor *c)
 {
     if (c->at < c->end && c->at[0] < 0x80)

@@ -14,7 +14,7 @@
 
 /* The shortest text that reads back as the same number, in Java's form: 1.0, 1.0E10. */
 void bbf_jfr_add_real(struct bbf_buf *out, double value, bool is_float);
-/* With so many decimals, rounded half up as Java does. */
+/* With `decimals` digits after the point, rounded half up as Java does. */
 void bbf_jfr_add_fixed(struct bbf_buf *out, double value, int decimals);
 /* Unsigned if the field is; a long above 2^63 is not negative then. */
 void bbf_jfr_add_integer(struct bbf_buf *out, int64_t value, bool is_unsigned);

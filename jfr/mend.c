@@ -12,14 +12,14 @@ enum {
     CHECKPOINT = 1,
     MAJOR_MAX = 2,
     MINOR_MAX = 1,
-    PROBE_EVENTS = 8, /* so many events in a row are no accident */
+    PROBE_EVENTS = 8, /* this many events in a row are no accident */
     SYNC_EVENTS = 3,  /* the same inside a chunk, where types are known */
     SIZE_MAX_BYTES = 1 << 28
 };
 
 /* ---- finding chunks ---- */
 
-/* Size and type of what may be an event; 0: it is none. */
+/* Size and type of a possible event; 0: these bytes are no event. */
 static uint64_t event_at(const unsigned char *bytes, size_t len, uint64_t at, uint64_t *type)
 {
     if (at >= len)
@@ -199,7 +199,7 @@ static void report(struct mending *m, uint64_t offset, uint64_t len, const char 
         m->mend->report(m->mend->ctx, &loss);
 }
 
-/* The metadata event among the chunk's bytes, wherever the header says it is. */
+/* Find the metadata event among the chunk's bytes, also where the header is wrong. */
 static bool find_metadata(const unsigned char *chunk, size_t len, const struct bbf_jfr_header *h,
                           struct bbf_jfr_cursor *metadata)
 {
@@ -250,7 +250,7 @@ static void keep_checkpoint(struct mending *m, uint64_t offset)
     m->checkpoints[m->n_checkpoints++] = offset;
 }
 
-/* What the rest of a chunk can be taken up with. */
+/* Could reading continue with this event? */
 static bool is_good(const struct bbf_jfr_event *event)
 {
     if (event->size >= SIZE_MAX_BYTES)

@@ -34,7 +34,7 @@ struct bbf_jfr_pool {
 };
 
 void bbf_jfr_pool_free(struct bbf_jfr_pool *pool);
-/* The next chunk: no constants, and keys that go on. */
+/* The next chunk: no constants, and keys that continue. */
 void bbf_jfr_pool_clear(struct bbf_jfr_pool *pool);
 /* The key of the value, which is added if it is new; 0 if there is no memory for it. */
 uint64_t bbf_jfr_pool_key(struct bbf_jfr_pool *pool, const void *value, size_t len);

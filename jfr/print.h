@@ -17,7 +17,7 @@
 struct bbf_jfr_print {
     struct bbf_jfr_filter filter;
     unsigned stack_depth; /* frames of a stack that are shown */
-    unsigned values_max;  /* of an event, constants within constants too; the rest is null, and
+    unsigned values_max;  /* of an event, with constants within constants; the rest is null, and
                            * counted as trouble. 0: BBF_JFR_VALUES_MAX */
     bool exact;           /* text: numbers in full */
 };

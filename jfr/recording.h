@@ -19,7 +19,7 @@
 struct bbf_jfr_trouble {
     uint64_t offset;  /* in the recording */
     const char *what; /* constant text; NULL: nothing is wrong */
-    uint64_t count;   /* how often a reader went on in spite of something */
+    uint64_t count;   /* how often a reader continued in spite of something */
 };
 
 struct bbf_jfr_recording {

@@ -41,7 +41,7 @@ void bbf_jfr_rewrite_checkpoint(struct bbf_jfr_rewrite *rewrite, uint64_t offset
 /* Set the header. `start_ns` may differ from the chunk's: JMC drops a chunk that repeats one. */
 int bbf_jfr_rewrite_end(struct bbf_jfr_rewrite *rewrite, uint64_t start_ns, bool is_last);
 
-/* Starts of a file's chunks, each once; all zero is none. Free starts->used.places. */
+/* Starts of a file's chunks, each once; all zero is empty. Free starts->used.places. */
 struct bbf_jfr_starts {
     struct bbf_jfr_keys used;
     uint64_t moved; /* ns by which the last one was moved */

@@ -3,9 +3,8 @@
  * jfr/scrub.h - makes text in a recording unreadable, in place: each byte of what matches becomes a
  * '*', and all sizes stay.
  *
- * Looked at: strings in events and constants (class, method and thread names, too), not the names
- * of types and fields. Damaged parts are looked at as far as they can be read; the rest is
- * reported.
+ * It looks at strings in events and constants (also class, method and thread names), not at the
+ * names of types and fields. It reads damaged parts as far as possible; the rest is reported.
  *
  * Threads: one at a time.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jfr/source.h - the bytes of a recording: a file, or what a gzip, ZIP (first entry) or LZ4 frame
- * file has inside, told apart by their first bytes and not by name.
+ * file has inside, recognised by their first bytes and not by name.
  *
  * A plain file is mapped. Anything else (compressed, a pipe) is unpacked into a file without a name
  * in $TMPDIR or /tmp, which is mapped: memory stays constant. A mapped file that another process

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jfr/value.h - a field's value: simple types unwrapped, constants looked up, structs and arrays
- * left where they are until somebody walks into them.
+ * left where they are until a caller walks into them.
  *
  * Threads: as the chunk's.
  */

@@ -78,6 +78,9 @@ for command in $commands; do
     check "bbflow $command --" "${flags:+$flags }--help"
 done
 check 'bbflow reset --no' --nodes
+check 'bbflow jfr su' summary
+check 'bbflow jfr scrub --ma' '--match= --max-unpacked='
+check 'bbflow jfr summary --match' ''
 check 'bbflow tree 12 --to' --token-file=
 check 'bbflow tree -f ' "$("$bbflow" help tree | sed -n 's/.* write \(.*\), whatever .*/\1/p' | tr -d ,)"
 check 'bbflow tree --format j' json

@@ -42,7 +42,7 @@ static int discard(void *ctx, const char *data, size_t len)
     return len > TEXT_MAX ? -1 : 0;
 }
 
-/* What is printed has no control character but the ends of lines. */
+/* The text has no control character but the ends of lines. */
 typedef int printer(struct bbf_buf *out, struct bbf_jfr_recording *recording,
                     const struct bbf_jfr_print *how);
 
