@@ -23,6 +23,9 @@ int bbf_output_write(const char *path, const struct bbf_buf *text);
  * terminal, and is then written as \uXXXX. */
 int bbf_output_exact(const char *path, const struct bbf_buf *text);
 
+/* The same for what is no text: each byte as it is, and nothing of it to a terminal. */
+int bbf_output_binary(const char *path, const struct bbf_buf *bytes);
+
 /* To stdout, the whole lines of `text`, which are then taken out of it. A line that has no
  * end within BBF_BUF_PIECE is broken there. `exact` as above, and then nothing is. */
 int bbf_output_lines(struct bbf_buf *text, bool exact);

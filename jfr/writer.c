@@ -143,8 +143,8 @@ static void begin_chunk(struct bbf_jfr_writer *w, uint64_t ticks)
 {
     char header[BBF_JFR_HEADER_BYTES];
 
-    /* Each chunk begins later than the one before. */
-    w->begin_ticks = w->chunks > 0 && ticks <= w->begin_ticks ? w->begin_ticks + 1 : ticks;
+    /* Each chunk begins later than the one before ended, though an event may be older. */
+    w->begin_ticks = w->chunks > 0 && ticks <= w->last_ticks ? w->last_ticks + 1 : ticks;
     if (w->begin_ticks < w->config.start_ticks)
         w->begin_ticks = w->config.start_ticks;
     w->last_ticks = w->begin_ticks;
@@ -178,6 +178,16 @@ int bbf_jfr_flush(struct bbf_jfr_writer *w, uint64_t ticks)
     return bbf_jfr_writer_error(w);
 }
 
+static void close_chunk(struct bbf_jfr_writer *w, uint64_t next)
+{
+    w->file_bytes = next;
+    w->chunk_bytes = 0;
+    w->chunks++;
+    w->is_open = false;
+    for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
+        bbf_jfr_pool_clear(&w->pools[i]);
+}
+
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
 {
     if (!w->is_open || w->err != BBF_OK)
@@ -190,11 +200,7 @@ int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
     append(w);
     if (is_streaming(w))
         patch_header(w, STATE_FINISHED, is_last);
-    w->file_bytes += w->chunk_bytes;
-    w->chunks++;
-    w->is_open = false;
-    for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
-        bbf_jfr_pool_clear(&w->pools[i]);
+    close_chunk(w, w->file_bytes + w->chunk_bytes);
     return bbf_jfr_writer_error(w);
 }
 
@@ -203,6 +209,26 @@ int bbf_jfr_finish(struct bbf_jfr_writer *w, uint64_t ticks)
     if (!w->is_open && w->chunks == 0 && w->err == BBF_OK)
         begin_chunk(w, ticks);
     return bbf_jfr_finish_chunk(w, ticks, true);
+}
+
+uint64_t bbf_jfr_written(const struct bbf_jfr_writer *w)
+{
+    return w->file_bytes + w->chunk_bytes;
+}
+
+size_t bbf_jfr_pending(const struct bbf_jfr_writer *w)
+{
+    return w->pending.len;
+}
+
+void bbf_jfr_continue(struct bbf_jfr_writer *w, uint64_t at)
+{
+    bbf_buf_free(&w->pending);
+    bbf_buf_free(&w->scratch);
+    w->err = BBF_OK;
+    if (w->is_open)
+        close_chunk(w, at);
+    w->file_bytes = at;
 }
 
 /* ---- events ---- */
@@ -214,6 +240,12 @@ static bool is_full(const struct bbf_jfr_writer *w)
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         constants += w->pools[i].bytes.len;
     return w->chunk_bytes + w->pending.len + constants >= w->config.chunk_bytes;
+}
+
+void bbf_jfr_begin_chunk(struct bbf_jfr_writer *w, uint64_t ticks)
+{
+    if (!w->is_open)
+        begin_chunk(w, ticks);
 }
 
 struct bbf_buf *bbf_jfr_begin(struct bbf_jfr_writer *w, size_t index, uint64_t ticks)

@@ -80,6 +80,8 @@ int bbf_jfr_writer_init(struct bbf_jfr_writer *writer, const struct bbf_jfr_conf
 void bbf_jfr_writer_free(struct bbf_jfr_writer *writer);
 int bbf_jfr_writer_error(const struct bbf_jfr_writer *writer);
 
+/* Begin a chunk at `ticks`, unless one is open. Otherwise the first event does, with its time. */
+void bbf_jfr_begin_chunk(struct bbf_jfr_writer *writer, uint64_t ticks);
 /*
  * Begin an event of the schema's type `index` that starts at `ticks`; the caller then puts the
  * other fields in their order (jfr/encode.h, the keys below) into the returned buffer and ends it.
@@ -106,5 +108,15 @@ int bbf_jfr_flush(struct bbf_jfr_writer *writer, uint64_t ticks);
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *writer, uint64_t ticks, bool is_last);
 /* End the recording: it has one chunk at least. */
 int bbf_jfr_finish(struct bbf_jfr_writer *writer, uint64_t ticks);
+
+/* Bytes that the output has, and those that wait for a flush. */
+uint64_t bbf_jfr_written(const struct bbf_jfr_writer *writer);
+size_t bbf_jfr_pending(const struct bbf_jfr_writer *writer);
+/*
+ * The open chunk is given up, with the error there may be, and the next event begins a chunk at
+ * `at` of the output: another file (at 0), after a bbf_jfr_finish(); or behind what an output that
+ * failed has kept. Keys go on, so that files of one writer can be joined by putting them together.
+ */
+void bbf_jfr_continue(struct bbf_jfr_writer *writer, uint64_t at);
 
 #endif
