@@ -4,9 +4,7 @@
  * is aged, paths, uses after release, totals, settings, notes. All at the time of the snapshot but
  * profiler.Malloc, which has the time that the place's oldest buffer was opened.
  */
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/err.h"
 #include "render/formats.h"
@@ -51,22 +49,6 @@ static struct bbf_record_thread thread_of(const struct recording *r, uint64_t id
     return (struct bbf_record_thread){.id = id, .name = bbf_snapshot_thread(r->snapshot, id)};
 }
 
-/* "com.app.Handler.read" in two. */
-static struct bbf_jfr_frame frame_of_name(char *name)
-{
-    char *dot = strrchr(name, '.');
-
-    if (dot == NULL)
-        return bbf_record_frame("", name, "");
-    *dot = '\0';
-    return bbf_record_frame(name, dot + 1, "");
-}
-
-static uint64_t sample_of(const struct bbf_snapshot *s)
-{
-    return s->cost.sample_ > 0 ? s->cost.sample_ : 1;
-}
-
 /* ---- events ---- */
 
 static void add_leak(struct recording *r, const struct bbf_snap_leak *row)
@@ -86,7 +68,7 @@ static void add_leak(struct recording *r, const struct bbf_snap_leak *row)
         .oldest_ns = row->oldest_seconds * SECOND,
         .median_ns = row->p50_seconds * SECOND,
         .opened = row->thread_count,
-        .weight = sample_of(r->snapshot),
+        .weight = bbf_record_sample(r->snapshot),
     };
     const struct bbf_record_lost lost = {.path = leak.path,
                                          .thread = leak.thread,
@@ -117,48 +99,10 @@ static void add_flows(struct recording *r)
     }
 }
 
-static int add_misuse(struct recording *r, const struct bbf_snap_misuse *row)
-{
-    struct bbf_jfr_frame *frames = calloc(row->n_used_by + 1, sizeof *frames);
-    char **names = calloc(row->n_used_by + 1, sizeof *names);
-    bool made = frames != NULL && names != NULL;
-
-    for (size_t i = 0; made && i < row->n_used_by; i++) {
-        names[i] = strdup(row->used_by[i]);
-        made = names[i] != NULL;
-        if (made)
-            frames[i] = frame_of_name(names[i]);
-    }
-    const struct bbf_record_misuse misuse = {.used_by = {frames, row->n_used_by, false},
-                                             .thread = thread_of(r, row->used_thread),
-                                             .row = row};
-    if (made)
-        bbf_record_misuse(&r->writer, r->now, &misuse);
-    for (size_t i = 0; names != NULL && i < row->n_used_by; i++)
-        free(names[i]);
-    free(names);
-    free(frames);
-    return made ? BBF_OK : BBF_ENOMEM;
-}
-
-static void add_summary(struct recording *r)
-{
-    const struct bbf_snap_cost *cost = &r->snapshot->cost;
-    const struct bbf_snap_cost_row *row = &cost->since_start;
-    const struct bbf_record_summary summary = {.totals = &r->snapshot->totals,
-                                               .sample = sample_of(r->snapshot),
-                                               .overhead_ppm = bbf_record_ppm(row),
-                                               .memory_bytes =
-                                                   cost->memory_nodes_ + cost->memory_lives_ +
-                                                   cost->memory_leaks_ + cost->memory_other_};
-
-    bbf_record_summary(&r->writer, r->now, &summary);
-}
-
 static int add_events(struct recording *r)
 {
     const struct bbf_snapshot *s = r->snapshot;
-    int err = BBF_OK;
+    bool made = true;
 
     for (size_t i = 0; i < s->n_settings; i++)
         bbf_record_setting(&r->writer, r->now, s->settings[i].name, s->settings[i].value);
@@ -168,11 +112,12 @@ static int add_events(struct recording *r)
         bbf_record_untracked(&r->writer, r->now, s->jvm.map_mode[i]);
     for (size_t i = 0; i < s->n_leaks; i++)
         add_leak(r, &s->leaks[i]);
-    for (size_t i = 0; i < s->n_misuses && err == BBF_OK; i++)
-        err = add_misuse(r, &s->misuses[i]);
+    for (size_t i = 0; i < s->n_misuses && made; i++)
+        made = bbf_record_misuse(&r->writer, r->now, &s->misuses[i],
+                                 thread_of(r, s->misuses[i].used_thread));
     add_flows(r);
-    add_summary(r);
-    return err;
+    bbf_record_summary(&r->writer, r->now, s, 0);
+    return made ? BBF_OK : BBF_ENOMEM;
 }
 
 /* The recording begins when the oldest buffer in it was opened. */

@@ -2,6 +2,8 @@
 #include "render/record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "render/json_names.h"
 
@@ -333,26 +335,71 @@ void bbf_record_allocations(struct bbf_jfr_writer *w, const struct bbf_record_lo
     }
 }
 
-void bbf_record_misuse(struct bbf_jfr_writer *w, uint64_t ticks,
-                       const struct bbf_record_misuse *misuse)
+/* "com.app.Handler.read" in two. */
+static struct bbf_jfr_frame frame_of_name(char *name)
 {
-    struct bbf_buf *out = bbf_jfr_begin(w, MISUSE, ticks), path = BBF_BUF_INIT;
+    char *dot = strrchr(name, '.');
 
-    put_thread(w, out, &misuse->thread);
-    put_path(w, out, &misuse->used_by);
-    bbf_jfr_text(w, bbf_json_uses[misuse->row->use]);
-    put_count(out, misuse->row->count);
-    for (size_t i = 0; i < misuse->row->n_path; i++)
-        bbf_buf_printf(&path, "%s%s", i > 0 ? " -> " : "", misuse->row->path[i]);
+    if (dot == NULL)
+        return bbf_record_frame("", name, "");
+    *dot = '\0';
+    return bbf_record_frame(name, dot + 1, "");
+}
+
+/* The use, for a person who has no stack: where the buffer had been. */
+static void put_release_path(struct bbf_jfr_writer *w, const struct bbf_snap_misuse *row)
+{
+    struct bbf_buf path = BBF_BUF_INIT;
+
+    for (size_t i = 0; i < row->n_path; i++)
+        bbf_buf_printf(&path, "%s%s", i > 0 ? " -> " : "", row->path[i]);
     bbf_jfr_text(w, path.failed ? NULL : bbf_buf_cstr(&path));
-    bbf_jfr_end(w);
     bbf_buf_free(&path);
 }
 
-void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
-                        const struct bbf_record_summary *summary)
+bool bbf_record_misuse(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_snap_misuse *row,
+                       struct bbf_record_thread thread)
 {
-    const struct bbf_snap_totals *t = summary->totals;
+    struct bbf_record_path used_by = {.n = row->n_used_by};
+    struct bbf_jfr_frame *frames = calloc(row->n_used_by + 1, sizeof *frames);
+    char **names = calloc(row->n_used_by + 1, sizeof *names);
+    bool made = frames != NULL && names != NULL;
+
+    for (size_t i = 0; made && i < row->n_used_by; i++) {
+        made = (names[i] = strdup(row->used_by[i])) != NULL;
+        if (made)
+            frames[i] = frame_of_name(names[i]);
+    }
+    used_by.frames = frames;
+    if (made) {
+        struct bbf_buf *out = bbf_jfr_begin(w, MISUSE, ticks);
+        put_thread(w, out, &thread);
+        put_path(w, out, &used_by);
+        bbf_jfr_text(w, bbf_json_uses[row->use]);
+        put_count(out, row->count);
+        put_release_path(w, row);
+        bbf_jfr_end(w);
+    }
+    for (size_t i = 0; names != NULL && i < row->n_used_by; i++)
+        free(names[i]);
+    free(names);
+    free(frames);
+    return made;
+}
+
+/* bbflow's estimated share of the process's processor time. */
+static float overhead(const struct bbf_snap_cost_row *row)
+{
+    return row->process_ns_ > 0
+               ? (float)((double)row->estimated_overhead_ns_ / (double)row->process_ns_)
+               : 0;
+}
+
+void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
+                        const struct bbf_snapshot *snapshot, uint64_t dropped)
+{
+    const struct bbf_snap_totals *t = &snapshot->totals;
+    const struct bbf_snap_cost *cost = &snapshot->cost;
     struct bbf_buf *out = bbf_jfr_begin(w, SUMMARY, ticks);
 
     put_count(out, t->lives_);
@@ -366,10 +413,11 @@ void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
     put_count(out, t->harmless_);
     put_count(out, t->unknown_);
     put_count(out, t->untracked_buffers_);
-    put_count(out, summary->sample);
-    bbf_jfr_put_float(out, (float)summary->overhead_ppm / 1e6f);
-    put_long(out, summary->memory_bytes);
-    put_count(out, summary->dropped);
+    put_count(out, bbf_record_sample(snapshot));
+    bbf_jfr_put_float(out, overhead(&cost->since_start));
+    put_long(out, cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_ +
+                      cost->memory_other_);
+    put_count(out, dropped);
     bbf_jfr_end(w);
 }
 

@@ -92,28 +92,17 @@ struct bbf_record_lost {
 void bbf_record_allocations(struct bbf_jfr_writer *w, const struct bbf_record_lost *lost,
                             uint64_t *number);
 
-struct bbf_record_misuse {
-    struct bbf_record_path used_by; /* innermost first */
-    struct bbf_record_thread thread;
-    const struct bbf_snap_misuse *row;
-};
-void bbf_record_misuse(struct bbf_jfr_writer *w, uint64_t ticks,
-                       const struct bbf_record_misuse *misuse);
+/* False: no memory for the stack, and nothing is written. */
+bool bbf_record_misuse(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_snap_misuse *row,
+                       struct bbf_record_thread thread);
 
-/* Totals so far; `dropped`: events that had no room in this recording. */
-struct bbf_record_summary {
-    const struct bbf_snap_totals *totals;
-    uint64_t sample, overhead_ppm, memory_bytes, dropped;
-};
+/* A snapshot's totals; `dropped`: events that had no room in this recording. */
 void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
-                        const struct bbf_record_summary *summary);
-
-/* bbflow's estimated share of the process's processor time, in millionths. */
-static inline uint64_t bbf_record_ppm(const struct bbf_snap_cost_row *row)
+                        const struct bbf_snapshot *snapshot, uint64_t dropped);
+/* One buffer in how many is followed. */
+static inline uint64_t bbf_record_sample(const struct bbf_snapshot *snapshot)
 {
-    return row->process_ns_ > 0
-               ? (uint64_t)((double)row->estimated_overhead_ns_ * 1e6 / (double)row->process_ns_)
-               : 0;
+    return snapshot->cost.sample_ > 0 ? snapshot->cost.sample_ : 1;
 }
 
 void bbf_record_setting(struct bbf_jfr_writer *w, uint64_t ticks, const char *name,

@@ -89,6 +89,7 @@ struct bbf_tracker {
     /* agent */
     struct bbf_owned_table lost;    /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;               /* numbered from 1 */
+    void (*hear_end)(const struct bbf_loss *loss); /* bbf_tracker_hear_ends(); may be NULL */
     uint32_t first_dead, last_dead; /* list of this scan, by record */
     bool dead_composites;           /* there are some on it */
     _Atomic bool reserve_lent;      /* a report that is not freed yet has what is kept free */

@@ -21,6 +21,7 @@ import misuse
 import notice
 import oom
 import reconcile
+import recording
 import refs
 import seed
 import special
@@ -891,6 +892,6 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *guests.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *ending.cases(), *files.cases(), *tried.cases(), *watch.cases(), *recording.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases()]
 CASES += coming.cases(CASES)

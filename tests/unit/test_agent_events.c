@@ -62,6 +62,11 @@ static bool offer_log(const struct bbf_event *event)
 
 const struct bbf_sink bbf_sink_live = {"live", wanted_live, offer_live};
 const struct bbf_sink bbf_sink_log = {"log", wanted_log, offer_log};
+static unsigned wanted_none(void)
+{
+    return 0;
+}
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, NULL};
 
 static uint64_t before_live, before_log; /* dropped in earlier tests */
 

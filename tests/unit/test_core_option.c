@@ -165,7 +165,7 @@ static const struct {
     {"inculde=com.a", "inculde", 1, "unknown option 'inculde'; did you mean 'include'?"},
     {"maxDepth=5;zzz=1", "zzz", 12,
      "unknown option 'zzz'; 'bbflow help options' lists all of them"},
-    {"jfr=on", "jfr", 1, "unknown option 'jfr'; 'bbflow help options' lists all of them"},
+    {"jvm=on", "jvm", 1, "unknown option 'jvm'; 'bbflow help options' lists all of them"},
     {"exitTimeout=10", "exitTimeout", 13,
      "option 'exitTimeout': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
     {"age=10", "age", 5, "option 'age': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
