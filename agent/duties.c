@@ -31,7 +31,7 @@
 
 enum {
     MAX_FAULTS = 1000, /* throwables caught in the shim before tracking is turned off */
-    END_MS = 60000,   /* for the disk, when a recording ends with the JVM */
+    END_MS = 60000,    /* for the disk, when a recording ends with the JVM */
     SCAN_MS = 10,      /* between two scans, and until the next look whether one is due */
     SCAN_SHARE = 20    /* scans take at most this part of one core */
 };

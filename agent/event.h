@@ -30,10 +30,10 @@
 struct bbf_tracker;
 
 enum bbf_event_kind {
-    BBF_EVENT_LEAK,      /* lives were lost at one place */
-    BBF_EVENT_AGED,      /* lives at one place are open for long */
-    BBF_EVENT_MISUSE,    /* a buffer was used after its release, in a way not seen before */
-    BBF_EVENT_OOM,       /* direct memory ran out */
+    BBF_EVENT_LEAK,       /* lives were lost at one place */
+    BBF_EVENT_AGED,       /* lives at one place are open for long */
+    BBF_EVENT_MISUSE,     /* a buffer was used after its release, in a way not seen before */
+    BBF_EVENT_OOM,        /* direct memory ran out */
     BBF_EVENT_OOM_REPORT, /* what became of the report of that */
     /* For recordings; these have no line. */
     BBF_EVENT_LIFE,     /* the garbage collector ended lives of one place that began together */

@@ -18,7 +18,7 @@ struct recording {
     const struct bbf_snapshot *snapshot;
     struct bbf_jfr_writer writer;
     struct bbf_jfr_frame *frames; /* room for the longest path */
-    uint64_t now;                 /* ticks: nanoseconds since 1970 */
+    uint64_t now;                 /* ticks: nanoseconds since the recording's begin */
     uint64_t lives;               /* numbers given out */
 };
 
@@ -120,10 +120,11 @@ static int add_events(struct recording *r)
     return made ? BBF_OK : BBF_ENOMEM;
 }
 
-/* The recording begins when the oldest buffer in it was opened. */
+/* The recording begins when the oldest buffer in it was opened, a second ago at least: converters
+ * take no recording without length. */
 static uint64_t begin_of(const struct bbf_snapshot *s, uint64_t now)
 {
-    uint64_t oldest = 0;
+    uint64_t oldest = 1; /* ages are whole seconds */
 
     for (size_t i = 0; i < s->n_leaks; i++)
         oldest = s->leaks[i].oldest_seconds > oldest ? s->leaks[i].oldest_seconds : oldest;
@@ -143,16 +144,17 @@ int bbf_render_jfr(struct bbf_buf *out, struct bbf_view *view,
         return BBF_ENOMEM;
     r->view = view;
     r->snapshot = s;
-    r->now = (uint64_t)ms * 1000000;
+    uint64_t now = (uint64_t)ms * 1000000, begin = begin_of(s, now);
+    /* Small numbers: the leak profiler computes with ticks as doubles. */
+    r->now = now - begin;
     r->frames = calloc(s->n_nodes + 1, sizeof *r->frames);
-    uint64_t begin = begin_of(s, r->now);
     const struct bbf_jfr_config config = {.schema = bbf_record_schema,
                                           .output = {append, NULL, out},
                                           .start_ns = begin,
-                                          .start_ticks = begin};
+                                          .start_ticks = 0};
     int err = r->frames != NULL ? bbf_jfr_writer_init(&r->writer, &config) : BBF_ENOMEM;
     if (err == BBF_OK) {
-        bbf_jfr_begin_chunk(&r->writer, begin);
+        bbf_jfr_begin_chunk(&r->writer, 0);
         err = add_events(r);
         int end = bbf_jfr_finish(&r->writer, r->now);
         err = err == BBF_OK ? end : err;

@@ -177,13 +177,13 @@ static const struct bbf_jfr_type_decl types[] = {
                    EVENT,
                    NOTES("Not Followed", "What bbflow does not see, and why"),
                    .fields = {START, TEXT("what", "What")}},
-    /* Names and the first fields as leak profilers look for them; so these have no duration. */
+    /* As jfr-converter reads them, which goes by position and skips nothing at an event's end: no
+     * duration, and no field more. */
     [MALLOC] = {.name = "profiler.Malloc",
                 EVENT,
                 NOTES("Lost Buffer Opened", "For leak profilers: a buffer that was lost, at the "
                                             "time it was opened, with its path"),
-                .fields = {START, THREAD, PATH("Path"), ADDRESS, BYTES("size", "Size"),
-                           COUNT("lives", "Buffers that This One Stands for")}},
+                .fields = {START, THREAD, PATH("Path"), ADDRESS, BYTES("size", "Size")}},
     [FREE] = {.name = "profiler.Free",
               EVENT,
               NOTES("Buffer Released",
@@ -329,8 +329,8 @@ void bbf_record_allocations(struct bbf_jfr_writer *w, const struct bbf_record_lo
         put_thread(w, out, &lost->thread);
         put_path(w, out, &lost->path);
         put_long(out, ++*number);
-        put_long(out, share(lost->bytes, i, n));
-        put_count(out, share(lost->count, i, n));
+        uint64_t size = share(lost->bytes, i, n);
+        put_long(out, size > 0 ? size : 1); /* 0 is a Free for the leak profiler */
         bbf_jfr_end(w);
     }
 }
@@ -415,8 +415,8 @@ void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
     put_count(out, t->untracked_buffers_);
     put_count(out, bbf_record_sample(snapshot));
     bbf_jfr_put_float(out, overhead(&cost->since_start));
-    put_long(out, cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_ +
-                      cost->memory_other_);
+    put_long(out,
+             cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_ + cost->memory_other_);
     put_count(out, dropped);
     bbf_jfr_end(w);
 }

@@ -22,7 +22,7 @@
 #include "snapshot/snapshot.h"
 
 enum {
-    BBF_RECORD_ALLOCATIONS = 1000 /* profiler.Malloc events for one bbf_record_allocations() */
+    BBF_RECORD_ALLOCATIONS = 10000 /* profiler.Malloc events for one bbf_record_allocations() */
 };
 
 extern const struct bbf_jfr_schema bbf_record_schema;
@@ -81,8 +81,9 @@ void bbf_record_life(struct bbf_jfr_writer *w, const struct bbf_record_life *lif
 
 /*
  * What leak profilers read (profiler.Malloc without its profiler.Free): an event for each of
- * `count` lost buffers, but not above BBF_RECORD_ALLOCATIONS. Then each stands for several (field
- * `lives`), and their sizes still add up to `bytes`. *number is that of the last life, and grows.
+ * `count` lost buffers, but BBF_RECORD_ALLOCATIONS at most. Then each stands for several, and their
+ * sizes still add up to `bytes` (Leak and Life have the true counts). A buffer of unknown size has
+ * 1 byte, since 0 would be a release. *number is that of the last life, and grows.
  */
 struct bbf_record_lost {
     struct bbf_record_path path;

@@ -11,7 +11,7 @@
 #include "core/err.h"
 
 enum {
-    SENTENCES = 256,  /* that are remembered; further ones are left out */
+    SENTENCES = 256,   /* that are remembered; further ones are left out */
     SUMMARY_SHARE = 20 /* summaries take at most this part of one core */
 };
 

@@ -164,8 +164,7 @@ static void cut_back(struct bbf_disk *d)
     if (d->good_chunk >= d->good_size)
         return;
     d->good_header[STATE_AT] = 0;
-    ssize_t n =
-        pwrite(d->fd, d->good_header, sizeof d->good_header, (off_t)d->good_chunk);
+    ssize_t n = pwrite(d->fd, d->good_header, sizeof d->good_header, (off_t)d->good_chunk);
     (void)n;
     d->good_chunk = d->good_size;
 }

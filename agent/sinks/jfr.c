@@ -14,7 +14,7 @@
 
 enum {
     WHY = PATH_MAX + 300,
-    CHUNK = 4 << 20,   /* bytes; smaller than the default, because its constants are in memory */
+    CHUNK = 4 << 20, /* bytes; smaller than the default, because its constants are in memory */
     RETRY_SECONDS = 10,
     END_MS = 1000 /* for the disk, where `jfr=` is changed */
 };
@@ -66,12 +66,12 @@ static int begin_writer(const struct bbf_options *options)
 {
     uint64_t ticks = monotonic();
     now.half = half_of(options);
-    const struct bbf_jfr_config config = {
-        .schema = bbf_record_schema,
-        .output = {to_disk, patch_disk, NULL},
-        .chunk_bytes = now.half / 2 < CHUNK ? now.half / 2 : CHUNK,
-        .start_ns = bbf_clock_ns(CLOCK_REALTIME),
-        .start_ticks = ticks};
+    const struct bbf_jfr_config config = {.schema = bbf_record_schema,
+                                          .output = {to_disk, patch_disk, NULL},
+                                          .chunk_bytes =
+                                              now.half / 2 < CHUNK ? now.half / 2 : CHUNK,
+                                          .start_ns = bbf_clock_ns(CLOCK_REALTIME),
+                                          .start_ticks = ticks};
     int err = bbf_jfr_writer_init(&now.writer, &config);
     if (err == BBF_OK)
         bbf_jfr_begin_chunk(&now.writer, ticks);
@@ -221,17 +221,18 @@ static void put_life(const struct bbf_event *event)
                                        [BBF_END_HELD] = "held",
                                        [BBF_END_HARMLESS] = "harmless",
                                        [BBF_END_UNKNOWN] = "unknown"};
-    const struct bbf_record_life life = {
-        .path = path_of(event),
-        .thread = thread_of(event),
-        .place = event->node,
-        .opened_ticks = event->monotonic_ns > event->age_ns ? event->monotonic_ns - event->age_ns : 0,
-        .open_ns = event->age_ns,
-        .end = ends[event->detail.end],
-        .memory = event->memory,
-        .lost = event->lost,
-        .count = event->count,
-        .bytes = event->bytes};
+    const struct bbf_record_life life = {.path = path_of(event),
+                                         .thread = thread_of(event),
+                                         .place = event->node,
+                                         .opened_ticks = event->monotonic_ns > event->age_ns
+                                                             ? event->monotonic_ns - event->age_ns
+                                                             : 0,
+                                         .open_ns = event->age_ns,
+                                         .end = ends[event->detail.end],
+                                         .memory = event->memory,
+                                         .lost = event->lost,
+                                         .count = event->count,
+                                         .bytes = event->bytes};
     const struct bbf_record_lost lost = {.path = life.path,
                                          .thread = life.thread,
                                          .opened_ticks = life.opened_ticks,
@@ -262,8 +263,7 @@ static void put_event(const struct bbf_event *event)
                            event->detail.setting.value);
         break;
     case BBF_EVENT_SUMMARY:
-        bbf_record_summary(&now.writer, event->monotonic_ns, event->detail.snapshot,
-                           now.dropped);
+        bbf_record_summary(&now.writer, event->monotonic_ns, event->detail.snapshot, now.dropped);
         break;
     case BBF_EVENT_UNTRACKED:
         bbf_record_untracked(&now.writer, event->monotonic_ns, event->detail.untracked);
@@ -350,8 +350,9 @@ void bbf_sink_jfr_end(unsigned timeout_ms)
     if (now.disk != NULL) {
         bool was_good = now.retry_ns == 0;
         if (!bbf_disk_close(now.disk, timeout_ms) && was_good)
-            bbf_log(BBF_LOG_ERROR, "jfr: the disk did not take all of %s; 'bbflow jfr repair' "
-                                   "has what it took",
+            bbf_log(BBF_LOG_ERROR,
+                    "jfr: the disk did not take all of %s; 'bbflow jfr repair' "
+                    "has what it took",
                     now.asked);
         bbf_jfr_writer_free(&now.writer);
     }

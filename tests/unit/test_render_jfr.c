@@ -15,6 +15,7 @@
 
 #include "core/err.h"
 #include "jfr/recording.h"
+#include "jfr/rewrite.h"
 #include "jfr/value.h"
 #include "render/record.h"
 #include "render/render.h"
@@ -48,9 +49,11 @@ static struct seen see(const struct bbf_buf *bytes, const char *type, const char
     bbf_jfr_recording_init(&r, (const unsigned char *)bytes->data, bytes->len, true);
     while ((err = bbf_jfr_next_chunk(&r)) == BBF_OK) {
         struct bbf_jfr_event event;
-        for (uint64_t at = BBF_JFR_HEADER_BYTES; bbf_jfr_next_event(&r.chunk, &at, &event);)
+        for (uint64_t at = BBF_JFR_HEADER_BYTES; bbf_jfr_next_event(&r.chunk, &at, &event);) {
+            assert_true(event.type == NULL || bbf_jfr_is_whole(&event));
             if (event.type != NULL && strcmp(event.type->name, type) == 0)
                 add(&seen, &r.chunk, &event, count, size);
+        }
     }
     assert_int_equal(err, BBF_ENOTFOUND);
     assert_null(r.trouble.what);
@@ -137,7 +140,7 @@ static void many_lost_buffers_share_their_allocations(void **state)
     const struct bbf_jfr_config config = {.schema = bbf_record_schema,
                                           .output = {append, NULL, &out}};
     const struct bbf_record_lost few = {{&frame, 1, false}, {0, NULL}, 5, 3, 100};
-    const struct bbf_record_lost many = {{&frame, 1, false}, {7, NULL}, 5, 2500, 64001};
+    const struct bbf_record_lost many = {{&frame, 1, false}, {7, NULL}, 5, 25000, 640001};
     struct bbf_jfr_writer w;
     uint64_t lives = 0;
 
@@ -146,10 +149,9 @@ static void many_lost_buffers_share_their_allocations(void **state)
     bbf_record_allocations(&w, &few, &lives);
     bbf_record_allocations(&w, &many, &lives);
     assert_int_equal(bbf_jfr_finish(&w, 10), BBF_OK);
-    const struct seen seen = see(&out, "profiler.Malloc", "lives", "size");
+    const struct seen seen = see(&out, "profiler.Malloc", "", "size");
     assert_int_equal(seen.events, 3 + BBF_RECORD_ALLOCATIONS);
-    assert_int_equal(seen.count, 2503);
-    assert_int_equal(seen.bytes, 64101);
+    assert_int_equal(seen.bytes, 640101);
     assert_int_equal(lives, seen.events);
     bbf_jfr_writer_free(&w);
     bbf_buf_free(&out);
