@@ -13,7 +13,7 @@
 #include "render/record.h"
 
 enum {
-    WHY = PATH_MAX + 300,
+    REASON = PATH_MAX + 300,
     CHUNK = 4 << 20, /* bytes; smaller than the default, because its constants are in memory */
     RETRY_SECONDS = 10,
     END_MS = 1000 /* for the disk, where `jfr=` is changed */
@@ -30,7 +30,7 @@ static struct {
     uint64_t lives;    /* numbers given out */
     uint64_t dropped;  /* events, since the start */
     uint64_t half;     /* bytes of a file */
-    char why[WHY];     /* why nothing is recorded */
+    char why[REASON];     /* why nothing is recorded */
 } now;
 
 static uint64_t monotonic(void)
@@ -137,7 +137,7 @@ static void leave_file(void)
 
 static void retry(const struct bbf_options *options)
 {
-    char why[WHY] = "";
+    char why[REASON] = "";
     uint64_t kept = 0;
 
     if (now.disk != NULL && !bbf_disk_failed(now.disk, &kept, why, sizeof why))
@@ -161,7 +161,7 @@ static void retry(const struct bbf_options *options)
 /* Did the disk fail since the last look? */
 static bool has_failed(void)
 {
-    char why[WHY] = "";
+    char why[REASON] = "";
     uint64_t kept;
 
     if (now.retry_ns != 0)
@@ -310,7 +310,7 @@ static bool is_full(const struct bbf_options *options, uint64_t ticks)
            (age != 0 && ticks - now.file_ns >= age);
 }
 
-static void next_file(uint64_t ticks)
+static void turn_file(uint64_t ticks)
 {
     (void)bbf_jfr_finish_chunk(&now.writer, ticks, true);
     (void)bbf_disk_next_file(now.disk);
@@ -335,7 +335,7 @@ void bbf_sink_jfr_poll(const struct bbf_options *options)
         return; /* later: what is pending stays, and is bounded */
     (void)bbf_jfr_flush(&now.writer, ticks);
     if (is_full(options, ticks))
-        next_file(ticks);
+        turn_file(ticks);
     commit();
 }
 
