@@ -362,6 +362,13 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"budgetSeconds", "5", BBF_OK, BBF_EFFECT_BUDGET, true, "5"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"exitTimeout", "30s", BBF_OK, BBF_EFFECT_NONE, true, "30s"},
+        {"jfr", "/tmp/x.jfr", BBF_OK, BBF_EFFECT_RECORDING, true, "/tmp/x.jfr"},
+        {"jfr", "/tmp/x.jfr", BBF_OK, BBF_EFFECT_RECORDING, false, "/tmp/x.jfr"},
+        {"jfr", "", BBF_OK, BBF_EFFECT_RECORDING, true, ""}, /* ends it */
+        {"jfr", " ", BBF_OK, BBF_EFFECT_RECORDING, false, ""},
+        {"maxsize", "2M", BBF_OK, BBF_EFFECT_RECORDING, true, "2M"},
+        {"maxage", "1h", BBF_OK, BBF_EFFECT_RECORDING, true, "1h"},
+        {"summarySeconds", "1", BBF_OK, BBF_EFFECT_NONE, true, "1"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
          "option 'memory': 1T is out of range; it takes 4M to 64G"},
