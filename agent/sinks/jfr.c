@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "agent/sinks/disk.h"
 #include "agent/sinks/sinks.h"
 #include "core/err.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "render/record.h"
 
@@ -99,6 +101,20 @@ static int name_files(const char *pattern, struct bbf_buf *path, struct bbf_buf 
     if (err == BBF_OK)
         bbf_buf_printf(previous, "%.*s.1%s", (int)(path->len - END), text, end);
     return err == BBF_OK && previous->failed ? BBF_ENOMEM : err;
+}
+
+int bbf_sink_jfr_check(const char *pattern, char *why, size_t why_size)
+{
+    struct bbf_buf path = BBF_BUF_INIT, previous = BBF_BUF_INIT;
+    int err = name_files(pattern, &path, &previous, why, why_size);
+
+    if (err == BBF_OK)
+        err = bbf_file_check(bbf_buf_cstr(&path), why, why_size);
+    int cause = errno; /* the caller's */
+    bbf_buf_free(&path);
+    bbf_buf_free(&previous);
+    errno = cause;
+    return err;
 }
 
 static int open_file(const struct bbf_options *options, char *why, size_t why_size)

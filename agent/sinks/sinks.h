@@ -40,6 +40,8 @@ extern const struct bbf_sink bbf_sink_jfr;
  * errors of bbf_disk_open(), which are logged once: `why` says what is wrong; BBF_EIO: what was
  * begun before has failed. */
 int bbf_sink_jfr_apply(const struct bbf_options *options, char *why, size_t why_size);
+/* Could this `jfr=` be written now? Nothing is left there. Errors as above. Any thread. */
+int bbf_sink_jfr_check(const char *pattern, char *why, size_t why_size);
 /* Once a second: flush; a new file if it is time; after an error try again each ten seconds. */
 void bbf_sink_jfr_poll(const struct bbf_options *options);
 /* End the recording and wait for the disk, `timeout_ms` at most. */
