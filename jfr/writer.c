@@ -39,6 +39,10 @@ void bbf_jfr_writer_free(struct bbf_jfr_writer *w)
 {
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         bbf_jfr_pool_free(&w->pools[i]);
+    bbf_jfr_pool_free(&w->names);
+    free(w->methods);
+    w->methods = NULL;
+    w->methods_room = 0;
     bbf_buf_free(&w->pending);
     bbf_buf_free(&w->scratch);
 }
@@ -186,6 +190,9 @@ static void close_chunk(struct bbf_jfr_writer *w, uint64_t next)
     w->is_open = false;
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         bbf_jfr_pool_clear(&w->pools[i]);
+    bbf_jfr_pool_clear(&w->names);
+    if (w->methods != NULL)
+        memset(w->methods, 0, w->methods_room * sizeof(*w->methods));
 }
 
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
@@ -235,7 +242,7 @@ void bbf_jfr_continue(struct bbf_jfr_writer *w, uint64_t at)
 
 static bool is_full(const struct bbf_jfr_writer *w)
 {
-    size_t constants = 0;
+    size_t constants = w->names.bytes.len;
 
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         constants += w->pools[i].bytes.len;
@@ -338,7 +345,7 @@ uint64_t bbf_jfr_class(struct bbf_jfr_writer *w, const char *name)
     return intern(w, BBF_JFR_CLASS, start);
 }
 
-static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+static uint64_t new_method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
 {
     uint64_t class_key = bbf_jfr_class(w, frame->class_name);
     uint64_t name = bbf_jfr_symbol(w, frame->method, strlen(frame->method));
@@ -353,6 +360,48 @@ static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *fra
     bbf_jfr_put_int(&w->scratch, 1);
     bbf_jfr_put_byte(&w->scratch, 0);
     return intern(w, BBF_JFR_METHOD, start);
+}
+
+/* The number of the frame's names in w->names, from 0; SIZE_MAX: no memory. */
+static size_t names_of(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+{
+    size_t start = w->scratch.len;
+
+    bbf_buf_add(&w->scratch, frame->class_name, strlen(frame->class_name) + 1);
+    bbf_buf_add(&w->scratch, frame->method, strlen(frame->method) + 1);
+    bbf_buf_add(&w->scratch, frame->descriptor, strlen(frame->descriptor) + 1);
+    if (w->scratch.failed)
+        return SIZE_MAX;
+    uint64_t key = bbf_jfr_pool_key(&w->names, w->scratch.data + start, w->scratch.len - start);
+    w->scratch.len = start;
+    return key > 0 ? (size_t)(key - w->names.first_key - 1) : SIZE_MAX;
+}
+
+static bool has_room_for(struct bbf_jfr_writer *w, size_t i)
+{
+    if (i < w->methods_room)
+        return true;
+    size_t room = 2 * i + 64;
+    uint64_t *methods = realloc(w->methods, room * sizeof(*methods));
+    if (methods == NULL)
+        return false;
+    memset(methods + w->methods_room, 0, (room - w->methods_room) * sizeof(*methods));
+    w->methods = methods;
+    w->methods_room = room;
+    return true;
+}
+
+static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+{
+    size_t i = names_of(w, frame);
+
+    if (i == SIZE_MAX || !has_room_for(w, i)) {
+        fail(w, BBF_ENOMEM);
+        return 0;
+    }
+    if (w->methods[i] == 0)
+        w->methods[i] = new_method(w, frame);
+    return w->methods[i];
 }
 
 uint64_t bbf_jfr_stack(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frames, size_t n,

@@ -57,6 +57,11 @@ struct bbf_jfr_writer {
     struct bbf_buf pending; /* of the chunk, not handed on yet */
     struct bbf_buf scratch; /* a constant being encoded */
     struct bbf_jfr_pool pools[BBF_JFR_ANNOTATIONS];
+    /* Frames' methods as their callers name them, and the keys of those: one look-up for a frame
+     * instead of five. Of the chunk. */
+    struct bbf_jfr_pool names;
+    uint64_t *methods; /* owned; by key in `names`, less 1; as many as there is room */
+    size_t methods_room;
     uint64_t file_bytes;  /* handed on before this chunk */
     uint64_t chunk_bytes; /* of this chunk handed on */
     uint64_t checkpoint;  /* offset of the chunk's last checkpoint; 0: none */

@@ -218,18 +218,24 @@ static void put_long(struct bbf_buf *out, uint64_t value)
     bbf_jfr_put_long(out, value < INT64_MAX ? value : INT64_MAX);
 }
 
+static uint64_t thread_key(struct bbf_jfr_writer *w, const struct bbf_record_thread *thread)
+{
+    char number[32];
+    const char *name = thread->name;
+
+    if (thread->id == 0)
+        return 0;
+    if (name == NULL) {
+        snprintf(number, sizeof number, "thread %llu", (unsigned long long)thread->id);
+        name = number;
+    }
+    return bbf_jfr_thread(w, name, 0, thread->id, false);
+}
+
 static void put_thread(struct bbf_jfr_writer *w, struct bbf_buf *out,
                        const struct bbf_record_thread *thread)
 {
-    char number[32];
-
-    if (thread->id == 0) {
-        bbf_jfr_put_long(out, 0);
-        return;
-    }
-    snprintf(number, sizeof number, "thread %llu", (unsigned long long)thread->id);
-    bbf_jfr_put_long(
-        out, bbf_jfr_thread(w, thread->name != NULL ? thread->name : number, 0, thread->id, false));
+    bbf_jfr_put_long(out, thread_key(w, thread));
 }
 
 static void put_path(struct bbf_jfr_writer *w, struct bbf_buf *out,
@@ -323,11 +329,17 @@ void bbf_record_allocations(struct bbf_jfr_writer *w, const struct bbf_record_lo
                             uint64_t *number)
 {
     uint64_t n = lost->count < BBF_RECORD_ALLOCATIONS ? lost->count : BBF_RECORD_ALLOCATIONS;
+    uint64_t chunk = 0, thread = 0, stack = 0;
 
     for (uint64_t i = 0; i < n; i++) {
         struct bbf_buf *out = bbf_jfr_begin(w, MALLOC, lost->opened_ticks);
-        put_thread(w, out, &lost->thread);
-        put_path(w, out, &lost->path);
+        if (i == 0 || w->chunks != chunk) { /* keys are of a chunk */
+            chunk = w->chunks;
+            thread = thread_key(w, &lost->thread);
+            stack = bbf_jfr_stack(w, lost->path.frames, lost->path.n, lost->path.is_cut);
+        }
+        bbf_jfr_put_long(out, thread);
+        bbf_jfr_put_long(out, stack);
         put_long(out, ++*number);
         uint64_t size = share(lost->bytes, i, n);
         put_long(out, size > 0 ? size : 1); /* 0 is a Free for the leak profiler */

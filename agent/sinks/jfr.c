@@ -32,7 +32,7 @@ static struct {
     uint64_t lives;    /* numbers given out */
     uint64_t dropped;  /* events, since the start */
     uint64_t half;     /* bytes of a file */
-    char why[REASON];     /* why nothing is recorded */
+    char why[REASON];  /* why nothing is recorded */
 } now;
 
 static uint64_t monotonic(void)
