@@ -82,9 +82,8 @@ static void run(const char *name, void (*put)(struct bbf_jfr_writer *w, unsigned
     double best = 0, best_copy = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
-        const struct bbf_jfr_config config = {.schema = bbf_record_schema,
-                                              .output = {append, patch, NULL},
-                                              .chunk_bytes = FLUSH};
+        const struct bbf_jfr_config config = {
+            .schema = bbf_record_schema, .output = {append, patch, NULL}, .chunk_bytes = FLUSH};
         struct bbf_jfr_writer w;
         uint64_t events = 0;
         if (bbf_jfr_writer_init(&w, &config) != 0)
