@@ -189,7 +189,7 @@ same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 "$bbflow" dump "$golden/interior.json" -f jfr >"$work/binary" && "$bbflow" dump "$golden/interior.json" -o "$work/binary.jfr"
 same binary-file "$work/binary" "$work/binary.jfr"
 same binary-read <("$bbflow" jfr summary "$work/binary" | grep -c '^ bbflow.Leak  *[1-9]') <(echo 1)
-same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | tr -d '\r' | cut -c 1-30) \
+same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | head -1 | cut -c 1-30) \
     <(echo "bbflow: this format is binary ")
 for format in $(tr -d , <<<"${formats/, jfr/}"); do
     "$bbflow" dump "$golden/interior.json" -f $format >"$work/by-name" 2>&1
