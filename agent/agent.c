@@ -18,6 +18,7 @@
 #include "agent/report/file.h"
 #include "agent/report/oom.h"
 #include "agent/settings.h"
+#include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
@@ -151,6 +152,11 @@ static int check_places(const struct bbf_options *options, bool strict)
         err = check_file(options->file, why, sizeof why);
         if (err != BBF_OK)
             err = bad_place("file", why, err, errno, strict, later);
+    }
+    if (err == BBF_OK && options->jfr != NULL) {
+        err = bbf_sink_jfr_check(options->jfr, why, sizeof why);
+        if (err != BBF_OK)
+            err = bad_place("jfr", why, err, errno, strict, later);
     }
     if (err == BBF_OK && options->dump != NULL) {
         err = bbf_dump_check(options->dump, why, sizeof why);

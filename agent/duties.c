@@ -13,6 +13,8 @@
 #include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/report/capture.h"
+#include "agent/report/ends.h"
+#include "agent/report/facts.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
 #include "agent/report/oom.h"
@@ -20,6 +22,7 @@
 #include "agent/report/watch.h"
 #include "agent/rules.h"
 #include "agent/settings.h"
+#include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
@@ -28,6 +31,7 @@
 
 enum {
     MAX_FAULTS = 1000, /* throwables caught in the shim before tracking is turned off */
+    END_MS = 60000,    /* for the disk, when a recording ends with the JVM */
     SCAN_MS = 10,      /* between two scans, and between two checks whether one is due */
     SCAN_SHARE = 20    /* scans take at most this part of one core */
 };
@@ -94,6 +98,35 @@ static void poll_sinks(JNIEnv *env)
     bbf_events_refresh();
 }
 
+static bool recording_is_over; /* the JVM ends; agent thread */
+
+/* NULL: after a detach, or at the JVM's end, when nothing is to begin any more. */
+static const struct bbf_options *options_in_force(void)
+{
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    return rules != NULL && !recording_is_over ? &rules->options : NULL;
+}
+
+/* Begins with the first round, ends with the one after a detach. */
+static void poll_recording(JNIEnv *env)
+{
+    char why[256] = "";
+    (void)env;
+    (void)bbf_sink_jfr_apply(options_in_force(), why, sizeof why);
+}
+
+static void poll_facts(JNIEnv *env)
+{
+    bbf_facts_poll(env, options_in_force());
+}
+
+/* After the duties that make events. */
+static void poll_flush(JNIEnv *env)
+{
+    (void)env;
+    bbf_sink_jfr_poll(options_in_force());
+}
+
 static void poll_misuse(JNIEnv *env)
 {
     (void)env;
@@ -117,12 +150,16 @@ static const struct bbf_duty {
     {"scan", poll_scan, wait_for_scan},
     {"collapse", poll_collapse, NULL},
     {"cost", poll_cost, NULL},
+    {"recording", poll_recording, NULL},
     {"sinks", poll_sinks, NULL},
+    {"ends", bbf_ends_poll, NULL},
     {"lost buffers", bbf_watch_poll, NULL},
+    {"facts", poll_facts, NULL},
     {"late classes", bbf_late_classes_poll, NULL},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
     {"custom types", poll_tracked, NULL},
+    {"flush", poll_flush, NULL},
 };
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
@@ -163,6 +200,20 @@ static int serve_after_scan(JNIEnv *env, struct bbf_job *job)
     }
 }
 
+/* The recording ends with the losses up to now and the totals. */
+static int end_recording(JNIEnv *env, const struct bbf_job *job)
+{
+    uint64_t now = bbf_clock_ns(CLOCK_MONOTONIC);
+    uint64_t left = job->deadline_ns > now ? (job->deadline_ns - now) / MS : 0;
+    bbf_capture_scan();
+    bbf_ends_poll(env);
+    bbf_watch_end(env);
+    bbf_facts_end(env);
+    recording_is_over = true;
+    bbf_sink_jfr_end(job->deadline_ns == 0 ? END_MS : (unsigned)(left < END_MS ? left : END_MS));
+    return BBF_OK;
+}
+
 static int serve(JNIEnv *env, struct bbf_job *job)
 {
     if (job->kind == BBF_JOB_ATTACH) {
@@ -173,6 +224,8 @@ static int serve(JNIEnv *env, struct bbf_job *job)
         return BBF_ECLOSED; /* detached, or never attached */
     if (job->kind == BBF_JOB_APPLY)
         return bbf_settings_apply(env, job->effects, job->before, job->text);
+    if (job->kind == BBF_JOB_RECORDED)
+        return end_recording(env, job);
     if (job->kind == BBF_JOB_DETACH) {
         bbf_capture_scan();
         bbf_detach(env, job->text);
@@ -263,5 +316,6 @@ void bbf_duties_init(void)
     done = true;
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_events_note);
+    bbf_notes_add_source(bbf_sink_jfr_note);
     bbf_thread_init(&body);
 }

@@ -66,5 +66,10 @@ void bbf_event_line(struct bbf_buf *out, const struct bbf_event *event)
     case BBF_EVENT_OOM_REPORT:
         bbf_line_oom_report(out, event->detail.report.path, event->detail.report.why);
         break;
+    case BBF_EVENT_LIFE:
+    case BBF_EVENT_SETTING:
+    case BBF_EVENT_SUMMARY:
+    case BBF_EVENT_UNTRACKED:
+        break;
     }
 }

@@ -11,9 +11,8 @@
  * option or a constant that docs/limits.md names; an event without room is dropped, and offer()
  * returns false.
  *
- * Kinds that come later need no other common field: a flow has `node`, `count`, `bytes`; the end of
- * one life `node`, `memory`, `bytes`, `thread`, `age_ns`. A setting, a class that is not followed
- * or a summary adds a member to `detail`.
+ * A LIFE has `node`, `memory`, `lost`, `count`, `bytes`, `thread` and, as `age_ns`, how long they
+ * were open; SETTING, SUMMARY and UNTRACKED have `detail` only.
  *
  * Threads: events are posted and offered in the agent thread.
  */
@@ -27,15 +26,21 @@
 #include "core/terms.h"
 #include "render/path.h"
 #include "snapshot/snapshot.h"
+#include "trie/tomb.h"
 
 struct bbf_tracker;
 
 enum bbf_event_kind {
-    BBF_EVENT_LEAK,      /* lives were lost at one place */
-    BBF_EVENT_AGED,      /* lives at one place are open for long */
-    BBF_EVENT_MISUSE,    /* a buffer was used after its release, in a way not seen before */
-    BBF_EVENT_OOM,       /* direct memory ran out */
-    BBF_EVENT_OOM_REPORT /* what became of the report of that */
+    BBF_EVENT_LEAK,       /* lives were lost at one place */
+    BBF_EVENT_AGED,       /* lives at one place are open for long */
+    BBF_EVENT_MISUSE,     /* a buffer was used after its release, in a way not seen before */
+    BBF_EVENT_OOM,        /* direct memory ran out */
+    BBF_EVENT_OOM_REPORT, /* what became of the report of that */
+    /* For recordings; these have no line. */
+    BBF_EVENT_LIFE,     /* the garbage collector ended lives of one place that began together */
+    BBF_EVENT_SETTING,  /* an option has this value from now on */
+    BBF_EVENT_SUMMARY,  /* totals, now and then */
+    BBF_EVENT_UNTRACKED /* something is not followed */
 };
 
 /* A set of kinds has this bit for each. */
@@ -69,6 +74,12 @@ struct bbf_event {
             const char *path; /* of the newest report; NULL: none could be written */
             const char *why;  /* then: the reason, for a person */
         } report;             /* OOM_REPORT */
+        enum bbf_end end;     /* LIFE */
+        struct {
+            const char *name, *value;
+        } setting;                           /* SETTING */
+        const struct bbf_snapshot *snapshot; /* SUMMARY */
+        const char *untracked;               /* UNTRACKED: a sentence */
     } detail;
 };
 
@@ -89,7 +100,7 @@ struct bbf_event bbf_event_new(enum bbf_event_kind kind);
 void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf_path *path);
 
 /* The event as a line for a person, without the line's end; for LEAK and AGED at most 1,023
- * bytes. */
+ * bytes. Nothing for the kinds that have no line. */
 void bbf_event_line(struct bbf_buf *out, const struct bbf_event *event);
 
 #endif

@@ -13,6 +13,7 @@ static const struct bbf_sink *const sinks[] = {
     &bbf_sink_live,  /* clients that watch */
     &bbf_sink_log,   /* log=, stderr */
     &bbf_sink_lttng, /* lttng=: sessions of LTTng */
+    &bbf_sink_jfr,   /* jfr= */
 };
 enum { SINKS = sizeof sinks / sizeof sinks[0] };
 

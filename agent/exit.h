@@ -13,4 +13,7 @@ void bbf_exit_collect(void);
 /* Write file=, if there is one: at VMDeath. Failure is logged. */
 void bbf_exit_write(void);
 
+/* End the recording of jfr=, with what was lost by now. As bbf_exit_write(). */
+void bbf_exit_record(void);
+
 #endif

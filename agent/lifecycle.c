@@ -41,6 +41,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_environment_enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_exit_write();
+    bbf_exit_record();
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, false);
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_endpoint_stop(NULL, 50);

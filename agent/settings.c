@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/settings.h"
 
+#include <limits.h>
+
 #include "agent/classes/loaded.h"
 #include "agent/cost/account.h"
+#include "agent/events.h"
 #include "agent/lttng.h"
+#include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "core/err.h"
 
@@ -29,6 +33,17 @@ static void apply_to_classes(JNIEnv *env, const struct bbf_rules *before,
     bbf_buf_char(text, '\n');
 }
 
+static void apply_to_recording(const struct bbf_rules *now, struct bbf_buf *text)
+{
+    char why[PATH_MAX + 300] = "";
+    int err = bbf_sink_jfr_apply(&now->options, why, sizeof why);
+    bbf_events_refresh();
+    if (err != BBF_OK && text != NULL)
+        bbf_buf_printf(text, "jfr: nothing is recorded: %s\n",
+                       why[0] != '\0' ? why : bbf_strerror(err));
+    /* No error of the set: it is tried again, and reports have the reason. */
+}
+
 int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *before,
                        struct bbf_buf *text)
 {
@@ -44,6 +59,8 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         return BBF_ELIMIT;
     if ((effects & BBF_EFFECT_LTTNG) != 0 && bbf_tracing_apply(&now->options) != BBF_OK)
         return BBF_EIO;
+    if ((effects & BBF_EFFECT_RECORDING) != 0)
+        apply_to_recording(now, text);
     if ((effects & BBF_EFFECT_CLASSES) != 0)
         apply_to_classes(env, before, now, text);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)

@@ -26,11 +26,12 @@ enum bbf_job_kind {
     BBF_JOB_FILE,     /* the same, then write file=; `text`: why it could not be written */
     BBF_JOB_RESET,    /* both kinds of reset scan first */
     BBF_JOB_RESET_NODES,
-    BBF_JOB_APPLY,  /* options have changed: retransform, limits, roots */
-    BBF_JOB_GC,     /* gc=exit: slots to weak references, then a collection */
-    BBF_JOB_WATCH,  /* a client of the live stream begins: scan, then what it has to know */
-    BBF_JOB_ATTACH, /* attached: follow what the options name */
-    BBF_JOB_DETACH  /* put everything back; the thread ends when no life is open */
+    BBF_JOB_APPLY,    /* options have changed: retransform, limits, roots */
+    BBF_JOB_GC,       /* gc=exit: slots to weak references, then a collection */
+    BBF_JOB_WATCH,    /* a client of the live stream begins: scan, then what it has to know */
+    BBF_JOB_RECORDED, /* the JVM ends: scan, then end the recording of jfr= */
+    BBF_JOB_ATTACH,   /* attached: follow what the options name */
+    BBF_JOB_DETACH    /* put everything back; the thread ends when no life is open */
 };
 
 /* A job that another thread posts to the agent thread. The caller owns the memory. */

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 int bbf_output_format(const struct bbf_command_line *request, enum bbf_format *format)
 {
@@ -83,6 +84,30 @@ int bbf_output_write(const char *path, const struct bbf_buf *text)
 int bbf_output_exact(const char *path, const struct bbf_buf *text)
 {
     return write_text(path, text, true);
+}
+
+static int save_bytes(const char *path, const struct bbf_buf *bytes)
+{
+    char why[PATH_MAX + 300];
+    int err = bbf_file_save(path, bytes->data, bytes->len, why, sizeof why);
+
+    if (err == BBF_OK)
+        return BBF_EXIT_OK;
+    return bbf_fail(err == BBF_EPERMISSION ? BBF_EXIT_PERMISSION : BBF_EXIT_FAILED,
+                    "cannot write %s", why);
+}
+
+int bbf_output_binary(const char *path, const struct bbf_buf *bytes)
+{
+    if (bytes->failed)
+        return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
+    if (path != NULL && strcmp(path, "-") != 0)
+        return save_bytes(path, bytes);
+    if (isatty(STDOUT_FILENO))
+        return bbf_fail(BBF_EXIT_USAGE, "this format is binary and stdout is a terminal; name a "
+                                        "file with -o, or redirect stdout");
+    (void)fwrite(bytes->data, 1, bytes->len, stdout);
+    return bbf_output_flush();
 }
 
 int bbf_output_lines(struct bbf_buf *text, bool exact)

@@ -23,6 +23,9 @@ int bbf_output_write(const char *path, const struct bbf_buf *text);
  * reach a terminal are written as \uXXXX there. */
 int bbf_output_exact(const char *path, const struct bbf_buf *text);
 
+/* The same for bytes that are no text: unchanged, and never to a terminal. */
+int bbf_output_binary(const char *path, const struct bbf_buf *bytes);
+
 /* Write the complete lines of `text` to stdout and remove them from it. A line without an end
  * within BBF_BUF_PIECE is broken there. `exact`: as above; then no line is broken. */
 int bbf_output_lines(struct bbf_buf *text, bool exact);

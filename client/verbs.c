@@ -456,6 +456,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));
+        else if ((bbf_format_flags(format) & BBF_FORMAT_BINARY) != 0)
+            exit_code = bbf_output_binary(request->output, &text);
         else if ((bbf_format_flags(format) & BBF_FORMAT_EXACT) != 0)
             exit_code = bbf_output_exact(request->output, &text);
         else

@@ -529,3 +529,43 @@ int bbf_file_make(const char *path, int *fd, char *why, size_t why_size)
     close(folder);
     return *fd < 0 ? failed(path, cause, why, why_size) : BBF_OK;
 }
+
+/* Look at the file that has the name in the folder: BBF_ENOTFOUND, or BBF_OK where it is a file
+ * that may be renamed or replaced. */
+static int look_aside(int folder, const char *name, const char *path, char *why, size_t why_size)
+{
+    struct stat st;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? BBF_ENOTFOUND : failed(path, errno, why, why_size);
+    bool own = st.st_uid == geteuid() || gives_files_to(folder, st.st_uid);
+    if (S_ISREG(st.st_mode) && st.st_nlink == 1 && own)
+        return BBF_OK;
+    return refused(path, &st, why, why_size);
+}
+
+static int rename_aside(int folder, const char *name, const char *path, const char *to, char *why,
+                        size_t why_size)
+{
+    const char *slash = strrchr(to, '/'), *aside = slash != NULL ? slash + 1 : to;
+    int err = look_aside(folder, aside, to, why, why_size);
+    if (err != BBF_OK && err != BBF_ENOTFOUND)
+        return err;
+    if (renameat(folder, name, folder, aside) != 0)
+        return failed(path, errno, why, why_size);
+    return BBF_OK;
+}
+
+int bbf_file_set_aside(const char *path, const char *to, char *why, size_t why_size)
+{
+    char name[NAME_MAX + 1];
+    int folder, err = open_folder(path, &folder, name, why, why_size);
+    if (err != BBF_OK)
+        return err;
+    err = look_aside(folder, name, path, why, why_size);
+    if (err == BBF_OK)
+        err = rename_aside(folder, name, path, to, why, why_size);
+    int cause = errno;
+    close(folder);
+    errno = cause;
+    return err == BBF_ENOTFOUND ? BBF_OK : err;
+}

@@ -79,6 +79,13 @@ int bbf_file_append(const char *path, int *fd, char *why, size_t why_size);
  * exists already. */
 int bbf_file_make(const char *path, int *fd, char *why, size_t why_size);
 
+/*
+ * Give what is at `path` the name of `to`, which is in the same folder, so that `path` can be made
+ * anew. Nothing at `path`: nothing happens. Taken and replaced are regular files of the effective
+ * user with one name only; anything else is refused as in bbf_file_begin().
+ */
+int bbf_file_set_aside(const char *path, const char *to, char *why, size_t why_size);
+
 /* write(2) that raises no SIGXFSZ. */
 ssize_t bbf_file_write_some(int fd, const char *data, size_t len);
 

@@ -131,6 +131,21 @@ static const struct bbf_option_row table[] = {
       .argument = "off|exit",
       .help = "request a garbage collection before the report at exit, so that the report "
               "contains every leak" },
+    { "jfr", TYPE_TEXT, FIELD(jfr), LIVE(BBF_EFFECT_RECORDING), .initial = "", .argument = "FILE.jfr",
+      .help = "write what happens to buffers to this flight recording, each second, for jfr, JDK "
+              "Mission Control and other tools (docs/jfr.md); what is there before is renamed to "
+              "FILE.1.jfr; %p is the process id, %t the time" },
+    { "maxsize", TYPE_SIZE, FIELD(jfr_max_size), LIVE(BBF_EFFECT_RECORDING), .min = UINT64_C(1) << 20,
+      .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
+      .help = "maximum size of the recording of jfr=: FILE.jfr and FILE.1.jfr, the part before it, "
+              "have half of it each" },
+    { "maxage", TYPE_DURATION, FIELD(jfr_max_age), LIVE(BBF_EFFECT_RECORDING), .min = 1, .max = 365 * 86400,
+      .initial = "0", .argument = "TIME",
+      .help = "begin a new FILE.jfr after this time (30m, 1d), so that FILE.jfr and FILE.1.jfr "
+              "have the last TIME at least and twice that at most; 0: by maxsize= only" },
+    { "summarySeconds", TYPE_COUNT, .expert = true, FIELD(jfr_summary), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 3600, .initial = "10", .argument = "N",
+      .help = "seconds between two events bbflow.Summary in the recording of jfr=" },
     { "exitTimeout", TYPE_DURATION, .expert = true, FIELD(exit_timeout), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 365 * 86400, .initial = "10s", .argument = "TIME",
       .help = "how long the JVM's exit waits at most for the report of file=, and for the "
@@ -153,7 +168,7 @@ static const struct bbf_option_row table[] = {
       .argument = "stop|warn",
       .help = "what a bad option does: stop the JVM, or warn and disable bbflow; without it stop, "
               "but warn if the options come from JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. What "
-              "another user put at file=, log= or dump= is only warned of, except with stop" },
+              "another user put at file=, jfr=, log= or dump= is only warned of, except with stop" },
     { "dump", TYPE_TEXT, FIELD(dump), .initial = "", .argument = "DIR",
       .help = "write each rewritten class to this existing folder, before and after" },
     { "help", TYPE_FLAG, .group = GROUP_INSTEAD, FIELD(help), .initial = "", .argument = "",
@@ -405,6 +420,8 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
     int rc = before.failed ? BBF_ENOMEM : BBF_OK;
     if (rc == BBF_OK && option->type == TYPE_PATTERNS && value[strspn(value, " \t")] == '\0')
         bbf_option_store_patterns(options, option, NULL);
+    else if (rc == BBF_OK && option->type == TYPE_TEXT && value[strspn(value, " \t")] == '\0')
+        bbf_option_store_text(options, option, NULL);
     else if (rc == BBF_OK)
         rc = bbf_option_assign(options, option, value, false, error, strlen(name) + 2);
     if (rc == BBF_OK) {

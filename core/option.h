@@ -55,6 +55,10 @@ struct bbf_options {
     uint64_t queue;          /* messages that the live stream keeps, 1..1000000, default 5000 */
     char *file;              /* report at exit, by extension; %p pid, %t time */
     bool gc_exit;            /* gc=exit: request a GC before the report at exit */
+    char *jfr;               /* flight recording of events; %p pid, %t time; live */
+    uint64_t jfr_max_size;   /* bytes of both its files, 1M..64G; live */
+    uint64_t jfr_max_age;    /* seconds that one of them covers, 0 = any; live */
+    uint64_t jfr_summary;    /* seconds between two bbflow.Summary, 1..3600, default 10; live */
     uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
     char *log;               /* file for bbflow's own messages */
     enum bbf_log_level log_level;           /* default error */
@@ -88,13 +92,14 @@ enum bbf_option_effect {
     BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
     BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly, sample */
     BBF_EFFECT_LIMITS = 4,
-    BBF_EFFECT_BUDGET = 8, /* budget, budgetSeconds */
-    BBF_EFFECT_LTTNG = 16  /* lttng, lttngProtocol */
+    BBF_EFFECT_BUDGET = 8,    /* budget, budgetSeconds */
+    BBF_EFFECT_LTTNG = 16,    /* lttng, lttngProtocol */
+    BBF_EFFECT_RECORDING = 32 /* jfr, maxsize, maxage */
 };
 
 /*
  * Change one option of a running tracker. *effect gets the bits above; *changed says whether the
- * value is a new one. An empty value for a pattern list removes the list. Errors, with no change:
+ * value is a new one. An empty value removes a pattern list or a text. Errors, with no change:
  * BBF_ENOTFOUND (unknown name; error names the nearest), BBF_EREFUSED (only at start), BBF_EINVAL,
  * BBF_ENOMEM.
  */

@@ -39,6 +39,10 @@ void bbf_jfr_writer_free(struct bbf_jfr_writer *w)
 {
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         bbf_jfr_pool_free(&w->pools[i]);
+    bbf_jfr_pool_free(&w->names);
+    free(w->methods);
+    w->methods = NULL;
+    w->methods_room = 0;
     bbf_buf_free(&w->pending);
     bbf_buf_free(&w->scratch);
 }
@@ -143,8 +147,8 @@ static void begin_chunk(struct bbf_jfr_writer *w, uint64_t ticks)
 {
     char header[BBF_JFR_HEADER_BYTES];
 
-    /* Each chunk begins later than the one before. */
-    w->begin_ticks = w->chunks > 0 && ticks <= w->begin_ticks ? w->begin_ticks + 1 : ticks;
+    /* Each chunk begins later than the one before ended, though an event may be older. */
+    w->begin_ticks = w->chunks > 0 && ticks <= w->last_ticks ? w->last_ticks + 1 : ticks;
     if (w->begin_ticks < w->config.start_ticks)
         w->begin_ticks = w->config.start_ticks;
     w->last_ticks = w->begin_ticks;
@@ -178,6 +182,19 @@ int bbf_jfr_flush(struct bbf_jfr_writer *w, uint64_t ticks)
     return bbf_jfr_writer_error(w);
 }
 
+static void close_chunk(struct bbf_jfr_writer *w, uint64_t next)
+{
+    w->file_bytes = next;
+    w->chunk_bytes = 0;
+    w->chunks++;
+    w->is_open = false;
+    for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
+        bbf_jfr_pool_clear(&w->pools[i]);
+    bbf_jfr_pool_clear(&w->names);
+    if (w->methods != NULL)
+        memset(w->methods, 0, w->methods_room * sizeof(*w->methods));
+}
+
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
 {
     if (!w->is_open || w->err != BBF_OK)
@@ -190,11 +207,7 @@ int bbf_jfr_finish_chunk(struct bbf_jfr_writer *w, uint64_t ticks, bool is_last)
     append(w);
     if (is_streaming(w))
         patch_header(w, STATE_FINISHED, is_last);
-    w->file_bytes += w->chunk_bytes;
-    w->chunks++;
-    w->is_open = false;
-    for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
-        bbf_jfr_pool_clear(&w->pools[i]);
+    close_chunk(w, w->file_bytes + w->chunk_bytes);
     return bbf_jfr_writer_error(w);
 }
 
@@ -205,15 +218,41 @@ int bbf_jfr_finish(struct bbf_jfr_writer *w, uint64_t ticks)
     return bbf_jfr_finish_chunk(w, ticks, true);
 }
 
+uint64_t bbf_jfr_written(const struct bbf_jfr_writer *w)
+{
+    return w->file_bytes + w->chunk_bytes;
+}
+
+size_t bbf_jfr_pending(const struct bbf_jfr_writer *w)
+{
+    return w->pending.len;
+}
+
+void bbf_jfr_continue(struct bbf_jfr_writer *w, uint64_t at)
+{
+    bbf_buf_free(&w->pending);
+    bbf_buf_free(&w->scratch);
+    w->err = BBF_OK;
+    if (w->is_open)
+        close_chunk(w, at);
+    w->file_bytes = at;
+}
+
 /* ---- events ---- */
 
 static bool is_full(const struct bbf_jfr_writer *w)
 {
-    size_t constants = 0;
+    size_t constants = w->names.bytes.len;
 
     for (size_t i = 0; i < BBF_JFR_ANNOTATIONS; i++)
         constants += w->pools[i].bytes.len;
     return w->chunk_bytes + w->pending.len + constants >= w->config.chunk_bytes;
+}
+
+void bbf_jfr_begin_chunk(struct bbf_jfr_writer *w, uint64_t ticks)
+{
+    if (!w->is_open)
+        begin_chunk(w, ticks);
 }
 
 struct bbf_buf *bbf_jfr_begin(struct bbf_jfr_writer *w, size_t index, uint64_t ticks)
@@ -306,7 +345,7 @@ uint64_t bbf_jfr_class(struct bbf_jfr_writer *w, const char *name)
     return intern(w, BBF_JFR_CLASS, start);
 }
 
-static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+static uint64_t new_method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
 {
     uint64_t class_key = bbf_jfr_class(w, frame->class_name);
     uint64_t name = bbf_jfr_symbol(w, frame->method, strlen(frame->method));
@@ -321,6 +360,48 @@ static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *fra
     bbf_jfr_put_int(&w->scratch, 1);
     bbf_jfr_put_byte(&w->scratch, 0);
     return intern(w, BBF_JFR_METHOD, start);
+}
+
+/* The number of the frame's names in w->names, from 0; SIZE_MAX: no memory. */
+static size_t names_of(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+{
+    size_t start = w->scratch.len;
+
+    bbf_buf_add(&w->scratch, frame->class_name, strlen(frame->class_name) + 1);
+    bbf_buf_add(&w->scratch, frame->method, strlen(frame->method) + 1);
+    bbf_buf_add(&w->scratch, frame->descriptor, strlen(frame->descriptor) + 1);
+    if (w->scratch.failed)
+        return SIZE_MAX;
+    uint64_t key = bbf_jfr_pool_key(&w->names, w->scratch.data + start, w->scratch.len - start);
+    w->scratch.len = start;
+    return key > 0 ? (size_t)(key - w->names.first_key - 1) : SIZE_MAX;
+}
+
+static bool has_room_for(struct bbf_jfr_writer *w, size_t i)
+{
+    if (i < w->methods_room)
+        return true;
+    size_t room = 2 * i + 64;
+    uint64_t *methods = realloc(w->methods, room * sizeof(*methods));
+    if (methods == NULL)
+        return false;
+    memset(methods + w->methods_room, 0, (room - w->methods_room) * sizeof(*methods));
+    w->methods = methods;
+    w->methods_room = room;
+    return true;
+}
+
+static uint64_t method(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frame)
+{
+    size_t i = names_of(w, frame);
+
+    if (i == SIZE_MAX || !has_room_for(w, i)) {
+        fail(w, BBF_ENOMEM);
+        return 0;
+    }
+    if (w->methods[i] == 0)
+        w->methods[i] = new_method(w, frame);
+    return w->methods[i];
 }
 
 uint64_t bbf_jfr_stack(struct bbf_jfr_writer *w, const struct bbf_jfr_frame *frames, size_t n,

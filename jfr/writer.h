@@ -57,6 +57,11 @@ struct bbf_jfr_writer {
     struct bbf_buf pending; /* of the chunk, not handed on yet */
     struct bbf_buf scratch; /* a constant being encoded */
     struct bbf_jfr_pool pools[BBF_JFR_ANNOTATIONS];
+    /* Frames' methods as their callers name them, and the keys of those: one look-up for a frame
+     * instead of five. Of the chunk. */
+    struct bbf_jfr_pool names;
+    uint64_t *methods; /* owned; by key in `names`, less 1; as many as there is room */
+    size_t methods_room;
     uint64_t file_bytes;  /* handed on before this chunk */
     uint64_t chunk_bytes; /* of this chunk handed on */
     uint64_t checkpoint;  /* offset of the chunk's last checkpoint; 0: none */
@@ -80,6 +85,8 @@ int bbf_jfr_writer_init(struct bbf_jfr_writer *writer, const struct bbf_jfr_conf
 void bbf_jfr_writer_free(struct bbf_jfr_writer *writer);
 int bbf_jfr_writer_error(const struct bbf_jfr_writer *writer);
 
+/* Begin a chunk at `ticks`, unless one is open. Otherwise the first event does, with its time. */
+void bbf_jfr_begin_chunk(struct bbf_jfr_writer *writer, uint64_t ticks);
 /*
  * Begin an event of the schema's type `index` that starts at `ticks`; the caller then puts the
  * other fields in their order (jfr/encode.h, the keys below) into the returned buffer and ends it.
@@ -106,5 +113,16 @@ int bbf_jfr_flush(struct bbf_jfr_writer *writer, uint64_t ticks);
 int bbf_jfr_finish_chunk(struct bbf_jfr_writer *writer, uint64_t ticks, bool is_last);
 /* End the recording: it has one chunk at least. */
 int bbf_jfr_finish(struct bbf_jfr_writer *writer, uint64_t ticks);
+
+/* Bytes that the output has, and those that wait for a flush. */
+uint64_t bbf_jfr_written(const struct bbf_jfr_writer *writer);
+size_t bbf_jfr_pending(const struct bbf_jfr_writer *writer);
+/*
+ * The open chunk is given up, with the error there may be, and the next event begins a chunk at
+ * `at` of the output: another file (at 0), after a bbf_jfr_finish(); or behind what an output that
+ * failed has kept. Keys continue, so that files of one writer can be joined by putting them
+ * together.
+ */
+void bbf_jfr_continue(struct bbf_jfr_writer *writer, uint64_t at);
 
 #endif

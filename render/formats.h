@@ -17,8 +17,9 @@
 struct bbf_view;
 
 enum {
-    BBF_FORMAT_EXACT = 1,  /* for programs: never laid out for a terminal */
-    BBF_FORMAT_STREAMS = 2 /* flushes its sink piece by piece: need not fit into memory */
+    BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
+    BBF_FORMAT_STREAMS = 2, /* flushes its sink piece by piece: need not fit into memory */
+    BBF_FORMAT_BINARY = 4   /* no text: never for a terminal, and no EVENT, whose answer is text */
 };
 
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
@@ -28,7 +29,8 @@ enum {
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
     XX(SUMMARY, summary, NULL, 0)                                                                  \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
-    XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)
+    XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
+    XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)
 
 enum bbf_format {
 #define XX(id, name, extension, flags) BBF_FORMAT_##id,

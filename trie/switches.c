@@ -159,3 +159,8 @@ void bbf_tracker_set_now(struct bbf_tracker *t, uint32_t second)
 {
     atomic_store_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), second, memory_order_relaxed);
 }
+
+void bbf_tracker_hear_ends(struct bbf_tracker *t, void (*hear)(const struct bbf_loss *loss))
+{
+    t->hear_end = hear;
+}

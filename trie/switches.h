@@ -35,6 +35,11 @@ bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n);
 /* Was a rate but 1 ever set? Then buffers were passed over. Any thread. */
 bool bbf_tracker_sampled(const struct bbf_tracker *t);
 
+struct bbf_loss;
+/* Call `hear` (NULL: nothing) for each life that a scan ends, in the scan: it must be short. Agent
+ * thread. */
+void bbf_tracker_hear_ends(struct bbf_tracker *t, void (*hear)(const struct bbf_loss *loss));
+
 /* Open no more lives, for good; open lives continue. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);
 

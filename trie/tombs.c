@@ -41,6 +41,8 @@ static struct bbf_tomb *add_tomb(struct bbf_tracker *t, const struct bbf_loss *l
 void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss)
 {
     struct bbf_tomb *tomb = bbf_tomb_find(t, loss);
+    if (t->hear_end != NULL)
+        t->hear_end(loss);
     if (tomb == NULL)
         tomb = add_tomb(t, loss);
     if (tomb != NULL)

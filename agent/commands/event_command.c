@@ -148,13 +148,15 @@ static void reply_leave(struct bbf_reply *reply, const char *name, bool gc)
 static void reply_help(struct bbf_reply *reply, const char *name, bool gc);
 
 /* Every EVENT there is, in the order of `help`; docs/protocol.md has the same ones, and a test in
- * tests/jvm/tcp.py compares the two. NULL: the server's own. */
+ * tests/jvm/tcp.py compares the two. An answer is text, so there is none for a binary format. A
+ * reply of NULL: the server's own. */
 static const struct event {
-    const char *name;
-    bool may_gc; /* with " gc" behind it a garbage collection comes first */
+    const char *name; /* NULL: no event */
+    bool may_gc;      /* with " gc" behind it a garbage collection comes first */
     void (*reply)(struct bbf_reply *reply, const char *name, bool gc);
 } events[] = {
-#define XX(id, name, extension, flags) {#name, true, reply_document},
+#define XX(id, name, extension, flags)                                                             \
+    {((flags)&BBF_FORMAT_BINARY) != 0 ? NULL : #name, true, reply_document},
     BBF_FORMATS(XX)
 #undef XX
         {"flows", true, reply_document},
@@ -171,7 +173,8 @@ enum { EVENTS = sizeof events / sizeof events[0] };
 static void add_help(struct bbf_buf *out)
 {
     for (size_t i = 0; i < EVENTS; i++)
-        bbf_buf_printf(out, "%s%s", i == 0 ? "events: " : ", ", events[i].name);
+        if (events[i].name != NULL)
+            bbf_buf_printf(out, "%s%s", i == 0 ? "events: " : ", ", events[i].name);
     bbf_buf_str(out, "; with \" gc\" behind a name up to status the JVM is asked for a garbage "
                      "collection first\n");
 }
@@ -193,6 +196,8 @@ void bbf_event_command_reply(void *ctx, const char *name, struct bbf_reply *repl
     if (name[0] == '\0') /* what a stock client sends without a name */
         name = "help";
     for (size_t i = 0; i < EVENTS; i++) {
+        if (events[i].name == NULL)
+            continue;
         size_t len = strlen(events[i].name);
         bool found = strncmp(name, events[i].name, len) == 0;
         bool gc = found && events[i].may_gc && strcmp(name + len, " gc") == 0;

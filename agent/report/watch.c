@@ -6,8 +6,8 @@
 
 #include "agent/cost/meter.h"
 #include "agent/events.h"
-#include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
+#include "agent/report/names.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "agent/stream.h"
@@ -53,20 +53,6 @@ static struct bbf_event *next_event(struct batch *batch)
     return &batch->at[batch->n++];
 }
 
-/* Threads are asked of the JVM once for all events. The names belong to `names`. */
-static int name_threads(JNIEnv *env, struct batch *batch, struct bbf_snapshot *names)
-{
-    names->leaks = calloc(batch->n, sizeof *names->leaks);
-    if (names->leaks == NULL)
-        return BBF_ENOMEM;
-    for (size_t i = 0; i < batch->n; i++)
-        names->leaks[names->n_leaks++].thread = batch->at[i].thread;
-    int err = bbf_threads_fill(env, names);
-    for (size_t i = 0; i < batch->n && err == BBF_OK; i++)
-        batch->at[i].thread_name = bbf_snapshot_thread(names, batch->at[i].thread);
-    return err;
-}
-
 static void post(const struct batch *batch, int err)
 {
     for (size_t i = 0; i < batch->n; i++)
@@ -82,7 +68,7 @@ static int deliver(JNIEnv *env, struct batch *batch, struct bbf_buf *newcomer)
     if (batch->n == 0)
         return BBF_OK;
     struct bbf_snapshot *names = bbf_snapshot_new();
-    int err = names != NULL ? name_threads(env, batch, names) : BBF_ENOMEM;
+    int err = names != NULL ? bbf_names_of_threads(env, batch->at, batch->n, names) : BBF_ENOMEM;
 
     if (newcomer == NULL)
         post(batch, err);
@@ -370,6 +356,12 @@ int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
     free(aged.at);
     *place = bbf_stream_published();
     return err == BBF_OK && text->failed ? BBF_ENOMEM : err;
+}
+
+void bbf_watch_end(JNIEnv *env)
+{
+    if (bbf_events_wanted(BBF_EVENT_LEAK))
+        report_leaks(env);
 }
 
 void bbf_watch_reset(void)

@@ -25,6 +25,9 @@ void bbf_watch_poll(JNIEnv *env);
 /* A client of the live stream begins: append a line for each place and misuse so far to `text`;
  * *place is where in the stream it continues. BBF_ENOMEM. */
 int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place);
+/* Report the losses since the last poll without waiting for the next second, because a recording
+ * ends. */
+void bbf_watch_end(JNIEnv *env);
 /* After a reset: forget what was reported. */
 void bbf_watch_reset(void);
 

@@ -9,6 +9,7 @@
 #define BBF_AGENT_SINKS_H
 
 #include "agent/event.h"
+#include "core/option.h"
 
 /*
  * live: a line for the clients that watch. Bounded by option `queue`, which counts lines; a client
@@ -33,5 +34,26 @@ extern const struct bbf_sink bbf_sink_log;
  * counts it in the trace. Dropped: no memory for a line.
  */
 extern const struct bbf_sink bbf_sink_lttng;
+
+/*
+ * jfr: the flight recording of jfr=. An event is encoded as it is offered; once a second what there
+ * is goes to a thread that writes it (agent/sinks/disk.h). Bounded by BBF_DISK_QUEUE and by
+ * BBF_SINK_JFR_PENDING; dropped: what has no room because the disk does not keep up, or after it
+ * failed.
+ */
+enum { BBF_SINK_JFR_PENDING = 4 << 20 };
+extern const struct bbf_sink bbf_sink_jfr;
+/* Begin or end the recording, as `options` have it now (NULL: there is none). BBF_EINVAL and the
+ * errors of bbf_disk_open(), which are logged once: `why` says what is wrong; BBF_EIO: what was
+ * begun before has failed. */
+int bbf_sink_jfr_apply(const struct bbf_options *options, char *why, size_t why_size);
+/* Could this `jfr=` be written now? Nothing is left there. Errors as above. Any thread. */
+int bbf_sink_jfr_check(const char *pattern, char *why, size_t why_size);
+/* Once a second: flush; a new file if it is time; after an error try again each ten seconds. */
+void bbf_sink_jfr_poll(const struct bbf_options *options);
+/* End the recording and wait for the disk, `timeout_ms` at most. */
+void bbf_sink_jfr_end(unsigned timeout_ms);
+/* For a report: why nothing is recorded; nothing if it is. */
+void bbf_sink_jfr_note(struct bbf_buf *out);
 
 #endif

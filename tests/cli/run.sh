@@ -133,20 +133,20 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-# The formats are those that have golden files.
+# The formats are those that have golden files, and the binary one.
 formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
-    <(for file in "$golden"/basic.*; do echo "${file##*.}"; done | sort)
+    <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sort)
 # And each is a row of the protocol's table of events.
-for format in ${formats//,/}; do
+for format in $(tr -d , <<<"${formats/, jfr/}"); do
     same "protocol-$format" <(echo "| \`$format\` |") \
         <(grep -o "^| \`$format\` |" "$here/../../docs/protocol.md")
 done
 check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes $formats" \
     tree "$golden/basic.json" -f xml
-check bad-extension 2 '' "bbflow: the extension '.jfr' of out.jfr names no format; say it with -f: *" \
-    dump "$golden/basic.json" -o out.jfr
+check bad-extension 2 '' "bbflow: the extension '.xml' of out.xml names no format; say it with -f: *" \
+    dump "$golden/basic.json" -o out.xml
 
 check none 3 '' "bbflow: no JVM with the bbflow agent was found below $work/empty; $start_hint*" \
     tree --socket "$work/empty"
@@ -191,7 +191,12 @@ same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
 # ---- Files -----------------------------------------------------------------------------------------
 
-for format in ${formats//,/}; do
+"$bbflow" dump "$golden/interior.json" -f jfr >"$work/binary" && "$bbflow" dump "$golden/interior.json" -o "$work/binary.jfr"
+same binary-file "$work/binary" "$work/binary.jfr"
+same binary-read <("$bbflow" jfr summary "$work/binary" | grep -c '^ bbflow.Leak  *[1-9]') <(echo 1)
+same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | head -1 | cut -c 1-30) \
+    <(echo "bbflow: this format is binary ")
+for format in $(tr -d , <<<"${formats/, jfr/}"); do
     "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done

@@ -41,9 +41,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(s == NULL, "refused, but there is a snapshot");
         return 0;
     }
-#define XX(id, name, extension, flags) render(&text, s, BBF_FORMAT_##id, 0);
+    /* A binary format only has to come to an end. */
+#define XX(id, name, extension, flags)                                                             \
+    render(((flags)&BBF_FORMAT_BINARY) != 0 ? &again : &text, s, BBF_FORMAT_##id, 0);
     BBF_FORMATS(XX)
 #undef XX
+    again.len = 0;
     render(&text, s, BBF_FORMAT_TREE, 1);
     /* Nothing in a document may end a line or move a cursor. */
     for (size_t i = 0; i < text.len; i++)

@@ -23,6 +23,7 @@ import notice
 import oom
 import other_agents
 import reconcile
+import recording
 import refs
 import seed
 import resources
@@ -896,5 +897,5 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
-         *lttng.cases(), *flight.cases()]
+         *lttng.cases(), *flight.cases(), *recording.cases()]
 CASES += coming.cases(CASES)

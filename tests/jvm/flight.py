@@ -328,7 +328,7 @@ def joined(bench):
 
 
 def as_read(event):
-    """What must survive a join: type, time to the microsecond, thread, and the methods."""
+    """A join keeps type, time to the microsecond, thread, and the methods."""
     values = event["values"]
     thread, stack = values.get("eventThread"), values.get("stackTrace")
     frames = stack["frames"] if stack else []

@@ -63,7 +63,7 @@ static bool offer_log(const struct bbf_event *event)
 const struct bbf_sink bbf_sink_live = {"live", wanted_live, offer_live};
 const struct bbf_sink bbf_sink_log = {"log", wanted_log, offer_log};
 
-/* The third one of the table: it never wants anything, so it is never offered anything. */
+/* The others of the table never want anything, so they are never offered anything. */
 static unsigned wanted_none(void)
 {
     return 0;
@@ -77,6 +77,7 @@ static bool offer_none(const struct bbf_event *event)
 }
 
 const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_none, offer_none};
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, offer_none};
 
 static uint64_t before_live, before_log; /* dropped in earlier tests */
 

@@ -52,6 +52,11 @@ static bool offer_other(const struct bbf_event *event)
 }
 
 const struct bbf_sink bbf_sink_log = {"log", wanted_by_other, offer_other};
+static unsigned wanted_none(void)
+{
+    return 0;
+}
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, NULL};
 
 static unsigned wanted_by_none(void)
 {
@@ -124,6 +129,7 @@ int bbf_threads_fill(JNIEnv *env, struct bbf_snapshot *s)
 #define bbf_tracker_capture(t, s)    capture(s)
 #include "agent/event.c"
 #include "agent/events.c"
+#include "agent/report/names.c"
 #include "agent/report/watch.c"
 #include "agent/sinks/live.c"
 

@@ -541,6 +541,33 @@ static void a_root_folder_is_not_left(void **state)
     close(root);
 }
 
+static void a_file_is_set_aside_only_for_files_of_ours(void **state)
+{
+    char aside[sizeof target + 2];
+
+    (void)state;
+    snprintf(aside, sizeof aside, "%s.1", target);
+    assert_int_equal(bbf_file_set_aside(target, aside, why, sizeof why), BBF_OK); /* nothing */
+    put(target, "one", 0600);
+    assert_int_equal(bbf_file_set_aside(target, aside, why, sizeof why), BBF_OK);
+    assert_int_equal(access(target, F_OK), -1);
+    put(target, "two", 0600);
+    assert_int_equal(bbf_file_set_aside(target, aside, why, sizeof why), BBF_OK); /* replaces */
+    assert_int_equal(access(target, F_OK), -1);
+    assert_int_equal(symlink("elsewhere", target), 0);
+    assert_int_equal(bbf_file_set_aside(target, aside, why, sizeof why), BBF_EPERMISSION);
+    is_said("a symlink is there");
+    assert_int_equal(unlink(target), 0);
+    put(target, "three", 0600);
+    assert_int_equal(unlink(aside), 0);
+    assert_int_equal(mkdir(aside, 0700), 0);
+    assert_int_equal(bbf_file_set_aside(target, aside, why, sizeof why), BBF_EPERMISSION);
+    is_said("a folder is there");
+    assert_int_equal(access(target, F_OK), 0);
+    assert_int_equal(rmdir(aside), 0);
+    assert_int_equal(unlink(target), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -569,6 +596,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_names_of_streams_are_the_streams, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(another_users_link_on_the_way_is_not_followed, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(a_file_is_set_aside_only_for_files_of_ours, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(a_root_folder_is_not_left, make_folder, remove_folder),
     };

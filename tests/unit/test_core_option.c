@@ -165,7 +165,7 @@ static const struct {
     {"inculde=com.a", "inculde", 1, "unknown option 'inculde'; did you mean 'include'?"},
     {"maxDepth=5;zzz=1", "zzz", 12,
      "unknown option 'zzz'; 'bbflow help options' lists all of them"},
-    {"jfr=on", "jfr", 1, "unknown option 'jfr'; 'bbflow help options' lists all of them"},
+    {"jvm=on", "jvm", 1, "unknown option 'jvm'; 'bbflow help options' lists all of them"},
     {"exitTimeout=10", "exitTimeout", 13,
      "option 'exitTimeout': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
     {"age=10", "age", 5, "option 'age': '10' is no time; it takes 90s, 10m, 2h, 1d, or 0 for off"},
@@ -363,6 +363,13 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"budgetSeconds", "5", BBF_OK, BBF_EFFECT_BUDGET, true, "5"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"exitTimeout", "30s", BBF_OK, BBF_EFFECT_NONE, true, "30s"},
+        {"jfr", "/tmp/x.jfr", BBF_OK, BBF_EFFECT_RECORDING, true, "/tmp/x.jfr"},
+        {"jfr", "/tmp/x.jfr", BBF_OK, BBF_EFFECT_RECORDING, false, "/tmp/x.jfr"},
+        {"jfr", "", BBF_OK, BBF_EFFECT_RECORDING, true, ""}, /* ends it */
+        {"jfr", " ", BBF_OK, BBF_EFFECT_RECORDING, false, ""},
+        {"maxsize", "2M", BBF_OK, BBF_EFFECT_RECORDING, true, "2M"},
+        {"maxage", "1h", BBF_OK, BBF_EFFECT_RECORDING, true, "1h"},
+        {"summarySeconds", "1", BBF_OK, BBF_EFFECT_NONE, true, "1"},
         {"memory", "1G", BBF_OK, BBF_EFFECT_LIMITS, true, "1G"},
         {"memory", "1T", BBF_EINVAL, 0, false,
          "option 'memory': 1T is out of range; it takes 4M to 64G"},
@@ -514,7 +521,7 @@ static void the_help_says_what_other_users_can_do(void **state)
     (void)state;
     for (size_t i = 0; i < bbf_options_count(); i++)
         if (strcmp(bbf_option_name(i), "onerror") == 0) {
-            assert_non_null(strstr(bbf_option_help(i), "user put at file=, log= or dump="));
+            assert_non_null(strstr(bbf_option_help(i), "user put at file=, jfr=, log= or dump="));
             assert_non_null(strstr(bbf_option_help(i), "only warned of, except with stop"));
             return;
         }

@@ -259,6 +259,57 @@ static void keys_are_never_used_twice_in_a_file(void **state)
     bbf_buf_free(&file.bytes);
 }
 
+/* Keys and times continue in the next file, so that both can be put together. */
+static void a_writer_goes_on_in_another_file(void **state)
+{
+    struct file one = {BBF_BUF_INIT, 0, 0}, two = {BBF_BUF_INIT, 0, 0};
+    struct bbf_jfr_config config = config_of(&one, true);
+    struct bbf_jfr_writer w;
+    (void)state;
+
+    assert_int_equal(bbf_jfr_writer_init(&w, &config), BBF_OK);
+    put_sample(&w, 2000, 0);
+    assert_int_equal(bbf_jfr_finish_chunk(&w, 3000, true), BBF_OK);
+    assert_int_equal(bbf_jfr_written(&w), one.bytes.len);
+    w.config.output.ctx = &two;
+    bbf_jfr_continue(&w, 0);
+    (void)bbf_jfr_begin(&w, 0, 1500); /* older than the chunk before */
+    assert_true(bbf_jfr_class(&w, "com.app.Handler") > 1);
+    bbf_jfr_end(&w);
+    assert_int_equal(bbf_jfr_finish(&w, 4000), BBF_OK);
+    assert_int_equal(bbf_jfr_written(&w), two.bytes.len);
+    assert_int_equal(bbf_jfr_pending(&w), 0);
+    assert_int_equal(count_chunks(&two, 0), 1);
+    bbf_buf_add(&one.bytes, two.bytes.data, two.bytes.len);
+    assert_int_equal(count_chunks(&one, 0), 2);
+    bbf_jfr_writer_free(&w);
+    bbf_buf_free(&one.bytes);
+    bbf_buf_free(&two.bytes);
+}
+
+static void after_an_error_a_writer_goes_on_behind_what_was_kept(void **state)
+{
+    struct file file = {BBF_BUF_INIT, 0, 0};
+    struct bbf_jfr_config config = config_of(&file, true);
+    struct bbf_jfr_writer w;
+    (void)state;
+
+    assert_int_equal(bbf_jfr_writer_init(&w, &config), BBF_OK);
+    put_sample(&w, 2000, 0);
+    assert_int_equal(bbf_jfr_finish_chunk(&w, 3000, false), BBF_OK);
+    size_t kept = file.bytes.len;
+    file.fail_at = file.calls + 1;
+    put_sample(&w, 4000, 1);
+    assert_int_equal(bbf_jfr_flush(&w, 4000), BBF_EIO);
+    bbf_jfr_continue(&w, kept);
+    assert_int_equal(bbf_jfr_writer_error(&w), BBF_OK);
+    put_sample(&w, 5000, 2);
+    assert_int_equal(bbf_jfr_finish(&w, 6000), BBF_OK);
+    assert_int_equal(count_chunks(&file, 0), 2);
+    bbf_jfr_writer_free(&w);
+    bbf_buf_free(&file.bytes);
+}
+
 static void each_failure_of_the_output_is_reported_and_sticks(void **state)
 {
     (void)state;
@@ -329,6 +380,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_full_chunk_is_followed_by_another),
         cmocka_unit_test(what_was_flushed_has_a_header_that_says_so),
         cmocka_unit_test(keys_are_never_used_twice_in_a_file),
+        cmocka_unit_test(a_writer_goes_on_in_another_file),
+        cmocka_unit_test(after_an_error_a_writer_goes_on_behind_what_was_kept),
         cmocka_unit_test(each_failure_of_the_output_is_reported_and_sticks),
         cmocka_unit_test(a_field_of_an_unknown_type_is_refused_by_name),
     };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/report/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "agent/events.h"
+#include "agent/report/capture.h"
+#include "agent/state.h"
+#include "core/err.h"
+
+enum {
+    SENTENCES = 256,   /* that are remembered; further ones are left out */
+    SUMMARY_SHARE = 20 /* summaries take at most this part of one core */
+};
+
+/* Agent thread. */
+static char **values;         /* by option, as posted last; NULL: no sink wanted settings */
+static uint64_t due_ns;       /* CLOCK_MONOTONIC: the next summary; 0: now */
+static uint64_t looked_s;     /* second of the last poll */
+static char *said[SENTENCES]; /* what was posted as not followed */
+static size_t n_said;
+
+/* ---- settings ---- */
+
+static void post_setting(const char *name, const char *value)
+{
+    struct bbf_event event = bbf_event_new(BBF_EVENT_SETTING);
+
+    event.detail.setting.name = name;
+    event.detail.setting.value = value;
+    bbf_events_post(&event);
+}
+
+static void post_settings(const struct bbf_options *options)
+{
+    if (values == NULL)
+        values = calloc(bbf_options_count(), sizeof *values);
+    for (size_t i = 0; values != NULL && i < bbf_options_count(); i++) {
+        struct bbf_buf text = BBF_BUF_INIT;
+        bbf_option_show(options, i, &text);
+        const char *value = bbf_buf_cstr(&text);
+        if (values[i] == NULL || strcmp(values[i], value) != 0) {
+            post_setting(bbf_option_name(i), value);
+            free(values[i]);
+            values[i] = strdup(value); /* NULL: posted again, which is no harm */
+        }
+        bbf_buf_free(&text);
+    }
+}
+
+static void forget(void)
+{
+    for (size_t i = 0; values != NULL && i < bbf_options_count(); i++)
+        free(values[i]);
+    free(values);
+    values = NULL;
+    for (size_t i = 0; i < n_said; i++)
+        free(said[i]);
+    n_said = 0;
+    due_ns = 0;
+}
+
+/* ---- what is not followed ---- */
+
+static void say(const char *sentence)
+{
+    struct bbf_event event = bbf_event_new(BBF_EVENT_UNTRACKED);
+
+    for (size_t i = 0; i < n_said; i++)
+        if (strcmp(said[i], sentence) == 0)
+            return;
+    if (n_said == SENTENCES || (said[n_said] = strdup(sentence)) == NULL)
+        return;
+    n_said++;
+    event.detail.untracked = sentence;
+    bbf_events_post(&event);
+}
+
+/* ---- totals ---- */
+
+static void post_summary(JNIEnv *env)
+{
+    struct bbf_snapshot *s = bbf_snapshot_new();
+    struct bbf_event event = bbf_event_new(BBF_EVENT_SUMMARY);
+
+    if (s == NULL || bbf_capture_report(env, s) != BBF_OK) {
+        bbf_events_unmade(BBF_EVENT_SUMMARY, 1);
+        bbf_snapshot_free(s);
+        return;
+    }
+    event.detail.snapshot = s;
+    bbf_events_post(&event);
+    for (size_t i = 0; i < s->n_notes; i++)
+        say(s->notes[i]);
+    for (size_t i = 0; i < s->jvm.n_map_mode; i++)
+        say(s->jvm.map_mode[i]);
+    bbf_snapshot_free(s);
+}
+
+void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
+{
+    uint64_t now = bbf_clock_ns(CLOCK_MONOTONIC);
+
+    if (now / BBF_CLOCK_SECOND == looked_s)
+        return;
+    looked_s = now / BBF_CLOCK_SECOND;
+    if (!bbf_events_wanted(BBF_EVENT_SETTING)) {
+        if (values != NULL)
+            forget();
+        return;
+    }
+    if (options == NULL)
+        return;
+    post_settings(options);
+    if (now < due_ns)
+        return;
+    post_summary(env);
+    uint64_t took = bbf_clock_ns(CLOCK_MONOTONIC) - now;
+    uint64_t pause = options->jfr_summary * BBF_CLOCK_SECOND;
+    due_ns = now + (SUMMARY_SHARE * took > pause ? SUMMARY_SHARE * took : pause);
+}
+
+void bbf_facts_end(JNIEnv *env)
+{
+    if (bbf_events_wanted(BBF_EVENT_SUMMARY))
+        post_summary(env);
+}
