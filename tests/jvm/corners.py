@@ -143,7 +143,8 @@ def cases():
             if when != "hidden":
                 yield Case(f"corner/own pool {version[:-6]} {when}, map", "com.app.Probes", "ownpool",
                            when, netty=version, check=own_pool(when), jvm=[LOAD],
-                           short=short(version, number))
+                           short=short(version, number),
+                           own_jvm=True)  # in map mode later losses of that JVM are unknown (ADR 34)
         for number, how in enumerate(("late", "race", "unseen", "virtual")):
             yield Case(f"corner/early pool {version[:-6]} {how}", "com.app.Probes", "early", how,
                        netty=version, check=early(how),
