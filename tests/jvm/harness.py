@@ -106,7 +106,7 @@ class Scenario:
         self.name = name
         self.function = function
         self.jdk = jdk
-        self.short = short or jdk
+        self.short = jdk if short is None else short
         self.quick = quick
         self.alone = alone
 

@@ -93,18 +93,26 @@ class World:
             self.holder.wait()
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class Daemon:
     """lttng-sessiond, ready to be asked."""
 
-    def __init__(self, world, port="5399"):
+    def __init__(self, world, port=None):
         self.world = world
+        # A port of its own: after a kill the one before may still be held by the daemon's consumer.
+        self.port = port or free_port()
         rundir = os.path.join(world.home, ".lttng")
         if os.geteuid() == 0 and world.user is None:
             rundir = "/run/lttng"
         world.run("rm", "-f", f"{rundir}/agent.port")
         with open(world.bench.path("sessiond.log"), "a", encoding="utf-8") as log:
             self.process = subprocess.Popen(
-                [*world.prefix, "lttng-sessiond", "--no-kernel", f"--agent-tcp-port={port}"],
+                [*world.prefix, "lttng-sessiond", "--no-kernel", f"--agent-tcp-port={self.port}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=world.bench.env,
                 cwd=world.bench.folder)
         until(lambda: "agent.port" in world.run("ls", rundir, code=None) and
@@ -191,14 +199,14 @@ def trace(user):
     def run(bench):
         """create, enable, start, leak, stop: the trace has the leak with its path. `lttng list` has the
         loggers; another logger's session has nothing; disabled, nothing is recorded."""
-        with world_of(bench, user) as world, daemon_of(world), losing(world) as program:
+        with world_of(bench, user) as world, daemon_of(world) as daemon, losing(world) as program:
             registered(world)
             assert "- bbflow.misuse" in world.lttng("list", "--jul")
             create(world, "a")
             recording(world)
             status = world.run(harness.CLIENT, "status", str(program.pid))
             whose = "root" if user is None else "user"
-            assert f"registered with the {whose} daemon (port 5399), the tracer is loaded" in status, status
+            assert f"registered with the {whose} daemon (port {daemon.port}), the tracer is loaded" in status, status
             create(world, "other", "bbflow.misuse")
             lose(program, 7)
             world.lttng("disable-event", "--jul", "--session=a", "bbflow.leak")

@@ -17,6 +17,8 @@ def make(case):
     used = {"probes", "agents", "turns", getattr(case, "classes", "probes")}
     if case.name.startswith("notice/"):
         used |= {"notice", "notice-bare"}
+    if case.name.startswith("flight/"):
+        used |= {"flight", "flight-jmc"}
     for name, netty, sources, libraries, *flags in COMPILE:
         if name in used and name not in DONE:
             compile_folder(name, netty, sources(), libraries(), flags)
