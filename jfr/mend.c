@@ -199,26 +199,33 @@ static void report(struct mending *m, uint64_t offset, uint64_t len, const char 
         m->mend->report(m->mend->ctx, &loss);
 }
 
-/* Find the metadata event among the chunk's bytes, also where the header is wrong. */
+/* Is a metadata event there that can be read? */
+static bool read_metadata_at(const unsigned char *chunk, size_t len, uint64_t at,
+                             struct bbf_jfr_cursor *metadata)
+{
+    struct bbf_jfr_metadata read;
+
+    if (!is_metadata_at(chunk, len, at))
+        return false;
+    struct bbf_jfr_cursor found = bbf_jfr_cursor(chunk + at, len - at);
+    if (bbf_jfr_metadata_read(&read, found) != BBF_OK)
+        return false;
+    bbf_jfr_metadata_free(&read);
+    *metadata = found;
+    return true;
+}
+
+/* Find the metadata event among the chunk's bytes, also where the header is wrong: its offset may
+ * point into bytes that look like one. */
 static bool find_metadata(const unsigned char *chunk, size_t len, const struct bbf_jfr_header *h,
                           struct bbf_jfr_cursor *metadata)
 {
-    struct bbf_jfr_metadata read;
-    uint64_t at = BBF_JFR_HEADER_BYTES, type, size, found = 0;
+    uint64_t at = BBF_JFR_HEADER_BYTES, type, size;
+    bool found = read_metadata_at(chunk, len, h->metadata, metadata);
 
-    if (is_metadata_at(chunk, len, h->metadata))
-        found = h->metadata;
-    for (; found == 0 && (size = event_at(chunk, len, at, &type)) > 0; at += size) {
-        if (type == METADATA)
-            found = at;
-    }
-    if (found == 0)
-        return false;
-    *metadata = bbf_jfr_cursor(chunk + found, len - found);
-    if (bbf_jfr_metadata_read(&read, *metadata) != BBF_OK)
-        return false;
-    bbf_jfr_metadata_free(&read);
-    return true;
+    for (; !found && (size = event_at(chunk, len, at, &type)) > 0; at += size)
+        found = type == METADATA && read_metadata_at(chunk, len, at, metadata);
+    return found;
 }
 
 /* Another chunk's: types of one process have the same ids in all of its chunks, nearly always. */

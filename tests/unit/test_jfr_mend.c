@@ -114,6 +114,26 @@ static void a_damaged_header_costs_no_event(void **state)
     bbf_buf_free(&file);
 }
 
+/* Some of these places have bytes that look like the beginning of a metadata event. */
+static void a_wrong_offset_of_the_metadata_costs_no_event(void **state)
+{
+    enum { OFFSET_AT = 24 };
+    struct bbf_buf file = BBF_BUF_INIT;
+    (void)state;
+
+    sample_write(&file, 1, EVENTS); /* no other chunk could lend its metadata */
+    uint64_t first = bbf_jfr_u8(bytes_of(&file) + 8);
+    for (uint64_t wrong = 0; wrong < first + 16; wrong++) {
+        bbf_jfr_set_u8(file.data + OFFSET_AT, wrong);
+        struct repaired r = repair(bytes_of(&file), file.len);
+        assert_int_equal(r.err, BBF_OK);
+        assert_int_equal(r.mend.losses, 0);
+        assert_int_equal(r.events, EVENTS);
+        release(&r);
+    }
+    bbf_buf_free(&file);
+}
+
 static void a_cut_recording_keeps_all_whole_events(void **state)
 {
     struct bbf_buf file = BBF_BUF_INIT;
@@ -313,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_recording_is_copied),
         cmocka_unit_test(a_damaged_header_costs_no_event),
+        cmocka_unit_test(a_wrong_offset_of_the_metadata_costs_no_event),
         cmocka_unit_test(a_cut_recording_keeps_all_whole_events),
         cmocka_unit_test(zeroed_bytes_cost_only_the_events_they_touch),
         cmocka_unit_test(every_flipped_byte_leaves_a_recording_that_can_be_read),
