@@ -38,6 +38,9 @@ def missing():
             return f"no {tool}: apt-get install {package}"
     if not os.path.exists(os.path.join(os.path.dirname(harness.AGENT), "libbbflow-lttng.so")):
         return "libbbflow-lttng.so is not built: apt-get install liblttng-ust-dev"
+    if os.geteuid() == 0 and subprocess.run(["unshare", "--mount", "true"], check=False,
+                                            stderr=subprocess.DEVNULL).returncode != 0:
+        return "this machine gives no mount namespaces"
     return None
 
 
