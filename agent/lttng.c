@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "agent/thread.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "core/spawn.h"
 #include "wire/lttng/client.h"
 
 #define RECORDER        "libbbflow-lttng.so"
@@ -93,33 +93,13 @@ static void *load(void *arg)
     return NULL;
 }
 
-/* All signals are blocked: none of the application's handlers runs there. */
-static int start_loading(void)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int err = pthread_attr_init(&attributes);
-
-    if (err != 0)
-        return BBF_EIO;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(&thread, &attributes, load, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return err == 0 ? BBF_OK : BBF_EIO;
-}
-
 /* The client's thread. */
 static void on_enabled(void)
 {
     bbf_thread_wake();
     if (atomic_flag_test_and_set(&loading))
         return;
-    if (start_loading() != BBF_OK)
+    if (bbf_spawn(NULL, STACK_BYTES, load, NULL) != BBF_OK)
         bbf_log(BBF_LOG_ERROR, "lttng: events are not recorded: no thread to load %s", RECORDER);
 }
 

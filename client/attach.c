@@ -4,8 +4,8 @@
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/proc.h"
-#include "core/clock.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/folder.h"
 

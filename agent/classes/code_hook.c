@@ -6,12 +6,12 @@
 #include "agent/classes/dump.h"
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
-#include "core/clock.h"
 #include "agent/cost/meter.h"
 #include "agent/jvm/memory.h"
 #include "agent/rules.h"
 #include "agent/sites.h"
 #include "agent/state.h"
+#include "core/clock.h"
 #include "core/log.h"
 #include "instrument/plan.h"
 

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 
-#include "core/clock.h"
 #include "agent/cost/governor.h"
 #include "agent/cost/meter.h"
 #include "agent/cost/model.h"
 #include "agent/state.h"
 #include "agent/stream.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/effort.h"

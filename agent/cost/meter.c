@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "core/clock.h"
 #include "agent/state.h"
+#include "core/clock.h"
 
 enum {
     EVERY = 61,        /* one native of EVERY is timed; prime: calls repeat in a pattern */

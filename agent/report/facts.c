@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "agent/events.h"
 #include "agent/report/capture.h"
 #include "agent/state.h"
+#include "core/clock.h"
 #include "core/err.h"
 
 enum {

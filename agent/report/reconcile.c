@@ -11,9 +11,9 @@
 #include "agent/jvm/fields.h"
 #include "agent/jvm/memory.h"
 #include "agent/jvm/names.h"
+#include "core/clock.h"
 #include "instrument/netty.h"
 #include "agent/state.h"
-#include "core/clock.h"
 #include "core/err.h"
 
 enum {

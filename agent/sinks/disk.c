@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
+#include "core/spawn.h"
 #include "jfr/chunk.h"
 
 enum { WHY = PATH_MAX + 300, STACK = 256 << 10 };
@@ -331,22 +331,6 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* With all signals blocked: the JVM's and the application's are not for this thread. */
-static int start_thread(struct bbf_disk *d)
-{
-    sigset_t all, before;
-    pthread_attr_t attributes;
-
-    sigfillset(&all);
-    (void)pthread_attr_init(&attributes);
-    (void)pthread_attr_setstacksize(&attributes, STACK);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&d->thread, &attributes, run, d);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&attributes);
-    return err == 0 ? BBF_OK : BBF_ENOMEM;
-}
-
 int bbf_disk_open(struct bbf_disk **disk, const char *path, const char *previous, char *why,
                   size_t why_size)
 {
@@ -365,7 +349,7 @@ int bbf_disk_open(struct bbf_disk **disk, const char *path, const char *previous
     (void)pthread_condattr_destroy(&attributes);
     int err = d->path != NULL && d->previous != NULL ? make_file(d, why, why_size) : BBF_ENOMEM;
     if (err == BBF_OK)
-        err = start_thread(d);
+        err = bbf_spawn(&d->thread, STACK, run, d);
     if (err != BBF_OK)
         free_disk(d);
     else

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "agent/report/file.h"
 #include "agent/sinks/disk.h"
 #include "agent/sinks/sinks.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/file.h"
 #include "core/log.h"

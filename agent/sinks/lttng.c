@@ -17,6 +17,8 @@ static const struct target {
     [BBF_EVENT_OOM_REPORT] = {BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE},
 };
 enum { KINDS = sizeof targets / sizeof targets[0] };
+_Static_assert((int)KINDS == (int)BBF_EVENT_LIFE,
+               "a kind without a logger would go to the first one");
 
 static unsigned wanted(void)
 {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -13,6 +12,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/spawn.h"
 #include "wire/lttng/link.h"
 
 enum { STACK_BYTES = 256 * 1024, PAUSE_MS = 100, WAIT_MOST_MS = 60000 };
@@ -133,24 +133,6 @@ static void *run(void *arg)
 
 /* ---- start and stop ---- */
 
-/* All signals are blocked in the thread: none of the application's handlers runs there. */
-static int start_thread(struct bbf_lttng_client *client)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int err = pthread_attr_init(&attributes);
-
-    if (err != 0)
-        return BBF_EIO;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(&client->thread, &attributes, run, client);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return err == 0 ? BBF_OK : BBF_EIO;
-}
-
 static void init_links(struct bbf_lttng_client *client)
 {
     const struct bbf_lttng_config *config = &client->config;
@@ -189,7 +171,7 @@ int bbf_lttng_start(struct bbf_lttng_client **out, const struct bbf_lttng_config
         atomic_init(&client->levels[i], pack(BBF_LTTNG_NO_LEVELS));
     init_links(client);
     client->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int err = client->stop_fd >= 0 ? start_thread(client) : BBF_EIO;
+    int err = client->stop_fd >= 0 ? bbf_spawn(&client->thread, STACK_BYTES, run, client) : BBF_EIO;
     if (err != BBF_OK)
         free_client(client);
     else

@@ -19,6 +19,7 @@
 
 #include "core/clock.h"
 #include "core/err.h"
+#include "core/spawn.h"
 #include "wire/server/admit.h"
 #include "wire/server/session.h"
 #include "wire/sockdir.h"
@@ -544,22 +545,13 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* With every signal blocked: the JVM's and the application's signals are not for this thread. */
 static int start_thread(struct bbf_server *server)
 {
-    pthread_attr_t attr;
-    sigset_t all, old;
+    int err = bbf_spawn(&server->thread, STACK_BYTES, serve, server);
 
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&server->thread, &attr, serve, server);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attr);
-    if (error == 0)
+    if (err == BBF_OK)
         pthread_setname_np(server->thread, "bbflow-server");
-    return error;
+    return err;
 }
 
 static void unlink_own(const struct bbf_server *server)
@@ -600,9 +592,10 @@ int bbf_server_start(struct bbf_server **out, const struct bbf_server_config *co
         server_free(server);
         return err;
     }
-    int error = start_thread(server);
-    if (error != 0) {
-        snprintf(why, why_size, "%s: no thread to serve it: %s", server->path, strerror(error));
+    if (start_thread(server) != BBF_OK) {
+        snprintf(why, why_size,
+                 "%s: no thread to serve it: the limit of threads or memory is reached",
+                 server->path);
         unlink_own(server);
         server_free(server);
         return BBF_EIO;
