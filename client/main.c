@@ -82,9 +82,12 @@ static const struct verb {
     {"tree", JVM | SHOWN, bbf_verb_read, "show where buffers went and which path lost them",
      "Shows at most 100 lines, leaks first, and folds loops; --all shows every line.\n"},
     {"summary", JVM | SHOWN, bbf_verb_read, "show the totals and the worst leaks", ""},
+    {"why", JVM | SHOWN, bbf_verb_read, "show why direct memory grows: a verdict and its shares",
+     "Lost, still held, in the pools, not Netty's, unexplained: the shares add up.\n"
+     "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now.\n"},
     {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
     {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
-     "tree, summary, llm and dump also read such a file: bbflow tree leaks.json\n"},
+     "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
@@ -175,7 +178,7 @@ static void print_usage(struct bbf_buf *to)
                 "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-                "5 refused by the agent.\n");
+                "5 refused by the agent, 10 why: a leak is proven.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)

@@ -12,6 +12,7 @@
 #include "core/err.h"
 #include "core/option.h"
 #include "render/render.h"
+#include "render/why.h"
 #include "wire/client/conn.h"
 #include "wire/sockdir.h"
 
@@ -467,6 +468,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
         else
             exit_code = bbf_output_write(request->output, &text);
     }
+    if (exit_code == BBF_EXIT_OK && strcmp(request->verb, "why") == 0 && bbf_why_has_loss(snapshot))
+        exit_code = BBF_EXIT_LOST;
     bbf_snapshot_free(snapshot);
     bbf_buf_free(&document);
     bbf_buf_free(&text);

@@ -29,6 +29,7 @@ enum {
     XX(TREE, tree, "txt", 0)                                                                       \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
     XX(SUMMARY, summary, NULL, 0)                                                                  \
+    XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
     XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)
