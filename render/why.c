@@ -7,10 +7,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/err.h"
 #include "render/formats.h"
 #include "render/head.h"
+#include "render/reconciled.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -60,12 +62,29 @@ static uint64_t add_pool(struct bbf_why *w, const struct bbf_snap_pool *row)
     return all;
 }
 
-/* The JVM's direct memory: Netty's own counter has what it allocates without java.nio's cleaner,
- * java.nio's has the rest. */
-static uint64_t process_total(const struct bbf_snap_reconciled *r)
+/* Only a Netty of 4.2 counts memory that java.nio counts as well: what it has from
+ * ByteBuffer.allocateDirect(). 4.1 counts what it allocates past java.nio. */
+static bool may_count_twice(const struct bbf_snapshot *s)
 {
-    return (is_told(r->used_direct_) ? r->used_direct_ : 0) +
-           (is_told(r->nio_capacity_) ? r->nio_capacity_ : 0);
+    for (size_t i = 0; i < s->jvm.n_netty; i++)
+        if (strncmp(s->jvm.netty[i], "4.1.", 4) != 0)
+            return true;
+    return false;
+}
+
+/* The JVM's direct memory: Netty's own counter and java.nio's. Both are of the same memory if
+ * java.nio's is large enough for the chunks; the sum would then have them twice. */
+static uint64_t process_total(const struct bbf_snapshot *s)
+{
+    const struct bbf_snap_reconciled *r = &s->reconciled;
+    uint64_t used = is_told(r->used_direct_) ? r->used_direct_ : 0;
+    uint64_t nio = is_told(r->nio_capacity_) ? r->nio_capacity_ : 0;
+    uint64_t chunks = 0;
+
+    for (size_t i = 0; i < r->n_pools; i++)
+        if (r->pools[i].memory == BBF_MEM_DIRECT && is_told(r->pools[i].reserved_))
+            chunks += r->pools[i].reserved_;
+    return used != 0 && may_count_twice(s) && nio >= chunks ? larger(used, nio) : used + nio;
 }
 
 struct bbf_why bbf_why_account(const struct bbf_snapshot *snapshot)
@@ -85,7 +104,7 @@ struct bbf_why bbf_why_account(const struct bbf_snapshot *snapshot)
     w.lost = least(lost, w.held);
     w.held -= w.lost;
     w.has_process = is_told(r->used_direct_) || is_told(r->nio_capacity_);
-    w.total = larger(process_total(r), netty);
+    w.total = larger(process_total(snapshot), netty);
     w.not_netty = w.total - netty;
     return w;
 }
@@ -196,14 +215,16 @@ static void add_rest(struct bbf_buf *out, const struct bbf_why *w)
     if (w->has_process) {
         add_part(out, w, "not Netty's", w->not_netty);
         if (w->not_netty != 0)
-            bbf_buf_str(out, "      direct memory of the JVM that Netty's allocators do not have\n");
+            bbf_buf_str(out,
+                        "      direct memory of the JVM that Netty's allocators do not have\n");
     }
     add_part(out, w, w->sampled ? "not followed" : "unexplained", w->unexplained);
     if (w->unexplained != 0)
-        bbf_buf_str(out, w->sampled
-                             ? "      Netty has it in use; with sample= most buffers are not followed\n"
-                             : "      Netty has it in use, and bbflow follows no buffer there: allocated "
-                               "before it came, or not seen\n");
+        bbf_buf_str(
+            out, w->sampled
+                     ? "      Netty has it in use; with sample= most buffers are not followed\n"
+                     : "      Netty has it in use, and bbflow follows no buffer there: allocated "
+                       "before it came, or not seen\n");
 }
 
 /* The largest share, in words. */
@@ -258,7 +279,8 @@ int bbf_render_why(struct bbf_buf *out, struct bbf_view *view,
     } else {
         bbf_text_bytes(out, w.total);
         bbf_buf_printf(out, " of direct memory%s:\n",
-                       w.has_process ? "" : " in Netty's allocators (the JVM's total is not known)");
+                       w.has_process ? ""
+                                     : " in Netty's allocators (the JVM's total is not known)");
     }
     add_part(out, &w, w.sampled ? "lost (estimate)" : "lost", w.lost);
     add_losses(out, view);
@@ -266,5 +288,6 @@ int bbf_render_why(struct bbf_buf *out, struct bbf_view *view,
     err = add_holders(out, view);
     if (w.known)
         add_rest(out, &w);
+    bbf_reconciled_causes(out, &snapshot->reconciled, "note: ");
     return err;
 }

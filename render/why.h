@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/why.h - the parts of the process's direct memory, for the verdict that render/why.c writes.
+ * render/why.h - the parts of the process's direct memory, for the verdict that render/why.c
+ * writes.
  *
  * Threads: any; pure. Units: bytes.
  */

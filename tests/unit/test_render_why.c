@@ -34,8 +34,8 @@ static uint64_t sum(const struct bbf_why *w)
            w->not_netty;
 }
 
-/* One chunk of 4 MiB: 1 MiB in buffers (of which 256 KiB is lost and 100 bytes are rounding), 10 KiB
- * that bbflow does not know, 5 KiB in thread caches. 64 KiB unpooled. 2 MiB are not Netty's. */
+/* One chunk of 4 MiB: 1 MiB in buffers (of which 256 KiB is lost and 100 bytes are rounding), 10
+ * KiB that bbflow does not know, 5 KiB in thread caches. 64 KiB unpooled. 2 MiB are not Netty's. */
 static void each_share_is_what_it_says(void **state)
 {
     (void)state;
@@ -84,6 +84,36 @@ static void each_share_is_what_it_says(void **state)
     bbf_snapshot_free(s);
 }
 
+/* Netty 4.2 with java.nio's cleaner: both counters have the chunks. 4.1, or a java.nio that is too
+ * small for them: two kinds of memory. */
+static void what_two_counters_have_is_counted_once(void **state)
+{
+    static const struct {
+        const char *netty;
+        uint64_t used, nio, total;
+    } rows[] = {{"4.2.20.Final io.netty", 9 * MIB, 10 * MIB, 10 * MIB},
+                {"4.2.20.Final io.netty", 9 * MIB, MIB, 10 * MIB},
+                {"4.1.140.Final io.netty", 9 * MIB, 10 * MIB, 19 * MIB},
+                {"4.2.20.Final io.netty", BBF_NOT_TOLD, 10 * MIB, 10 * MIB}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bbf_snapshot *s = with_process(rows[i].used, rows[i].nio);
+        free(s->jvm.netty[0]);
+        s->jvm.netty[0] = sample_text(rows[i].netty);
+        add_pool(s, (struct bbf_snap_pool){.pool = BBF_POOL_POOLED,
+                                           .memory = BBF_MEM_DIRECT,
+                                           .bytes_ = MIB,
+                                           .rounded_ = MIB,
+                                           .netty_bytes_ = MIB,
+                                           .netty_used_ = MIB,
+                                           .reserved_ = 8 * MIB});
+        const struct bbf_why w = bbf_why_account(s);
+        assert_int_equal(w.total, rows[i].total);
+        assert_int_equal(w.not_netty, rows[i].total - 8 * MIB);
+        bbf_snapshot_free(s);
+    }
+}
+
 static uint64_t any_number(uint64_t *seed)
 {
     static const uint64_t odd[] = {0, 1, BBF_NOT_TOLD, MIB, 100 * (uint64_t)MIB};
@@ -102,7 +132,8 @@ static void the_shares_add_up_whatever_the_numbers_are(void **state)
     for (int turn = 0; turn < 20000; turn++) {
         struct bbf_snapshot *s = with_process(any_number(&seed), any_number(&seed));
         int64_t root = sample_step(s, -1, "x.Alloc", "directBuffer");
-        sample_leak(s, root, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, any_number(&seed) & (MIB - 1), 1);
+        sample_leak(s, root, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, any_number(&seed) & (MIB - 1),
+                    1);
         for (int i = 0; i < 3; i++) {
             struct bbf_snap_pool row = {.pool = (enum bbf_pool)i,
                                         .memory = BBF_MEM_DIRECT,
@@ -141,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_share_is_what_it_says),
+        cmocka_unit_test(what_two_counters_have_is_counted_once),
         cmocka_unit_test(the_shares_add_up_whatever_the_numbers_are),
         cmocka_unit_test(without_nettys_numbers_nothing_is_a_share),
     };
