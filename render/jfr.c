@@ -116,7 +116,7 @@ static int add_events(struct recording *r)
         made = bbf_record_misuse(&r->writer, r->now, &s->misuses[i],
                                  thread_of(r, s->misuses[i].used_thread));
     add_flows(r);
-    bbf_record_summary(&r->writer, r->now, s, 0);
+    bbf_record_summary(&r->writer, r->now, s, &(struct bbf_record_left_out){0});
     return made ? BBF_OK : BBF_ENOMEM;
 }
 

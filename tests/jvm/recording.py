@@ -233,8 +233,48 @@ def changed(bench):
     assert len(logged) <= 4, logged
 
 
+def lives(bench):
+    """lifeThreshold=, lifeSample=: released lives above the threshold, what is left out is counted."""
+    path = bench.path("lives.jfr")
+    with losing(bench, f",jfr={path},summarySeconds=1,lifeThreshold=4s") as program:
+        program.tell("hold 6")
+        time.sleep(5.5)
+        program.tell("drop")      # long enough
+        program.tell("hold 5")
+        time.sleep(1.5)
+        program.tell("drop")      # too short
+        program.tell("lose 7")
+        program.tell("gc")        # too short, and leaked
+        time.sleep(2.5)
+        program.ask("set", str(program.pid), "lifeThreshold=0")
+        time.sleep(1.5)
+        program.tell("lose 9")
+        program.tell("gc")
+        time.sleep(2.5)
+        program.ask("set", str(program.pid), "lifeSample=1000000")
+        time.sleep(1.5)
+        program.tell("lose 4")
+        program.tell("gc")
+        same("exit", program.end(), 0)
+    found = {}
+    for event in events(bench, path, "bbflow.Life"):
+        found[event["end"]] = found.get(event["end"], 0) + event["count"]
+        if event["end"] == "released":
+            assert re.match(r"PT[4-9]S", event["duration"]), event
+            same("path", [s for s in steps(event) if s in ("step", "heapBuffer")], ["step", "heapBuffer"])
+            same("what is not known there", (event["memory"], event["bytes"], event["eventThread"]),
+                 ("unknown", 0, None))
+    same("lives", found, {"released": 6, "leaked": 9})
+    last = events(bench, path, "bbflow.Summary")[-1]
+    same("left out", (last["livesTooShort"], last["livesNotSampled"], last["leaked"]), (7, 4, 20))
+    same("each lost buffer", len(events(bench, path, "profiler.Malloc")), 20)
+    ours = run(bench, harness.CLIENT, "jfr", "print", "--json", "--events", "bbflow.Life", path)
+    same("ours", len(json.loads(ours)["recording"]["events"]), len(events(bench, path, "bbflow.Life")))
+
+
 def cases():
     yield Scenario("jfr/live", live, jdk=(17, 25))
     yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25))
+    yield Scenario("jfr/lives", lives, jdk=(17, 25), short=(25,))
     yield Scenario("jfr/killed", killed, jdk=(17, 25))
     yield Scenario("jfr/changed", changed, jdk=(17, 25), short=(25,))
