@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+import coming
 import harness
 from attach import Program
 from harness import ROOT, Scenario
@@ -272,9 +273,30 @@ def lives(bench):
     same("ours", len(json.loads(ours)["recording"]["events"]), len(events(bench, path, "bbflow.Life")))
 
 
+def untracked(bench):
+    """What bbflow does not see, in a snapshot and live: a class in map mode, a class left as it was."""
+    classes, live_path, snap_path = (bench.path(n) for n in ("classes", "live.jfr", "snap.jfr"))
+    shutil.copytree(os.path.join(harness.OUT, "classes/probes"), classes)
+    coming.value_class(os.path.join(classes, "com/app/Steps.class"), bench.jdk.major + 44)
+    run(bench, bench.jdk.java, "--enable-preview", f"-javaagent:{harness.OUT}/other-agent.jar=load",
+        f"-agentpath:{harness.AGENT}=include=com.app,summarySeconds=1,jfr={live_path},file={snap_path}",
+        "-cp", f"{classes}:{harness.netty_jars(coming.NETTY)}", *coming.PROGRAM)
+    for path in (live_path, snap_path):
+        said = [e["what"] for e in events(bench, path, "bbflow.Untracked")]
+        for pattern, least in ((r"io\.netty\.buffer\.\w+ has no place for bbflow's mark: .", 1),
+                               (r"^1 class left as it was \(untouched_classes\)$", 1)):
+            found = [text for text in said if re.search(pattern, text)]
+            assert len(found) >= least, f"{path}: no {pattern} in {said}"
+        text = run(bench, tool_of(bench, "jfr"), "print", "--events", "bbflow.Untracked", path)
+        same("events of the text form", text.count("bbflow.Untracked {"), len(said))
+        ours = run(bench, harness.CLIENT, "jfr", "print", "--json", "--events", "bbflow.Untracked", path)
+        same("ours", [e["values"]["what"] for e in json.loads(ours)["recording"]["events"]], said)
+
+
 def cases():
     yield Scenario("jfr/live", live, jdk=(17, 25))
     yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25))
     yield Scenario("jfr/lives", lives, jdk=(17, 25), short=(25,))
+    yield Scenario("jfr/untracked", untracked, jdk=(17, 25), short=(25,))
     yield Scenario("jfr/killed", killed, jdk=(17, 25))
     yield Scenario("jfr/changed", changed, jdk=(17, 25), short=(25,))
