@@ -18,7 +18,8 @@ from snapshot import Snapshot, same
 
 NETTY = "4.2.20.Final"
 LEAKY, WORK = "com.app.Leaky", "com.app.Work"
-NETTY_EVENTS = ("AllocateBuffer", "FreeBuffer", "ReallocateBuffer", "AllocateChunk", "FreeChunk")
+NETTY_EVENTS = ("AllocateBuffer", "FreeBuffer", "ReallocateBuffer", "AllocateChunk", "FreeChunk",
+                "ReturnChunk")
 JMC = ("org.openjdk.jmc:flightrecorder:9.1.2", "org.openjdk.jmc:common:9.1.2",
        "org.owasp.encoder:encoder:1.2.3", "at.yawk.lz4:lz4-java:1.10.2")
 ASYNC_PROFILER = "tools.profiler:async-profiler:4.5"
@@ -457,6 +458,12 @@ def of_netty(allocator):
             assert any("no address of their own" in note for note in flight.doc["notes"])
         aged = Snapshot(bbflow(bench, "netty", "--age=1ns", "-f", "json", path))
         same("aged", aged.totals["aged"], 0 if flight.totals["unknown"] else 40)
+        window = Snapshot(bbflow(bench, "netty", "--from=2000-01-01", "--until=2100-01-01", "-f", "json",
+                                 path))
+        same("a window that has all", window.totals, flight.totals)
+        for window in ("--from=2100-01-01", "--until=2000-01-01"):
+            nothing = Snapshot(bbflow(bench, "netty", window, "-f", "json", path))
+            same(window, nothing.totals["lives"], 0)
         text = bbflow(bench, "netty", path)
         for name in ("lose", "hold"):
             assert f"Leaky.{name}" in text, text

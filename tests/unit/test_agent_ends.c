@@ -1,7 +1,7 @@
 /* link: bbf_trie bbf_snapshot bbf_core */
 /*
- * agent/report/ends.c: what ends alike is one event; released lives above the threshold arrive whole
- * from any thread; what has no room is counted, and nothing is kept while no sink wants it.
+ * agent/report/ends.c: what ends alike is one event; released lives above the threshold arrive
+ * whole from any thread; what has no room is counted, and nothing is kept while no sink wants it.
  */
 #include "agent/report/ends.c"
 
@@ -72,12 +72,12 @@ static void poll_anew(void)
 static int setup(void **state)
 {
     static const struct bbf_limits limits = {.max_nodes = 1000,
-                                      .max_depth = 100,
-                                      .max_children = 100,
-                                      .max_lives = 1000,
-                                      .max_elements = 16,
-                                      .max_sites = 100,
-                                      .memory = UINT64_C(64) << 20};
+                                             .max_depth = 100,
+                                             .max_children = 100,
+                                             .max_lives = 1000,
+                                             .max_elements = 16,
+                                             .max_sites = 100,
+                                             .memory = UINT64_C(64) << 20};
 
     (void)state;
     if (bbf_agent.tracker == NULL) /* never freed */

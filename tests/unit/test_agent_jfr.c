@@ -96,7 +96,8 @@ static int setup(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/x.jfr", folder);
     snprintf(previous, sizeof previous, "%s/x.1.jfr", folder);
-    options = (struct bbf_options){.jfr = path, .jfr_max_size = 64 << 20, .jfr_summary = 10, .jfr_life_share = 1};
+    options = (struct bbf_options){
+        .jfr = path, .jfr_max_size = 64 << 20, .jfr_summary = 10, .jfr_life_share = 1};
     bbf_log_set_level(BBF_LOG_NONE);
     return 0;
 }
@@ -272,7 +273,8 @@ static void end_lives(uint64_t count, uint64_t seconds, bool is_released)
     assert_true(bbf_sink_jfr.offer(&event));
 }
 
-/* Short lives and those that chance leaves out are counted; each lost buffer still has its Malloc. */
+/* Short lives and those that chance leaves out are counted; each lost buffer still has its Malloc.
+ */
 static void lives_below_the_threshold_are_counted(void **state)
 {
     (void)state;
