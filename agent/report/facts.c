@@ -153,7 +153,7 @@ void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
     due_ns = now + (SUMMARY_SHARE * took > pause ? SUMMARY_SHARE * took : pause);
 }
 
-/* What is not followed comes once more, with the last numbers. */
+/* Sentences are posted again, with the last numbers. */
 void bbf_facts_end(JNIEnv *env)
 {
     forget_said();

@@ -464,6 +464,11 @@ def of_netty(allocator):
         for window in ("--from=2100-01-01", "--until=2000-01-01"):
             nothing = Snapshot(bbflow(bench, "netty", window, "-f", "json", path))
             same(window, nothing.totals["lives"], 0)
+        chosen = "--events=io.netty.AllocateBuffer"
+        times = [line.split()[0] for line in bbflow(bench, "events", chosen, path).splitlines()]
+        middle = times[len(times) // 2]  # with a fraction of a second, as it is printed
+        same("from the middle", len(bbflow(bench, "events", chosen, f"--from={middle}", path).splitlines()),
+             sum(t >= middle for t in times))
         text = bbflow(bench, "netty", path)
         for name in ("lose", "hold"):
             assert f"Leaky.{name}" in text, text

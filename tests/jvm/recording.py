@@ -54,6 +54,14 @@ def counted(bench, path):
     return sum(e["count"] for e in events(bench, path, "bbflow.Leak") if e["verdict"] == "leaked")
 
 
+def counted_now(bench, path):
+    """The same of a file that grows; None: the tool read it in the middle of a flush."""
+    try:
+        return counted(bench, path)
+    except AssertionError:
+        return None
+
+
 def steps(event):
     """Method names, last one first."""
     return [f["method"]["name"] for f in event["stackTrace"]["frames"]]
@@ -132,7 +140,7 @@ def live(bench):
     with losing(bench, f",jfr={path},summarySeconds=1") as program:
         program.tell("lose 7")
         program.tell("gc")
-        until(lambda: counted(bench, path) == 7, "leak in the growing file") if bench.jdk.major < 25 else None
+        until(lambda: counted_now(bench, path) == 7, "leak in the growing file") if bench.jdk.major < 25 else None
         program.tell("lose 2500")
         program.tell("gc")
         time.sleep(2.5)
@@ -205,7 +213,7 @@ def changed(bench):
         program.tell("gc")
         time.sleep(2.5)
         program.ask("set", pid, f"jfr={other}", "maxage=3s")
-        same("leaks", counted(bench, path), 3)
+        same("leaks", counted(bench, path), 3)  # that file is finished
         program.tell("lose 4")
         program.tell("gc")
         time.sleep(2)
