@@ -31,13 +31,15 @@ static int put(void *ctx, const char *data, size_t len)
 
 static void scrub(const struct bbf_buf *file)
 {
-    struct bbf_jfr_scrub how = {.pattern = "[a-m]+"};
+    struct bbf_buf copy = BBF_BUF_INIT;
+    struct bbf_jfr_scrub how = {.pattern = "[a-m]+", .put = put, .ctx = &copy};
     struct bbf_jfr_recording r;
 
     bbf_jfr_recording_init(&r, (const uint8_t *)file->data, file->len, false);
-    check(bbf_jfr_scrub((unsigned char *)file->data, &r, &how) == BBF_OK,
-          "a repaired file, not scrubbed");
+    check(bbf_jfr_scrub(&r, &how) == BBF_OK, "a repaired file, not scrubbed");
+    check(copy.len == file->len, "a scrubbed file has another size");
     bbf_jfr_recording_close(&r);
+    bbf_buf_free(&copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
