@@ -389,7 +389,8 @@ static void put_fields(struct text *t, const struct bbf_jfr_value *of, const cha
     bbf_jfr_parts_begin(&parts, t->chunk, of);
     while ((value = bbf_jfr_parts_next(&parts)) != NULL) {
         put_indent(t);
-        bbf_buf_printf(t->out, "%s = ", value->field->name);
+        bbf_safe_printf(t->out, BBF_SAFE_VALUE, "%s", value->field->name);
+        bbf_buf_str(t->out, " = ");
         put_value(t, value, "");
     }
     t->indent--;
