@@ -27,7 +27,11 @@ static int put(void *ctx, const char *data, size_t len)
 {
     struct bbf_jfr_result *result = ctx;
 
-    bbf_buf_add(&result->buf, data, len);
+    /* In pieces, because the buffer would grow to the whole. */
+    for (size_t n; len > 0; data += n, len -= n) {
+        n = len < BBF_BUF_PIECE ? len : BBF_BUF_PIECE;
+        bbf_buf_add(&result->buf, data, n);
+    }
     return result->buf.failed || result->rc != BBF_EXIT_OK ? BBF_EIO : BBF_OK;
 }
 
@@ -131,10 +135,10 @@ static int scrub(struct bbf_jfr_result *result, struct bbf_jfr_source *source,
                  const struct bbf_jfr_request *request, int *err)
 {
     struct bbf_jfr_recording recording;
-    struct bbf_jfr_scrub how = {.pattern = request->match};
+    struct bbf_jfr_scrub how = {.pattern = request->match, .put = put, .ctx = result};
 
     bbf_jfr_recording_init(&recording, source->bytes, source->len, false);
-    *err = bbf_jfr_scrub(source->bytes, &recording, &how);
+    *err = bbf_jfr_scrub(&recording, &how);
     bbf_jfr_recording_close(&recording);
     if (*err == BBF_EINVAL)
         return bbf_fail(BBF_EXIT_USAGE, "--match '%s': %s", request->match, how.why);
@@ -147,7 +151,6 @@ static int scrub(struct bbf_jfr_result *result, struct bbf_jfr_source *source,
                         recording.trouble.what != NULL ? recording.trouble.what
                         : source->damage != NULL       ? source->damage
                                                        : bbf_strerror(*err));
-    *err = put(result, (const char *)source->bytes, source->len);
     bbf_note("%s: %" PRIu64 " places made unreadable", request->output, how.matches);
     return BBF_EXIT_OK;
 }

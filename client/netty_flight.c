@@ -284,7 +284,7 @@ static void lose(struct bbf_netty_state *s, const struct bbf_netty_life *life, i
     if (life->node == BBF_NETTY_BEFORE)
         return;
     struct bbf_netty_node *node = &s->paths.nodes[life->node];
-    uint64_t age = now_ns > life->start_ns ? (uint64_t)(now_ns - life->start_ns) : 0;
+    uint64_t age = now_ns > life->start_ns ? (uint64_t)now_ns - (uint64_t)life->start_ns : 0;
 
     node->again++;
     node->again_bytes += life->bytes;

@@ -86,7 +86,8 @@ static struct aged *find_aged(const struct bbf_netty_state *s, uint64_t age_ns, 
     *n = age_ns > 0 && list == NULL ? 1 : 0;
     for (size_t i = 0; list != NULL && i < s->buffers.room; i++) {
         const struct bbf_netty_life *life = &s->buffers.places[i];
-        uint64_t age = s->end_ns > life->start_ns ? (uint64_t)(s->end_ns - life->start_ns) : 0;
+        uint64_t age =
+            s->end_ns > life->start_ns ? (uint64_t)s->end_ns - (uint64_t)life->start_ns : 0;
         if (is_reported(life) && age >= age_ns)
             list[(*n)++] = (struct aged){life->node, age, life->bytes};
     }

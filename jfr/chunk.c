@@ -161,33 +161,6 @@ void bbf_jfr_chunk_close(struct bbf_jfr_chunk *chunk)
     bbf_jfr_metadata_free(&chunk->metadata);
 }
 
-/* ---- values ---- */
-
-bool bbf_jfr_constant(const struct bbf_jfr_chunk *chunk, const struct bbf_jfr_type *type,
-                      uint64_t key, struct bbf_jfr_cursor *value)
-{
-    uint64_t at = bbf_jfr_constant_at(&chunk->constants, type, key);
-
-    if (at == 0)
-        return false;
-    *value = bbf_jfr_cursor(chunk->bytes + at, chunk->len - at);
-    return true;
-}
-
-struct bbf_jfr_text bbf_jfr_resolve_text(const struct bbf_jfr_chunk *chunk,
-                                         struct bbf_jfr_text text)
-{
-    struct bbf_jfr_cursor value;
-
-    if (text.encoding != BBF_JFR_STRING_POOLED)
-        return text;
-    if (chunk->string_type != NULL && bbf_jfr_constant(chunk, chunk->string_type, text.key, &value))
-        text = bbf_jfr_get_text(&value);
-    if (text.encoding == BBF_JFR_STRING_POOLED)
-        text.encoding = BBF_JFR_STRING_NULL;
-    return text;
-}
-
 /* ---- time ---- */
 
 int64_t bbf_jfr_duration_ns(const struct bbf_jfr_chunk *chunk, int64_t ticks)

@@ -75,13 +75,6 @@ void bbf_jfr_chunk_close(struct bbf_jfr_chunk *chunk);
 bool bbf_jfr_next_event(const struct bbf_jfr_chunk *chunk, uint64_t *offset,
                         struct bbf_jfr_event *event);
 
-/* The cursor of a constant's value. False: null. */
-bool bbf_jfr_constant(const struct bbf_jfr_chunk *chunk, const struct bbf_jfr_type *type,
-                      uint64_t key, struct bbf_jfr_cursor *value);
-/* A text whose pooled form was replaced by what the pool has. */
-struct bbf_jfr_text bbf_jfr_resolve_text(const struct bbf_jfr_chunk *chunk,
-                                         struct bbf_jfr_text text);
-
 /* Ticks of this chunk as nanoseconds since the epoch, and as a duration. */
 int64_t bbf_jfr_time_ns(const struct bbf_jfr_chunk *chunk, int64_t ticks);
 int64_t bbf_jfr_duration_ns(const struct bbf_jfr_chunk *chunk, int64_t ticks);

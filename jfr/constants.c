@@ -44,7 +44,7 @@ static bool skip(struct bbf_jfr_cursor *c, const struct bbf_jfr_type *type, int 
         bbf_jfr_skip_bytes(c, sizeof(double));
         break;
     case BBF_JFR_KIND_STRING:
-        (void)bbf_jfr_get_text(c);
+        bbf_jfr_skip_text(c);
         break;
     case BBF_JFR_KIND_STRUCT:
         if (depth == DEPTH_MAX)
@@ -106,36 +106,92 @@ bool bbf_jfr_keys_add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at)
     return true;
 }
 
-uint64_t bbf_jfr_keys_get(const struct bbf_jfr_keys *keys, uint64_t key)
+const struct bbf_jfr_place *bbf_jfr_keys_find(const struct bbf_jfr_keys *keys, uint64_t key)
 {
     if (keys->room == 0)
-        return 0;
+        return NULL;
     size_t slot = slot_of(key, keys->room);
     while (keys->places[slot].at != 0 && keys->places[slot].key != key)
         slot = (slot + 1) & (keys->room - 1);
-    return keys->places[slot].at;
+    return keys->places[slot].at != 0 ? &keys->places[slot] : NULL;
+}
+
+uint64_t bbf_jfr_keys_get(const struct bbf_jfr_keys *keys, uint64_t key)
+{
+    const struct bbf_jfr_place *place = bbf_jfr_keys_find(keys, key);
+
+    return place != NULL ? place->at : 0;
+}
+
+/* ---- decoded values ---- */
+
+static bool has_room(const struct bbf_jfr_constants *constants, size_t bytes)
+{
+    if (constants->decoded->memory.bytes + bytes <= BBF_JFR_DECODED_MAX)
+        return true;
+    constants->decoded->refused++;
+    return false;
+}
+
+void *bbf_jfr_take_decoded(const struct bbf_jfr_constants *constants, size_t n, size_t size)
+{
+    return has_room(constants, n * size) ? bbf_jfr_take(&constants->decoded->memory, n, size)
+                                         : NULL;
 }
 
 uint64_t bbf_jfr_constant_at(const struct bbf_jfr_constants *constants,
-                             const struct bbf_jfr_type *type, uint64_t key)
+                             const struct bbf_jfr_type *type, uint64_t key,
+                             const struct bbf_jfr_value ***slot)
 {
-    return bbf_jfr_keys_get(&constants->of_type[type->index], key);
+    struct bbf_jfr_pooled *pooled = &constants->of_type[type->index];
+    const struct bbf_jfr_place *place = bbf_jfr_keys_find(&pooled->keys, key);
+
+    if (place == NULL)
+        return 0;
+    if (slot == NULL)
+        return place->at;
+    size_t room = pooled->keys.room;
+    if (pooled->decoded == NULL && pooled->is_kept &&
+        has_room(constants, room * sizeof(*pooled->decoded)))
+        pooled->decoded = bbf_jfr_take(&constants->decoded->memory, room, sizeof(*pooled->decoded));
+    *slot = pooled->decoded != NULL ? &pooled->decoded[place - pooled->keys.places] : NULL;
+    return place->at;
+}
+
+static bool has_list(const struct bbf_jfr_type *type)
+{
+    for (size_t i = 0; i < type->n_fields; i++) {
+        if (type->fields[i].is_array)
+            return true;
+    }
+    return false;
 }
 
 int bbf_jfr_constants_init(struct bbf_jfr_constants *constants,
                            const struct bbf_jfr_metadata *metadata)
 {
     constants->n_types = metadata->n_types;
+    constants->decoded = calloc(1, sizeof(*constants->decoded));
     constants->of_type = calloc(metadata->n_types + 1, sizeof(*constants->of_type));
-    return constants->of_type != NULL ? BBF_OK : BBF_ENOMEM;
+    if (constants->of_type == NULL || constants->decoded == NULL) {
+        bbf_jfr_constants_free(constants);
+        return BBF_ENOMEM;
+    }
+    for (size_t i = 0; i < metadata->n_types; i++)
+        constants->of_type[i].is_kept = !has_list(&metadata->types[i]);
+    return BBF_OK;
 }
 
 void bbf_jfr_constants_free(struct bbf_jfr_constants *constants)
 {
     for (size_t i = 0; constants->of_type != NULL && i < constants->n_types; i++)
-        free(constants->of_type[i].places);
+        free(constants->of_type[i].keys.places);
+    if (constants->decoded != NULL)
+        bbf_jfr_arena_free(&constants->decoded->memory);
     free(constants->of_type);
+    free(constants->decoded);
     constants->of_type = NULL;
+    constants->decoded = NULL;
 }
 
 /* ---- checkpoints ---- */
@@ -144,11 +200,13 @@ static int add_pool(struct bbf_jfr_constants *constants, const struct bbf_jfr_ty
                     struct bbf_jfr_cursor *c, const unsigned char *chunk)
 {
     size_t n = bbf_jfr_get_count(c);
+    struct bbf_jfr_pooled *pooled = &constants->of_type[type->index];
 
+    pooled->decoded = NULL; /* places may move */
     while (n-- > 0 && !c->bad) {
         uint64_t key = bbf_jfr_get_long(c);
         uint64_t at = (uint64_t)(c->at - chunk);
-        if (bbf_jfr_skip(c, type) && !bbf_jfr_keys_add(&constants->of_type[type->index], key, at))
+        if (bbf_jfr_skip(c, type) && !bbf_jfr_keys_add(&pooled->keys, key, at))
             return BBF_ENOMEM;
     }
     return c->bad ? BBF_EFORMAT : BBF_OK;

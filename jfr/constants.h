@@ -5,7 +5,7 @@
  * A key may name a value that another checkpoint of the chunk has, earlier or later, and values may
  * name each other in a circle. Of a key that is there twice the later checkpoint's value holds.
  *
- * Threads: constant once read; one thread reads.
+ * Threads: one thread reads, because what it decodes is remembered.
  */
 #ifndef BBF_JFR_CONSTANTS_H
 #define BBF_JFR_CONSTANTS_H
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jfr/arena.h"
 #include "jfr/decode.h"
 #include "jfr/types.h"
 
@@ -30,9 +31,31 @@ bool bbf_jfr_keys_add(struct bbf_jfr_keys *keys, uint64_t key, uint64_t at);
 /* 0: it is not there. */
 uint64_t bbf_jfr_keys_get(const struct bbf_jfr_keys *keys, uint64_t key);
 
+/* The place of a key, NULL: it is not there. Valid until the next bbf_jfr_keys_add(). */
+const struct bbf_jfr_place *bbf_jfr_keys_find(const struct bbf_jfr_keys *keys, uint64_t key);
+
+struct bbf_jfr_value;
+
+/* The constants of one type. */
+struct bbf_jfr_pooled {
+    struct bbf_jfr_keys keys;
+    const struct bbf_jfr_value **decoded; /* by place: jfr/value.h; NULL: none yet, or not at all */
+    bool
+        is_kept; /* what was decoded stays: values of this type have no list, which could be long */
+};
+
+/* Decoded values stay until the chunk is closed; they never take more bytes than this. */
+enum { BBF_JFR_DECODED_MAX = 16 << 20 };
+
+struct bbf_jfr_decoded {
+    struct bbf_jfr_arena memory;
+    uint64_t refused; /* how often there was no room */
+};
+
 struct bbf_jfr_constants {
-    struct bbf_jfr_keys *of_type; /* by bbf_jfr_type.index */
+    struct bbf_jfr_pooled *of_type; /* by bbf_jfr_type.index */
     size_t n_types;
+    struct bbf_jfr_decoded *decoded;
 };
 
 /* Skip a value of that type, or of that field. False: it is cut, or nested too deeply. */
@@ -59,8 +82,14 @@ int bbf_jfr_constants_add(struct bbf_jfr_constants *constants,
                           const struct bbf_jfr_metadata *metadata, const unsigned char *chunk,
                           size_t len, uint64_t at, struct bbf_jfr_checkpoint *head);
 
-/* Where the value of `key` is in the chunk; 0: it is not there (null). */
+/*
+ * Where the value of `key` is in the chunk; 0: it is not there (null). *slot (NULL is allowed) is
+ * where what is decoded of it is remembered, or NULL: it cannot be. All keys must have been added.
+ */
 uint64_t bbf_jfr_constant_at(const struct bbf_jfr_constants *constants,
-                             const struct bbf_jfr_type *type, uint64_t key);
+                             const struct bbf_jfr_type *type, uint64_t key,
+                             const struct bbf_jfr_value ***slot);
+/* Memory for `n` decoded values of `size` bytes; NULL: no room. */
+void *bbf_jfr_take_decoded(const struct bbf_jfr_constants *constants, size_t n, size_t size);
 
 #endif

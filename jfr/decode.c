@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "jfr/decode.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "core/safe.h"
 
-uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c)
+/* The seven bits of each byte next to each other. */
+static uint64_t squeeze(uint64_t word)
+{
+    word = (word & UINT64_C(0x007F007F007F007F)) | (word & UINT64_C(0x7F007F007F007F00)) >> 1;
+    word = (word & UINT64_C(0x00003FFF00003FFF)) | (word & UINT64_C(0x3FFF00003FFF0000)) >> 2;
+    return (word & UINT64_C(0x000000000FFFFFFF)) | (word & UINT64_C(0x0FFFFFFF00000000)) >> 4;
+}
+
+static uint64_t get_long_near_end(struct bbf_jfr_cursor *c)
 {
     uint64_t value = 0;
 
@@ -20,6 +29,24 @@ uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c)
     }
     bbf_jfr_spoil(c);
     return 0;
+}
+
+uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c)
+{
+    uint64_t word;
+
+    if (bbf_jfr_left(c) < BBF_JFR_INTEGER_MAX)
+        return get_long_near_end(c);
+    memcpy(&word, c->at, sizeof word);
+    word = le64toh(word);
+    uint64_t ends = ~word & UINT64_C(0x8080808080808080);
+    if (ends == 0) { /* the ninth byte has eight bits */
+        c->at += BBF_JFR_INTEGER_MAX;
+        return squeeze(word) | (uint64_t)c->at[-1] << 56;
+    }
+    uint64_t last = ends & -ends; /* the highest bit of the last byte */
+    c->at += __builtin_ctzll(last) / 8 + 1;
+    return squeeze(word & (last | (last - 1)));
 }
 
 unsigned bbf_jfr_get_byte(struct bbf_jfr_cursor *c)
@@ -89,7 +116,8 @@ static bool is_ascii(const unsigned char *at, size_t len)
 
 struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
 {
-    struct bbf_jfr_text text = {(enum bbf_jfr_string)bbf_jfr_get_byte(c), 0, c->at, 0};
+    struct bbf_jfr_text text = {.encoding = (enum bbf_jfr_string)bbf_jfr_get_byte(c),
+                                .bytes = c->at};
 
     switch (text.encoding) {
     case BBF_JFR_STRING_NULL:
@@ -103,6 +131,7 @@ struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
         text.len = bbf_jfr_get_count(c);
         text.bytes = c->at;
         bbf_jfr_skip_bytes(c, text.len);
+        text.is_ascii = !c->bad && is_ascii(text.bytes, text.len);
         break;
     case BBF_JFR_STRING_CHARS: {
         size_t n = bbf_jfr_get_count(c);
@@ -110,6 +139,7 @@ struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
         if (n <= bbf_jfr_left(c) && is_ascii(c->at, n)) {
             c->at += n;
             n = 0;
+            text.is_ascii = true;
         }
         while (n-- > 0 && !c->bad)
             (void)bbf_jfr_get_long(c);
@@ -120,8 +150,20 @@ struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c)
         bbf_jfr_spoil(c);
     }
     if (c->bad)
-        text = (struct bbf_jfr_text){BBF_JFR_STRING_NULL, 0, c->at, 0};
+        text = (struct bbf_jfr_text){.encoding = BBF_JFR_STRING_NULL, .bytes = c->at};
     return text;
+}
+
+void bbf_jfr_skip_text(struct bbf_jfr_cursor *c)
+{
+    unsigned encoding = c->at < c->end ? *c->at : BBF_JFR_STRING_CHARS;
+
+    if (encoding == BBF_JFR_STRING_UTF8 || encoding == BBF_JFR_STRING_LATIN1) {
+        c->at++;
+        bbf_jfr_skip_bytes(c, bbf_jfr_get_count(c));
+    } else {
+        (void)bbf_jfr_get_text(c);
+    }
 }
 
 /* ---- to UTF-8 ---- */
@@ -189,7 +231,7 @@ static void add_utf8(struct bbf_buf *out, const char *at, const char *end)
 
 void bbf_jfr_add_text(struct bbf_buf *out, const struct bbf_jfr_text *text)
 {
-    if (text->encoding >= BBF_JFR_STRING_UTF8 && is_ascii(text->bytes, text->len)) {
+    if (text->is_ascii) {
         bbf_buf_add(out, text->bytes, text->len);
         return;
     }

@@ -47,6 +47,7 @@ static inline void bbf_jfr_skip_bytes(struct bbf_jfr_cursor *c, uint64_t len)
         c->at += len;
 }
 
+/* The rest of bbf_jfr_get_long(): three bytes or more, or near the end. */
 uint64_t bbf_jfr_get_long_slow(struct bbf_jfr_cursor *c);
 
 /* A compressed integer, which may be padded. */
@@ -71,12 +72,17 @@ size_t bbf_jfr_get_count(struct bbf_jfr_cursor *c);
 /* Text as it is stored. `bytes` is in the recording. */
 struct bbf_jfr_text {
     enum bbf_jfr_string encoding;
-    uint64_t key; /* POOLED: of java.lang.String */
-    const unsigned char *bytes;
-    size_t len; /* bytes; of CHARS, too */
+    bool is_ascii; /* the bytes are the text, and are all below 0x80 */
+    union {
+        uint64_t key; /* POOLED: of java.lang.String */
+        const unsigned char *bytes;
+    };
+    size_t len; /* bytes; of CHARS also */
 };
 
 struct bbf_jfr_text bbf_jfr_get_text(struct bbf_jfr_cursor *c);
+/* The same, and the text is not looked at. */
+void bbf_jfr_skip_text(struct bbf_jfr_cursor *c);
 /* Append it as UTF-8: nothing for NULL and POOLED; lone surrogates and invalid bytes as U+FFFD. */
 void bbf_jfr_add_text(struct bbf_buf *out, const struct bbf_jfr_text *text);
 

@@ -30,11 +30,22 @@ static void put_unit(struct json *j, uint32_t unit)
     const char *found = unit > 0 && unit < 0x80 ? strchr(from, (int)unit) : NULL;
 
     if (found != NULL)
-        bbf_buf_printf(j->out, "\\%c", to[found - from]);
+        bbf_buf_add(j->out, (char[]){'\\', to[found - from]}, 2);
     else if (unit >= 0x7F || unit < 32)
         bbf_buf_printf(j->out, "\\u%04" PRIx32, unit);
     else
         bbf_buf_char(j->out, (char)unit);
+}
+
+/* How many bytes from `utf8` on are the same in JSON. */
+static size_t plain_bytes(const char *utf8, const char *end)
+{
+    const char *at = utf8;
+
+    while (at < end && (unsigned char)*at >= 32 && (unsigned char)*at < 0x7F && *at != '"' &&
+           *at != '\\' && *at != '/')
+        at++;
+    return (size_t)(at - utf8);
 }
 
 /* UTF-8 as JSON in ASCII, as the JDK has it: surrogate pairs where there are any. */
@@ -42,8 +53,13 @@ static void put_escaped(struct json *j, const char *utf8, size_t len)
 {
     const char *end = utf8 + len;
 
-    while (utf8 < end) {
+    for (;;) {
         uint32_t c;
+        size_t n = plain_bytes(utf8, end);
+        bbf_buf_add(j->out, utf8, n);
+        utf8 += n;
+        if (utf8 == end)
+            return;
         utf8 += bbf_utf8_next(utf8, end, &c);
         if (c > 0xFFFF) {
             put_unit(j, 0xD800 + ((c - 0x10000) >> 10));
@@ -57,7 +73,10 @@ static void put_quoted(struct json *j, const struct bbf_jfr_text *text)
 {
     bbf_buf_char(j->out, '"');
     j->text.len = 0;
-    bbf_jfr_add_text(&j->text, text);
+    if (text->is_ascii)
+        put_escaped(j, (const char *)text->bytes, text->len);
+    else
+        bbf_jfr_add_text(&j->text, text);
     if (j->text.len > 0)
         put_escaped(j, j->text.data, j->text.len);
     bbf_buf_char(j->out, '"');
@@ -65,8 +84,14 @@ static void put_quoted(struct json *j, const struct bbf_jfr_text *text)
 
 static void put_indent(struct json *j)
 {
-    for (int i = 0; i < j->indent && !j->on_one_line; i++)
-        bbf_buf_str(j->out, "  ");
+    static const char spaces[] = "                                ";
+    size_t left = j->on_one_line ? 0 : 2 * (size_t)j->indent;
+
+    while (left > 0) {
+        size_t n = left < sizeof spaces - 1 ? left : sizeof spaces - 1;
+        bbf_buf_add(j->out, spaces, n);
+        left -= n;
+    }
 }
 
 static void end_line(struct json *j)
@@ -102,38 +127,36 @@ static void end_object(struct json *j)
 
 static void put_fields(struct json *j, const struct bbf_jfr_value *of)
 {
-    struct bbf_jfr_cursor c = of->at;
+    struct bbf_jfr_parts parts;
+    const struct bbf_jfr_value *value;
 
     begin_object(j);
-    for (size_t i = 0; i < of->type->n_fields; i++) {
-        struct bbf_jfr_value value;
-        if (!bbf_jfr_read_value(j->chunk, &c, &of->type->fields[i], &value))
-            value.what = BBF_JFR_IS_NULL;
-        if (i > 0) {
-            bbf_buf_str(j->out, ", ");
+    bbf_jfr_parts_begin(&parts, j->chunk, of);
+    for (bool is_first = true; (value = bbf_jfr_parts_next(&parts)) != NULL; is_first = false) {
+        if (!is_first) {
+            bbf_buf_add(j->out, ", ", 2);
             end_line(j);
         }
-        put_name(j, of->type->fields[i].name);
-        put_value(j, &value);
+        put_name(j, value->field->name);
+        put_value(j, value);
     }
     end_object(j);
 }
 
-static void put_list(struct json *j, struct bbf_jfr_value list)
+static void put_list(struct json *j, const struct bbf_jfr_value *list)
 {
-    bool is_stack = strcmp(list.type->name, "jdk.types.StackFrame") == 0;
-    struct bbf_jfr_value element;
-    bool is_first = true;
+    bool is_stack = strcmp(list->type->name, "jdk.types.StackFrame") == 0;
+    struct bbf_jfr_parts parts;
+    const struct bbf_jfr_value *element;
 
     bbf_buf_char(j->out, '[');
-    for (unsigned i = 0; j->values_left > 0 && bbf_jfr_read_element(j->chunk, &list, &element);
+    bbf_jfr_parts_begin(&parts, j->chunk, list);
+    for (unsigned i = 0; j->values_left > 0 && !(is_stack && i >= j->how->stack_depth) &&
+                         (element = bbf_jfr_parts_next(&parts)) != NULL;
          i++) {
-        if (is_stack && i >= j->how->stack_depth)
-            break;
-        if (!is_first)
-            bbf_buf_str(j->out, ", ");
-        put_value(j, &element);
-        is_first = false;
+        if (i > 0)
+            bbf_buf_add(j->out, ", ", 2);
+        put_value(j, element);
     }
     bbf_buf_char(j->out, ']');
 }
@@ -205,7 +228,7 @@ static void put_value(struct json *j, const struct bbf_jfr_value *value)
         j->depth--;
         break;
     case BBF_JFR_IS_LIST:
-        put_list(j, *value);
+        put_list(j, value);
         break;
     }
 }

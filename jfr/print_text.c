@@ -362,15 +362,17 @@ static void put_number(struct text *t, const struct bbf_jfr_value *value)
         bbf_jfr_add_integer(t->out, value->integer, value->field->is_unsigned);
 }
 
-static void put_list(struct text *t, struct bbf_jfr_value list)
+static void put_list(struct text *t, const struct bbf_jfr_value *list)
 {
-    struct bbf_jfr_value element;
+    const struct bbf_jfr_value *element;
+    struct bbf_jfr_parts parts;
 
     bbf_buf_str(t->out, "[\n");
     t->indent++;
-    while (t->values_left > 0 && bbf_jfr_read_element(t->chunk, &list, &element)) {
+    bbf_jfr_parts_begin(&parts, t->chunk, list);
+    while (t->values_left > 0 && (element = bbf_jfr_parts_next(&parts)) != NULL) {
         put_indent(t);
-        put_value(t, &element, list.n > 0 ? ", " : "");
+        put_value(t, element, parts.left > 0 ? ", " : "");
     }
     t->indent--;
     put_indent(t);
@@ -379,17 +381,17 @@ static void put_list(struct text *t, struct bbf_jfr_value list)
 
 static void put_fields(struct text *t, const struct bbf_jfr_value *of, const char *end)
 {
-    struct bbf_jfr_cursor c = of->at;
-    struct bbf_jfr_value value;
+    const struct bbf_jfr_value *value;
+    struct bbf_jfr_parts parts;
 
     bbf_buf_str(t->out, "{\n");
     t->indent++;
-    for (size_t i = 0; i < of->type->n_fields; i++) {
-        if (!bbf_jfr_read_value(t->chunk, &c, &of->type->fields[i], &value))
-            value.what = BBF_JFR_IS_NULL;
+    bbf_jfr_parts_begin(&parts, t->chunk, of);
+    while ((value = bbf_jfr_parts_next(&parts)) != NULL) {
         put_indent(t);
-        bbf_buf_printf(t->out, "%s = ", of->type->fields[i].name);
-        put_value(t, &value, "");
+        bbf_safe_printf(t->out, BBF_SAFE_VALUE, "%s", value->field->name);
+        bbf_buf_str(t->out, " = ");
+        put_value(t, value, "");
     }
     t->indent--;
     put_indent(t);
@@ -432,7 +434,7 @@ static void put_value(struct text *t, const struct bbf_jfr_value *value, const c
         put_struct(t, value, end);
         return;
     case BBF_JFR_IS_LIST:
-        put_list(t, *value);
+        put_list(t, value);
         return;
     case BBF_JFR_IS_NULL:
         bbf_buf_printf(t->out, "N/A%s\n", end);
@@ -452,8 +454,9 @@ static void put_value(struct text *t, const struct bbf_jfr_value *value, const c
         memcpy(unit, encoded.data, encoded.len);
         struct bbf_jfr_value one = *value;
         one.what = BBF_JFR_IS_TEXT;
-        one.text = (struct bbf_jfr_text){BBF_JFR_STRING_CHARS, 0, (const unsigned char *)unit,
-                                         encoded.len};
+        one.text = (struct bbf_jfr_text){.encoding = BBF_JFR_STRING_CHARS,
+                                         .bytes = (const unsigned char *)unit,
+                                         .len = encoded.len};
         put_text(t, &one, false);
         bbf_buf_free(&encoded);
         break;

@@ -12,9 +12,8 @@ enum { CHECKPOINT = 1, DEPTH_MAX = 64 };
 struct scrubbing {
     struct bbf_jfr_scrub *scrub;
     regex_t pattern;
-    unsigned char *bytes;       /* the recording, to change */
-    const unsigned char *chunk; /* the same, to read */
-    uint64_t base;              /* of the chunk in both */
+    const unsigned char *chunk;
+    struct bbf_buf copy; /* of the chunk */
     struct bbf_buf utf8;
     bool no_memory;
 };
@@ -50,7 +49,7 @@ static size_t units_of(const char *utf8, size_t len)
 /* UTF-8 may be changed by the reading (invalid bytes): then all of the string goes. */
 static void cover(struct scrubbing *s, const struct bbf_jfr_text *text, size_t from, size_t len)
 {
-    unsigned char *at = s->bytes + s->base + (text->bytes - s->chunk);
+    unsigned char *at = (unsigned char *)s->copy.data + (text->bytes - s->chunk);
     const char *utf8 = s->utf8.data;
     bool is_same = s->utf8.len == text->len;
 
@@ -128,14 +127,17 @@ static void scrub_checkpoint(struct scrubbing *s, const struct bbf_jfr_chunk *ch
     }
 }
 
-static void scrub_chunk(struct scrubbing *s, struct bbf_jfr_recording *recording)
+static int scrub_chunk(struct scrubbing *s, struct bbf_jfr_recording *recording)
 {
     const struct bbf_jfr_chunk *chunk = &recording->chunk;
     struct bbf_jfr_event event;
     uint64_t at = BBF_JFR_HEADER_BYTES;
 
     s->chunk = chunk->bytes;
-    s->base = recording->at;
+    s->copy.len = 0;
+    bbf_buf_add(&s->copy, chunk->bytes, chunk->len);
+    if (s->copy.failed)
+        return BBF_ENOMEM;
     while (bbf_jfr_next_event(chunk, &at, &event)) {
         if (event.type_id == CHECKPOINT)
             scrub_checkpoint(s, chunk, event.fields);
@@ -146,21 +148,22 @@ static void scrub_chunk(struct scrubbing *s, struct bbf_jfr_recording *recording
         recording->trouble.what = "no event begins here; what follows is not scrubbed";
         recording->trouble.offset = recording->at + at;
     }
+    return s->no_memory ? BBF_ENOMEM : s->scrub->put(s->scrub->ctx, s->copy.data, s->copy.len);
 }
 
-int bbf_jfr_scrub(unsigned char *bytes, struct bbf_jfr_recording *recording,
-                  struct bbf_jfr_scrub *scrub)
+int bbf_jfr_scrub(struct bbf_jfr_recording *recording, struct bbf_jfr_scrub *scrub)
 {
-    struct scrubbing s = {.scrub = scrub, .bytes = bytes};
-    int err = regcomp(&s.pattern, scrub->pattern, REG_EXTENDED);
+    struct scrubbing s = {.scrub = scrub};
+    int err = regcomp(&s.pattern, scrub->pattern, REG_EXTENDED), put = BBF_OK;
 
     if (err != 0) {
         (void)regerror(err, &s.pattern, scrub->why, sizeof(scrub->why));
         return BBF_EINVAL;
     }
-    while ((err = bbf_jfr_next_chunk(recording)) == BBF_OK)
-        scrub_chunk(&s, recording);
+    while (put == BBF_OK && (err = bbf_jfr_next_chunk(recording)) == BBF_OK)
+        put = scrub_chunk(&s, recording);
     regfree(&s.pattern);
     bbf_buf_free(&s.utf8);
-    return s.no_memory ? BBF_ENOMEM : err == BBF_ENOTFOUND ? BBF_OK : err;
+    bbf_buf_free(&s.copy);
+    return put != BBF_OK ? put : err == BBF_ENOTFOUND ? BBF_OK : err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfr/scrub.h - makes text in a recording unreadable, in place: each byte of what matches becomes a
- * '*', and all sizes stay.
+ * jfr/scrub.h - a copy of a recording in which text is unreadable: each byte of what matches
+ * becomes a '*', and all sizes stay. Memory: one chunk.
  *
  * It looks at strings in events and constants (also class, method and thread names), not at the
  * names of types and fields. It reads damaged parts as far as possible; the rest is reported.
@@ -18,13 +18,16 @@
 
 struct bbf_jfr_scrub {
     const char *pattern; /* POSIX extended regular expression */
-    char why[128];       /* BBF_EINVAL: what is wrong with it */
+    /* The copy, chunk by chunk; not BBF_OK stops it. */
+    int (*put)(void *ctx, const char *data, size_t len);
+    void *ctx;
+    /* results */
+    char why[128]; /* BBF_EINVAL: what is wrong with the pattern */
     uint64_t matches;
 };
 
-/* `bytes` are changed. Result as bbf_jfr_next_chunk() at the end of `recording`, which must be of
- * the same bytes; BBF_EINVAL: the pattern. */
-int bbf_jfr_scrub(unsigned char *bytes, struct bbf_jfr_recording *recording,
-                  struct bbf_jfr_scrub *scrub);
+/* 0, or as bbf_jfr_next_chunk() at the end of `recording`; BBF_EINVAL: the pattern; BBF_ENOMEM; or
+ * what put() returned. */
+int bbf_jfr_scrub(struct bbf_jfr_recording *recording, struct bbf_jfr_scrub *scrub);
 
 #endif

@@ -279,7 +279,7 @@ static int map(struct bbf_jfr_source *source, int fd, char *why, size_t why_size
     source->len = (size_t)st.st_size;
     if (source->len == 0)
         return BBF_OK;
-    void *at = mmap(NULL, source->len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    void *at = mmap(NULL, source->len, PROT_READ, MAP_PRIVATE, fd, 0);
     if (at == MAP_FAILED) {
         (void)snprintf(why, why_size, "mapping it: %s", strerror(errno));
         return BBF_EIO;
@@ -334,6 +334,6 @@ int bbf_jfr_source_open(struct bbf_jfr_source *source, const char *path, uint64_
 void bbf_jfr_source_close(struct bbf_jfr_source *source)
 {
     if (source->bytes != NULL)
-        (void)munmap(source->bytes, source->len);
+        (void)munmap((void *)(uintptr_t)source->bytes, source->len);
     source->bytes = NULL;
 }

@@ -18,7 +18,7 @@
 #define BBF_JFR_UNPACKED_MAX (UINT64_C(64) << 30)
 
 struct bbf_jfr_source {
-    unsigned char *bytes; /* len of them, a private copy when changed; NULL: an empty file */
+    const unsigned char *bytes; /* len of them, mapped; NULL: an empty file */
     size_t len;
     const char
         *damage; /* constant: the packing is cut or damaged, and this is what was before it */

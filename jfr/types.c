@@ -6,13 +6,7 @@
 
 #include "core/err.h"
 
-enum { BLOCK_BYTES = 1 << 16, DEPTH_MAX = 32 };
-
-struct bbf_jfr_block {
-    struct bbf_jfr_block *next;
-    size_t used, size;
-    _Alignas(16) char bytes[];
-};
+enum { DEPTH_MAX = 32, DIRECT_MAX = 1 << 14 };
 
 /* An element of the metadata's tree, as it is stored. Children are a list: a count in the file
  * could claim more than there is. */
@@ -35,37 +29,17 @@ struct reader {
 
 static void *take(struct reader *r, size_t n, size_t size)
 {
-    struct bbf_jfr_block *block = r->to->blocks;
-    size_t bytes = (n * size + 15) & ~(size_t)15;
+    void *to = bbf_jfr_take(&r->to->memory, n, size);
 
-    if (n > SIZE_MAX / 2 / size) {
-        r->no_memory = true;
-        return NULL;
-    }
-    if (block == NULL || block->size - block->used < bytes) {
-        size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        block = malloc(sizeof(*block) + room);
-        if (block == NULL) {
-            r->no_memory = true;
-            return NULL;
-        }
-        *block = (struct bbf_jfr_block){r->to->blocks, 0, room};
-        r->to->blocks = block;
-    }
-    void *to = block->bytes + block->used;
-    block->used += bytes;
-    memset(to, 0, bytes);
+    r->no_memory |= to == NULL;
     return to;
 }
 
 void bbf_jfr_metadata_free(struct bbf_jfr_metadata *m)
 {
-    while (m->blocks != NULL) {
-        struct bbf_jfr_block *block = m->blocks;
-        m->blocks = block->next;
-        free(block);
-    }
     const char *why = m->why;
+
+    bbf_jfr_arena_free(&m->memory);
     memset(m, 0, sizeof(*m));
     m->why = why;
 }
@@ -225,6 +199,8 @@ const struct bbf_jfr_type *bbf_jfr_type_of(const struct bbf_jfr_metadata *m, uin
 {
     size_t low = 0, high = m->n_types;
 
+    if (m->direct != NULL)
+        return id - m->first_id < m->n_direct ? m->direct[id - m->first_id] : NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (m->by_id[middle]->id < id)
@@ -252,6 +228,23 @@ static const struct bbf_jfr_type *type_of_attribute(const struct reader *r, cons
     return read_id(attribute(e, name), &id) ? bbf_jfr_type_of(r->to, id) : NULL;
 }
 
+/* Every event asks for its type. Of an id that is there twice the first counts, as in a search. */
+static void index_types(struct reader *r)
+{
+    struct bbf_jfr_metadata *to = r->to;
+    uint64_t first = to->n_types > 0 ? to->by_id[0]->id : 0;
+    uint64_t span = to->n_types > 0 ? to->by_id[to->n_types - 1]->id - first : DIRECT_MAX;
+
+    if (span >= DIRECT_MAX)
+        return;
+    const struct bbf_jfr_type **direct = take(r, span + 1, sizeof(*direct));
+    for (size_t i = to->n_types; direct != NULL && i > 0; i--)
+        direct[to->by_id[i - 1]->id - first] = to->by_id[i - 1];
+    to->first_id = first;
+    to->n_direct = span + 1;
+    to->direct = direct;
+}
+
 /* Ids and names first: fields and annotations name types that come later. */
 static int declare_types(struct reader *r, const struct element *metadata)
 {
@@ -277,7 +270,8 @@ static int declare_types(struct reader *r, const struct element *metadata)
         to->by_id[to->n_types++] = type;
     }
     qsort(to->by_id, to->n_types, sizeof(to->by_id[0]), compare_types);
-    return BBF_OK;
+    index_types(r);
+    return r->no_memory ? BBF_ENOMEM : BBF_OK;
 }
 
 /* The attributes of an annotation but "class" are its values. */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jfr/arena.h"
 #include "jfr/decode.h"
 
 enum bbf_jfr_kind {
@@ -79,9 +80,12 @@ struct bbf_jfr_metadata {
     struct bbf_jfr_type *types; /* in the order of the event */
     size_t n_types;
     const struct bbf_jfr_type **by_id; /* ascending */
-    int gmt_offset_ms;                 /* of the recording's place, with daylight saving time */
-    const char *why;                   /* why it could not be read; constant text */
-    struct bbf_jfr_block *blocks;      /* memory of all of it */
+    const struct bbf_jfr_type *
+        *direct; /* by id - first_id, n_direct; NULL: the ids are too far apart */
+    uint64_t first_id, n_direct;
+    int gmt_offset_ms;           /* of the recording's place, with daylight saving time */
+    const char *why;             /* why it could not be read; constant text */
+    struct bbf_jfr_arena memory; /* of all of it */
 };
 
 /* Read the metadata event whose bytes `event` has. BBF_EFORMAT: `why` says what is wrong, and all

@@ -29,15 +29,52 @@ enum bbf_jfr_what {
 
 struct bbf_jfr_value {
     enum bbf_jfr_what what;
+    bool is_inline; /* STRUCT: its fields are where it was read, and not in a pool */
     const struct bbf_jfr_field *field;
     const struct bbf_jfr_type *type; /* of the value or of the list's elements, unwrapped */
-    int64_t integer;                 /* INTEGER, BOOLEAN, CHARACTER */
-    double real;
-    struct bbf_jfr_text text; /* resolved */
-    struct bbf_jfr_cursor at; /* STRUCT, LIST: its fields, its elements */
-    size_t n;                 /* LIST: elements */
-    uint64_t key;             /* where the value is a constant; otherwise 0 */
+    int64_t integer;                 /* INTEGER, BOOLEAN, CHARACTER; otherwise 0 */
+    union {
+        double real; /* REAL */
+        size_t n;    /* LIST: elements */
+    };
+    union {
+        struct bbf_jfr_text text; /* TEXT, resolved */
+        struct bbf_jfr_cursor at; /* STRUCT, LIST: its fields, its elements */
+    };
+    uint64_t key; /* where the value is a constant; otherwise 0 */
+    /* STRUCT that is a constant: where its fields are once they are decoded. NULL: nowhere. */
+    const struct bbf_jfr_value **decoded;
 };
+
+/*
+ * The fields of a struct or the elements of a list, one after the other. What a constant has is
+ * decoded once and remembered with the chunk (constants.h has the limit); so this is the way to
+ * read all of a value. Of any other value there are no parts.
+ */
+struct bbf_jfr_parts {
+    const struct bbf_jfr_chunk *chunk;
+    const struct bbf_jfr_value *next; /* decoded; NULL: they are read from `c` */
+    struct bbf_jfr_cursor c;          /* its `bad`: the bytes were cut or malformed */
+    const struct bbf_jfr_field *field;
+    size_t left;
+    bool is_list;
+    bool is_behind; /* `c` is at the value that was given last, not after it */
+    struct bbf_jfr_value value;
+};
+
+void bbf_jfr_parts_begin(struct bbf_jfr_parts *parts, const struct bbf_jfr_chunk *chunk,
+                         const struct bbf_jfr_value *of);
+const struct bbf_jfr_value *bbf_jfr_parts_read(struct bbf_jfr_parts *parts);
+/* The next one, valid until the one after it. NULL: the end, which in a list is also where an
+ * element cannot be read. A struct's field that cannot be read is null, and so are those behind it.
+ */
+static inline const struct bbf_jfr_value *bbf_jfr_parts_next(struct bbf_jfr_parts *parts)
+{
+    if (parts->left == 0)
+        return NULL;
+    parts->left--;
+    return parts->next != NULL ? parts->next++ : bbf_jfr_parts_read(parts);
+}
 
 /* Read the field's value and move behind it. False: the bytes are cut or malformed. */
 bool bbf_jfr_read_value(const struct bbf_jfr_chunk *chunk, struct bbf_jfr_cursor *c,

@@ -1,8 +1,7 @@
-/* link: bbf_client bbf_render bbf_snapshot bbf_jfr bbf_wire bbf_core */
+/* link: bbf_jfr bbf_core */
 /*
- * Any bytes as a flight recording: printing, repair, scrub and join end, and what the repair makes
- * can be read without trouble, has no fewer chunks than it says, and is whole for a second repair.
- * What Netty's events are paired to is a snapshot that renders take.
+ * Any bytes as a flight recording: printing ends, its text has no control character, and the two
+ * ways to read a value, by a cursor and by its remembered parts, agree.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,17 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/netty_flight.h"
 #include "core/err.h"
-#include "jfr/join.h"
-#include "jfr/mend.h"
 #include "jfr/print.h"
-#include "jfr/scrub.h"
-#include "render/render.h"
+#include "jfr/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { TEXT_MAX = 1 << 20, VALUES = 1000 };
+enum { TEXT_MAX = 1 << 20, VALUES = 200, DEPTH = 3 };
 
 static void check(bool ok, const char *what)
 {
@@ -28,12 +23,6 @@ static void check(bool ok, const char *what)
         (void)fprintf(stderr, "fuzz_jfr: %s\n", what);
         abort();
     }
-}
-
-static int put(void *ctx, const char *data, size_t len)
-{
-    bbf_buf_add(ctx, data, len);
-    return BBF_OK;
 }
 
 static int discard(void *ctx, const char *data, size_t len)
@@ -74,61 +63,75 @@ static void show(const uint8_t *data, size_t size)
     bbf_buf_free(&out);
 }
 
-static void pair(const uint8_t *data, size_t size)
-{
-    const struct bbf_netty_config config = {.age_ns = 1000000, .max_nodes = 50};
-    struct bbf_snapshot *snapshot = NULL;
-    struct bbf_buf out = BBF_BUF_INIT;
-    struct bbf_jfr_recording r;
+/* ---- both ways to read ---- */
 
-    bbf_jfr_recording_init(&r, data, size, true);
-    int err = bbf_netty_flight(&r, &config, &snapshot);
-    bbf_jfr_recording_close(&r);
-    check(err == BBF_OK || err == BBF_ENOTFOUND, "events are not paired");
-    check((snapshot != NULL) == (err == BBF_OK), "a snapshot, or an error");
-    if (snapshot != NULL)
-        check(bbf_render(&out, snapshot, BBF_FORMAT_TREE, NULL) == BBF_OK, "not rendered");
-    bbf_snapshot_free(snapshot);
-    bbf_buf_free(&out);
+struct walk {
+    const struct bbf_jfr_chunk *chunk;
+    int left;
+};
+
+static void check_equal(const struct bbf_jfr_value *a, const struct bbf_jfr_value *b)
+{
+    check(a->what == b->what && a->field == b->field, "another kind of value");
+    check(a->what == BBF_JFR_IS_NULL || a->type == b->type, "another type");
+    check(a->integer == b->integer && a->key == b->key, "another number or key");
+    if (a->what == BBF_JFR_IS_TEXT)
+        check(a->text.len == b->text.len && a->text.encoding == b->text.encoding &&
+                  a->text.bytes == b->text.bytes && a->text.is_ascii == b->text.is_ascii,
+              "another text");
+    if (a->what == BBF_JFR_IS_LIST)
+        check(a->n == b->n, "another length");
+    if (a->what == BBF_JFR_IS_LIST || a->what == BBF_JFR_IS_STRUCT)
+        check(a->at.at == b->at.at, "other bytes");
 }
 
-static void scrub(const struct bbf_buf *file)
+/* Depth-first, so that constants are remembered on the way down and used on the way up. */
+static void compare(struct walk *w, const struct bbf_jfr_value *of, int depth)
 {
-    struct bbf_jfr_scrub how = {.pattern = "[a-m]+"};
-    struct bbf_jfr_recording r;
+    struct bbf_jfr_cursor c = of->at;
+    struct bbf_jfr_value list = *of, value;
+    const struct bbf_jfr_value *part;
+    struct bbf_jfr_parts parts;
+    bool ok = true;
 
-    bbf_jfr_recording_init(&r, (const uint8_t *)file->data, file->len, false);
-    check(bbf_jfr_scrub((unsigned char *)file->data, &r, &how) == BBF_OK,
-          "a repaired file, not scrubbed");
+    bbf_jfr_parts_begin(&parts, w->chunk, of);
+    while (w->left-- > 0 && (part = bbf_jfr_parts_next(&parts)) != NULL) {
+        if (of->what == BBF_JFR_IS_LIST)
+            ok = ok && bbf_jfr_read_element(w->chunk, &list, &value);
+        else
+            ok = ok && bbf_jfr_read_value(w->chunk, &c, part->field, &value);
+        if (!ok)
+            continue;
+        check_equal(part, &value);
+        if (depth < DEPTH && (part->what == BBF_JFR_IS_STRUCT || part->what == BBF_JFR_IS_LIST))
+            compare(w, part, depth + 1);
+    }
+}
+
+static void read_both_ways(const uint8_t *data, size_t size)
+{
+    struct bbf_jfr_recording r;
+    struct bbf_jfr_event event;
+
+    bbf_jfr_recording_init(&r, data, size, true);
+    while (bbf_jfr_next_chunk(&r) == BBF_OK) {
+        uint64_t at = BBF_JFR_HEADER_BYTES;
+        while (bbf_jfr_next_event(&r.chunk, &at, &event)) {
+            struct walk w = {&r.chunk, VALUES};
+            struct bbf_jfr_value value = bbf_jfr_event_value(&event);
+            if (event.type != NULL)
+                compare(&w, &value, 0);
+        }
+    }
     bbf_jfr_recording_close(&r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct bbf_buf file = BBF_BUF_INIT, again = BBF_BUF_INIT, joined = BBF_BUF_INIT;
-    struct bbf_jfr_mend mend = {.put = put, .ctx = &file};
-
     print(data, size, bbf_jfr_print_text);
     print(data, size, bbf_jfr_print_json);
     print(data, size, bbf_jfr_print_lines);
-    pair(data, size);
+    read_both_ways(data, size);
     show(data, size);
-    int err = bbf_jfr_repair(data, size, &mend);
-    check(err == BBF_OK || err == BBF_ENOTFOUND || err == BBF_EFORMAT, "unexpected error");
-    if (err == BBF_OK) {
-        struct bbf_jfr_mend second = {.put = put, .ctx = &again};
-        check(bbf_jfr_repair((const uint8_t *)file.data, file.len, &second) == BBF_OK, "not again");
-        check(second.losses == 0, "something lost of a repaired file");
-        check(second.chunks == mend.chunks, "another number of chunks");
-        check(second.chunks_mended == 0, "a repaired chunk is not whole");
-        const struct bbf_jfr_part parts[] = {{(const uint8_t *)file.data, file.len},
-                                             {(const uint8_t *)again.data, again.len}};
-        struct bbf_jfr_join join = {.put = put, .ctx = &joined};
-        check(bbf_jfr_join(parts, 2, false, &join) == BBF_OK, "repaired files cannot be joined");
-        scrub(&file);
-    }
-    bbf_buf_free(&file);
-    bbf_buf_free(&again);
-    bbf_buf_free(&joined);
     return 0;
 }

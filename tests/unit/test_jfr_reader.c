@@ -10,6 +10,7 @@
 
 #include "jfr/format.h"
 #include "jfr/print.h"
+#include "jfr/value.h"
 #include "jfr_sample.h"
 
 static const struct bbf_jfr_print all = {.stack_depth = 5};
@@ -297,6 +298,132 @@ static void an_event_is_an_object_on_a_line(void **state)
     bbf_buf_free(&file);
 }
 
+/* ---- values that are remembered ---- */
+
+/* Every length, also padded, with bytes after it (which are read at once) and without. */
+static void integers_of_each_length_are_read(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        uint64_t value = bits == 0 ? 0 : UINT64_C(0xA5C3F0E1D2B49687) >> (64 - bits);
+        for (size_t behind = 0; behind < 12; behind++) {
+            struct bbf_buf out = BBF_BUF_INIT;
+            bbf_jfr_put_long(&out, value);
+            size_t len = out.len;
+            bbf_buf_add(&out, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", behind);
+            unsigned char *copy = malloc(out.len); /* the sanitizer sees a read behind it */
+            assert_non_null(copy);
+            memcpy(copy, out.data, out.len);
+            struct bbf_jfr_cursor c = bbf_jfr_cursor(copy, out.len);
+            assert_int_equal(bbf_jfr_get_long(&c), value);
+            assert_false(c.bad);
+            assert_ptr_equal(c.at, copy + len);
+            free(copy);
+            bbf_buf_free(&out);
+        }
+    }
+    static const unsigned char padded[] = {0x85, 0x80, 0x80, 0x00, 1, 2, 3, 4, 5};
+    struct bbf_jfr_cursor c = bbf_jfr_cursor(padded, sizeof padded);
+    assert_int_equal(bbf_jfr_get_long(&c), 5);
+    assert_ptr_equal(c.at, padded + 4);
+    static const unsigned char endless[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    c = bbf_jfr_cursor(endless, sizeof endless);
+    assert_true(bbf_jfr_get_long(&c) == UINT64_MAX && !c.bad);
+    c = bbf_jfr_cursor(endless, sizeof endless - 1);
+    assert_true(bbf_jfr_get_long(&c) == 0 && c.bad);
+}
+
+/* The constants of the first event of the chunk: texts and numbers of all that it names. */
+static void walk(struct bbf_buf *to, const struct bbf_jfr_chunk *chunk,
+                 const struct bbf_jfr_value *of, int depth)
+{
+    const struct bbf_jfr_value *value;
+    struct bbf_jfr_parts parts;
+
+    bbf_jfr_parts_begin(&parts, chunk, of);
+    while ((value = bbf_jfr_parts_next(&parts)) != NULL) {
+        bbf_buf_printf(to, "%d:%d:%lld:%s=", depth, (int)value->what, (long long)value->integer,
+                       value->field->name);
+        if (value->what == BBF_JFR_IS_TEXT)
+            bbf_jfr_add_text(to, &value->text);
+        bbf_buf_char(to, '\n');
+        if (depth < 8)
+            walk(to, chunk, value, depth + 1);
+    }
+}
+
+static void walk_events(struct bbf_buf *to, const struct bbf_jfr_chunk *chunk)
+{
+    struct bbf_jfr_event event;
+    uint64_t at = BBF_JFR_HEADER_BYTES;
+
+    while (bbf_jfr_next_event(chunk, &at, &event)) {
+        struct bbf_jfr_value value = bbf_jfr_event_value(&event);
+        if (event.type != NULL)
+            walk(to, chunk, &value, 0);
+    }
+}
+
+/* The same before constants are remembered, after, and where there is no room for them. */
+static void remembered_constants_are_the_same(void **state)
+{
+    struct bbf_buf file = BBF_BUF_INIT, first = BBF_BUF_INIT, second = BBF_BUF_INIT,
+                   full = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+    (void)state;
+
+    sample_write(&file, 1, 5);
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, true);
+    assert_int_equal(bbf_jfr_next_chunk(&r), 0);
+    walk_events(&first, &r.chunk);
+    size_t bytes = r.chunk.constants.decoded->memory.bytes;
+    assert_true(bytes > 0 && r.chunk.constants.decoded->refused == 0);
+    walk_events(&second, &r.chunk);
+    assert_int_equal(r.chunk.constants.decoded->memory.bytes, bytes);
+    bbf_jfr_recording_close(&r);
+
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, true);
+    assert_int_equal(bbf_jfr_next_chunk(&r), 0);
+    r.chunk.constants.decoded->memory.bytes = BBF_JFR_DECODED_MAX;
+    walk_events(&full, &r.chunk);
+    assert_int_equal(r.chunk.constants.decoded->memory.bytes, BBF_JFR_DECODED_MAX);
+    assert_true(r.chunk.constants.decoded->refused > 0);
+    bbf_jfr_recording_close(&r);
+
+    assert_non_null(strstr(bbf_buf_cstr(&first), ":name=com/app/Handler\n"));
+    assert_non_null(strstr(bbf_buf_cstr(&first), ":javaName=worker-1\n"));
+    assert_string_equal(bbf_buf_cstr(&first), bbf_buf_cstr(&second));
+    assert_string_equal(bbf_buf_cstr(&first), bbf_buf_cstr(&full));
+    bbf_buf_free(&file);
+    bbf_buf_free(&first);
+    bbf_buf_free(&second);
+    bbf_buf_free(&full);
+}
+
+/* An id below, above and between those that are there: a table and a search give the same. */
+static void types_are_found_by_their_id(void **state)
+{
+    struct bbf_buf file = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+    (void)state;
+
+    sample_write(&file, 1, 1);
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, true);
+    assert_int_equal(bbf_jfr_next_chunk(&r), 0);
+    struct bbf_jfr_metadata *m = &r.chunk.metadata;
+    for (int search = 0; search < 2; search++) {
+        assert_true(search == 1 || m->direct != NULL);
+        for (size_t i = 0; i < m->n_types; i++)
+            assert_ptr_equal(bbf_jfr_type_of(m, m->types[i].id), &m->types[i]);
+        assert_null(bbf_jfr_type_of(m, m->by_id[0]->id - 1));
+        assert_null(bbf_jfr_type_of(m, m->by_id[m->n_types - 1]->id + 1));
+        assert_null(bbf_jfr_type_of(m, UINT64_MAX));
+        m->direct = NULL;
+    }
+    bbf_jfr_recording_close(&r);
+    bbf_buf_free(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +438,9 @@ int main(void)
         cmocka_unit_test(an_event_is_a_line),
         cmocka_unit_test(an_event_is_an_object_on_a_line),
         cmocka_unit_test(damage_anywhere_ends_in_an_answer),
+        cmocka_unit_test(integers_of_each_length_are_read),
+        cmocka_unit_test(remembered_constants_are_the_same),
+        cmocka_unit_test(types_are_found_by_their_id),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

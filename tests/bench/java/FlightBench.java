@@ -7,7 +7,11 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedObject;
 import jdk.jfr.consumer.RecordingFile;
 
-/** The work of flight_bench.c with the JDK's own reader: FlightBench FILE ROUNDS. */
+/**
+ * The work of flight_bench.c with the JDK's own reader: FlightBench FILE. One round for each line of standard input;
+ * the first rounds are slower, because the JVM compiles. RecordingFile makes an event's objects when they are asked
+ * for: here getValue() is called for each field of each object, so that all of them are made.
+ */
 public final class FlightBench {
     private static final int DEPTH = 6;
     private long events;
@@ -44,6 +48,7 @@ public final class FlightBench {
     private static void round(Path path) throws Exception {
         FlightBench sums = new FlightBench();
         long begin = cpu();
+        long wall = System.nanoTime();
         try (RecordingFile file = new RecordingFile(path)) {
             while (file.hasMoreEvents()) {
                 RecordedEvent event = file.readEvent();
@@ -52,11 +57,12 @@ public final class FlightBench {
             }
         }
         System.out.println("events=" + sums.events + " values=" + sums.values + " characters="
-                + sums.characters + " ns=" + (cpu() - begin) + " bytes=" + Files.size(path));
+                + sums.characters + " ns=" + (cpu() - begin)
+                + " wall=" + (System.nanoTime() - wall) + " bytes=" + Files.size(path));
     }
 
     public static void main(String[] args) throws Exception {
-        for (int i = 0; i < Integer.parseInt(args[1]); i++) {
+        while (System.in.read() == '\n') {
             round(Path.of(args[0]));
         }
     }
