@@ -235,6 +235,6 @@ def changed(bench):
 
 def cases():
     yield Scenario("jfr/live", live, jdk=(17, 25))
-    yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25))
-    yield Scenario("jfr/killed", killed, jdk=(17, 25))
+    yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25), short=(17,))
+    yield Scenario("jfr/killed", killed, jdk=(17, 25), short=(25,))
     yield Scenario("jfr/changed", changed, jdk=(17, 25), short=(25,))
