@@ -531,22 +531,24 @@ def container(bench):
 def cases(check_cycles):
     for allocator in ("pooled", "unpooled"):
         yield Late(f"before Netty {allocator}", "cycles", allocator, "loop", netty=NETTY,
-                   jdk=ALL_JDKS if allocator == "pooled" else (17,), check=check_cycles(allocator),
-                   quick=allocator == "pooled")
+                   jdk=ALL_JDKS if allocator == "pooled" else (17,),
+                   short=(11, 25) if allocator == "pooled" else (17,),
+                   check=check_cycles(allocator), quick=allocator == "pooled")
     yield Stalled("a class on its way", "cycles", "pooled", "loop", netty=NETTY, jdk=ALL_JDKS,
-                  check=check_cycles("pooled"), quick=True)
-    yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, check=first_seen, quick=True)
+                  short=(17, 21), check=check_cycles("pooled"), quick=True)
+    yield Older("older buffers", "older", netty=NETTY, jdk=ALL_JDKS, short=(11, 25),
+                check=first_seen, quick=True)
     yield Older("older buffers 4.2", "older", netty="4.2.20.Final", check=first_seen)
-    yield Scenario("attach/put back", put_back, jdk=ALL_JDKS, quick=True)
-    yield Scenario("attach/put back late", put_back_late, jdk=ALL_JDKS, alone=True)
-    yield Scenario("attach/cycles", cycles, jdk=ALL_JDKS)
-    yield Scenario("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25))
-    yield Scenario("attach/the thread goes", thread_goes, jdk=(17, 25), quick=True)
-    yield Scenario("attach/refused slices", refused_slices, jdk=(17, 25), quick=True)
-    yield Scenario("attach/unseen", unseen, jdk=(17, 25), quick=True)
-    yield Scenario("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25))
+    yield Scenario("attach/put back", put_back, jdk=ALL_JDKS, short=(11, 25), quick=True)
+    yield Scenario("attach/put back late", put_back_late, jdk=ALL_JDKS, short=(17, 21), alone=True)
+    yield Scenario("attach/cycles", cycles, jdk=ALL_JDKS, short=(17, 21))
+    yield Scenario("attach/cycles, map", lambda bench: cycles(bench, late=False), jdk=(17, 25), short=(25,))
+    yield Scenario("attach/the thread goes", thread_goes, jdk=(17, 25), short=(17,), quick=True)
+    yield Scenario("attach/refused slices", refused_slices, jdk=(17, 25), short=(25,), quick=True)
+    yield Scenario("attach/unseen", unseen, jdk=(17, 25), short=(17,), quick=True)
+    yield Scenario("attach/stop says what a tree says", stop_says_what_a_tree_says, jdk=(17, 25), short=(25,))
     yield Scenario("attach/asked after a stop", asked_after_a_stop, jdk=(17, 25), short=(17,))
     yield Scenario("attach/jcmd", jcmd, jdk=(17, 25))
-    yield Scenario("attach/refused", refused, jdk=(17, 25))
+    yield Scenario("attach/refused", refused, jdk=(17, 25), short=(17,))
     yield Scenario("attach/other user", other_user, jdk=(17,))
-    yield Scenario("attach/container", container, jdk=(17, 25))
+    yield Scenario("attach/container", container, jdk=(17, 25), short=(25,))

@@ -626,7 +626,7 @@ def probe_cases():
     yield probe("limit not reached", "limit", check=tree_cuts)
     yield probe("stall", "stall", check=stall, quick=True)
     yield probe("threads", "threads", "10", "2", check=exact, quick=True)
-    yield probe("hash 1000000", "hash", "1000000", jvm=["-Xmx600m"], check=hashes,
+    yield probe("hash 1000000", "hash", "1000000", jvm=["-Xmx600m"], check=hashes, short=(25,),
                 agent="include=com.app,maxLives=2000000,memory=1G")
     yield probe("objects", "objects", check=objects, quick=True)
     yield probe("holders", "holders", check=holders, quick=True)
@@ -678,8 +678,10 @@ def probe_cases():
         for include in ("com.app", "com.app+io.netty"):
             yield probe(f"http {version[:3]} {include}", "http", "400", netty=version,
                         agent="include=" + include, check=no_leak,
+                        short=in_turn(version == NETTY_42, include == "com.app"),
                         quick=include == "com.app" and version == NETTY_41)
         yield probe(f"http {version[:3]} paranoid", "http", "200", netty=version, check=no_leak,
+                    short=in_turn(version == NETTY_42),
                     jvm=["-Dio.netty.leakDetection.level=PARANOID"])
     yield probe("http with three lost", "http", "50", "3", check=forgotten_requests)
     yield probe("exclude", "cycles", "pooled", "main",
@@ -746,18 +748,21 @@ def map_cases():
     yield case("busy", "busy", "1", check=busy, quick=True)
     for version in (NETTY_41, NETTY_42):
         short = version[:3]
+        turn = in_turn(version == NETTY_42)
+        other = in_turn(version == NETTY_41)
         for allocator in ("pooled", "unpooled", "adaptive"):
+            pooled = allocator == "pooled"
             yield case(f"cycles {short} {allocator}", "cycles", allocator, "ftl", "8",
-                       netty=version, check=cycles(allocator),
-                       jdk=ALL_JDKS if allocator == "pooled" else (17,))
-        yield case(f"slice {short}", "slice", netty=version, check=slices)
+                       netty=version, check=cycles(allocator), jdk=ALL_JDKS if pooled else (17,),
+                       short=((11, 25) if version == NETTY_41 else (17, 21)) if pooled else (17,))
+        yield case(f"slice {short}", "slice", netty=version, check=slices, short=turn)
         yield case(f"slice {short} paranoid", "slice", netty=version, check=slices,
                    jvm=["-Dio.netty.leakDetection.level=PARANOID"], jdk=(17,))
-        yield case(f"sliceleak {short}", "sliceleak", netty=version, check=slice_leak)
-        yield case(f"sigs {short}", "sigs", netty=version, check=signatures)
-        yield case(f"returns {short}", "returns", netty=version, check=returns)
+        yield case(f"sliceleak {short}", "sliceleak", netty=version, check=slice_leak, short=other)
+        yield case(f"sigs {short}", "sigs", netty=version, check=signatures, short=turn)
+        yield case(f"returns {short}", "returns", netty=version, check=returns, short=other)
         yield case(f"http {short}", "http", "200", netty=version, check=no_leak, jdk=(17,))
-        yield case(f"race {short}", "race", netty=version, check=race)
+        yield case(f"race {short}", "race", netty=version, check=race, short=turn)
     yield case("holders", "holders", check=holders)
     for version in (NETTY_41, NETTY_42):
         # Without 4.1's release(): a chunk has no mark here, and would be seen as it ends.
@@ -765,14 +770,15 @@ def map_cases():
                    agent=GREEDY.replace("+io.netty.util.internal", ""), jdk=(17,))
         yield case(f"wrapped {version[:3]} greedy", "wrapped", netty=version, check=wrapped,
                    agent=GREEDY, jdk=(17,))
-        yield case(f"composites {version[:3]}", "composites", netty=version, check=composites)
+        yield case(f"composites {version[:3]}", "composites", netty=version, check=composites,
+                   short=in_turn(version == NETTY_41))
     yield case("memory", "memory", check=memory)
     yield case("memory direct only", "memory", check=direct_only, jdk=(17,),
                agent="include=com.app,trackDirectOnly=true")
-    yield case("one hash", "hash", "3000", jvm=one_hash, check=hashes)
+    yield case("one hash", "hash", "3000", jvm=one_hash, check=hashes, short=(17,))
     yield case("cycles, one hash", "cycles", "pooled", "ftl", "8", jvm=one_hash,
-               check=cycles("pooled"))
-    yield case("stress", "stress", "8", "5", check=stress, quick=True,
+               check=cycles("pooled"), short=(25,))
+    yield case("stress", "stress", "8", "5", check=stress, quick=True, short=(25,),
                jvm=["-Xmx1g", "-Dio.netty.leakDetection.level=DISABLED"],
                agent="include=com.app,gc=exit,memory=1G")
     yield case("stress ZGC", "stress", "8", "5", check=stress, jdk=(17,),
@@ -794,12 +800,15 @@ def odd_cases():
                   check=beside(done))
     yield odd("ByteBuf redefined before it is linked", "busy", "1", after=[OTHER + "early"],
               check=beside("redefined"), quick=True)
-    for name, flags in (("no verification", ["-XX:+UnlockDiagnosticVMOptions",
+    # Collector and compiler by JDK: tests/long/jvm-matrix.
+    for turn, (name, flags) in enumerate((
+                        ("no verification", ["-XX:+UnlockDiagnosticVMOptions",
                                              "-XX:-BytecodeVerificationRemote"]),
                         ("interpreter", ["-Xint"]), ("C1", ["-XX:TieredStopAtLevel=1"]),
                         ("serial", ["-XX:+UseSerialGC"]), ("parallel", ["-XX:+UseParallelGC"]),
-                        ("ZGC", ["-XX:+UseZGC"])):
-        yield odd(name, "cycles", "pooled", "loop", check=cycles("pooled"), jvm=flags)
+                        ("ZGC", ["-XX:+UseZGC"]))):
+        yield odd(name, "cycles", "pooled", "loop", check=cycles("pooled"), jvm=flags,
+                  short=in_turn(turn))
     # With resets, settings and exits in the middle: tests/long/exact-under-stress.
     for name, flags, jdk in (("G1", ["-XX:+UseG1GC"], (25,)), ("ZGC", ["-XX:+UseZGC"], (17,))):
         yield odd(f"stress {name}", "stress", "8", "5", jdk=jdk, check=stress,
@@ -881,13 +890,13 @@ def set_refused(run):
 def live_cases():
     def serve(name, live, **more):
         return Case("live/" + name, PROBE, "serve", live=live, check=lambda run: None, **more)
-    yield serve("tree while running", tree_while_running, quick=True, jdk=ALL_JDKS)
-    yield serve("every verb", every_verb, quick=True)
-    yield serve("reset", reset, quick=True)
-    yield serve("set trackDirectOnly", set_direct_only, quick=True)
+    yield serve("tree while running", tree_while_running, quick=True, jdk=ALL_JDKS, short=(11, 21))
+    yield serve("every verb", every_verb, quick=True, short=(25,))
+    yield serve("reset", reset, quick=True, short=(17,))
+    yield serve("set trackDirectOnly", set_direct_only, quick=True, short=(25,))
     yield serve("set include", set_include, quick=True)
-    yield serve("set refused", set_refused)
-    yield Case("live/manyleaks at the first look", PROBE, "manyleaks", "wait", jdk=(17, 25),
+    yield serve("set refused", set_refused, short=(17,))
+    yield Case("live/manyleaks at the first look", PROBE, "manyleaks", "wait", jdk=(17, 25), short=(25,),
                live=many_leaks_first_look, check=many_leaks, ready="ORACLE")
 
 

@@ -644,7 +644,7 @@ def chroot_with_a_link(bench):
 def cases():
     def scenario(name, function, **more):
         return Scenario("files/" + name, function, **more)
-    yield scenario("temporary name taken", at_the_temporary_name, quick=True)
+    yield scenario("temporary name taken", at_the_temporary_name, short=(17,), quick=True)
     yield scenario("name taken", at_the_name, jdk=(17,), quick=True)
     yield scenario("own thing at the name", own_thing_at_the_name, jdk=(17,))
     yield scenario("name taken later", at_the_name_later, jdk=(17,))
@@ -653,8 +653,8 @@ def cases():
     yield scenario("log to a stream", log_streams, jdk=(17,))
     yield scenario("log without a reader", log_without_reader, jdk=(17,))  # 25 writes its own
     yield scenario("dump folder missing", dump_missing, jdk=(17,), quick=True)
-    yield scenario("dump taken", dump_planted, quick=True)
-    yield scenario("time limit", time_limit)
+    yield scenario("dump taken", dump_planted, short=(25,), quick=True)
+    yield scenario("time limit", time_limit, short=(25,))
     yield scenario("time limit while it is written", time_limit_while_it_is_written, jdk=(17,))
     yield scenario("time limit set", set_while_it_runs, jdk=(17,))
     yield scenario("kill -9 while it is written", killed_while_it_is_written, jdk=(17,))

@@ -254,9 +254,9 @@ def world(bench):
 
 def cases():
     yield Scenario("notice/everything", everything, quick=True)
-    yield Scenario("notice/without tables", without_tables)
-    yield Scenario("notice/exits", exits)
-    yield Scenario("notice/signals", signals)
-    yield Scenario("notice/end of the stack", end_of_stack)
-    yield Scenario("notice/every place near the end of the stack", every_place)
+    yield Scenario("notice/without tables", without_tables, short=(17,))
+    yield Scenario("notice/exits", exits, short=(25,))
+    yield Scenario("notice/signals", signals, short=(17,))
+    yield Scenario("notice/end of the stack", end_of_stack, short=(25,))
+    yield Scenario("notice/every place near the end of the stack", every_place, short=(17,))
     yield Scenario("notice/world", world)

@@ -375,8 +375,9 @@ def compile_sets(names):
 
 
 def cases():
-    """In a run without patterns each mode of a tool runs on one JDK, each tool on both."""
+    """In a run without patterns each mode of a tool runs on one JDK, and our own agents on both."""
     def guest(name, function, *short, **more):
+        assert short, f"{name}: no JDK, and it would not run"
         return Scenario("agents/" + name, function, short=short, **more)
     for mode, *short in (("nothing", 17), ("bytes", 25), ("plain", 17), ("redefine", 25)):
         yield guest(f"java agent, {mode}", java_agent(mode), *short)
@@ -388,10 +389,10 @@ def cases():
         yield guest(f"attached agent, {mode}", attached_agent(mode), *short)
     for mode, *short in (("load", 25), ("retransform", 17), ("redefine", 17)):
         yield guest(f"ByteBuddy, {mode}", byte_buddy(mode), *short)
-    yield guest("Mockito 5", mockito(5, MOCKITO))
+    yield guest("Mockito 5", mockito(5, MOCKITO), 25)
     # Its Byte Buddy says "Java 25 (69) is not supported".
-    yield guest("Mockito 4", mockito(4, MOCKITO_4), jdk=(17,))
-    yield guest("JaCoCo", jacoco)
-    yield guest("OpenTelemetry", open_telemetry)
-    yield guest("Flight Recorder", flight_recorder)
-    yield guest("debugger", debugger, quick=True)
+    yield guest("Mockito 4", mockito(4, MOCKITO_4), 17, jdk=(17,))
+    yield guest("JaCoCo", jacoco, 17)
+    yield guest("OpenTelemetry", open_telemetry, 25)
+    yield guest("Flight Recorder", flight_recorder, 17)
+    yield guest("debugger", debugger, 25, quick=True)

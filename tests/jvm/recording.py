@@ -303,8 +303,8 @@ def untracked(bench):
 
 def cases():
     yield Scenario("jfr/live", live, jdk=(17, 25))
-    yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25))
+    yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25), short=(17,))
     yield Scenario("jfr/lives", lives, jdk=(17, 25), short=(25,))
-    yield Scenario("jfr/untracked", untracked, jdk=(17, 25), short=(25,))
-    yield Scenario("jfr/killed", killed, jdk=(17, 25))
+    yield Scenario("jfr/untracked", untracked, jdk=(17, 25), short=(17,))
+    yield Scenario("jfr/killed", killed, jdk=(17, 25), short=(25,))
     yield Scenario("jfr/changed", changed, jdk=(17, 25), short=(25,))

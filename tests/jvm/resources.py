@@ -187,10 +187,10 @@ def container(bench):
 
 
 def cases():
-    yield Scenario("resources/descriptors", descriptors, jdk=(17, 25))
-    yield Scenario("resources/address space", address_space, jdk=(17, 25))
-    yield Scenario("resources/children", children, jdk=(17, 25))
+    yield Scenario("resources/descriptors", descriptors, jdk=(17, 25), short=(17,))
+    yield Scenario("resources/address space", address_space, jdk=(17, 25), short=(25,))
+    yield Scenario("resources/children", children, jdk=(17, 25), short=(17,))
     yield Scenario("resources/out of memory", out_of_memory, jdk=(17, 25))
-    yield Scenario("resources/full heap", full_heap, jdk=(17, 25))
+    yield Scenario("resources/full heap", full_heap, jdk=(17, 25), short=(25,))
     if os.geteuid() == 0:
         yield Scenario("resources/container", container, jdk=(17,))

@@ -397,18 +397,18 @@ def checks_go_red(bench):
 
 def cases():
     yield Scenario("scenario/checks go red", checks_go_red, jdk=(17,), quick=True)
-    yield Scenario("scenario/bad options", bad_options, jdk=(17, 25), quick=True)
+    yield Scenario("scenario/bad options", bad_options, jdk=(17, 25), short=(25,), quick=True)
     yield Scenario("scenario/bad options in JAVA_TOOL_OPTIONS", bad_options_by_environment,
                    jdk=(17,))
     yield Scenario("scenario/onerror", onerror)
-    yield Scenario("scenario/help", help_text, quick=True)
-    yield Scenario("scenario/version", version, quick=True)
-    yield Scenario("scenario/unwritable file", unwritable_file)
+    yield Scenario("scenario/help", help_text, short=(17,), quick=True)
+    yield Scenario("scenario/version", version, short=(17,), quick=True)
+    yield Scenario("scenario/unwritable file", unwritable_file, short=(25,))
     yield Scenario("scenario/second agent", second_agent)
     yield Scenario("scenario/quiet", quiet, quick=True)
     yield Scenario("scenario/Xcheck jni", check_jni, quick=True)
     yield Scenario("scenario/any folder", any_folder, jdk=(17,))
-    yield Scenario("scenario/sockets go", sockets_go, quick=True)
+    yield Scenario("scenario/sockets go", sockets_go, short=(25,), quick=True)
     yield Scenario("scenario/stale sockets", stale_sockets, jdk=(17,))
     yield Scenario("scenario/client targets", client_targets, jdk=(17,), quick=True)
     yield Scenario("scenario/two targets", two_targets, jdk=(17,))

@@ -346,11 +346,11 @@ def cases():
     yield Scenario("tcp/token", with_token, jdk=(11, 17, 21, 25), quick=True, short=(17,))
     yield Scenario("tcp/own token file", own_token_file, jdk=(17,))
     yield Scenario("tcp/no token, v1, live stream", without_token, jdk=(11, 17, 21, 25),
-                   short=(17, 25))
+                   short=(25,))
     yield Scenario("tcp/token file by a property", token_file_by_property, jdk=(11, 17, 21, 25),
                    short=(17,))
     yield Scenario("events", events, jdk=(17,))
-    yield Scenario("tcp/set often", set_often, jdk=(17, 25))
+    yield Scenario("tcp/set often", set_often, jdk=(17, 25), short=(25,))
     if os.geteuid() == 0:
-        yield Scenario("tcp/flood", flood, jdk=(17, 25))
+        yield Scenario("tcp/flood", flood, jdk=(17, 25), short=(17,))
     yield Scenario("tcp/port in use", port_in_use, jdk=(17,))

@@ -206,8 +206,8 @@ def sampled(bench):
 
 
 def cases():
-    yield Scenario("watch/what is new", what_is_new, jdk=(17, 25))
+    yield Scenario("watch/what is new", what_is_new, jdk=(17, 25), short=(17,))
     yield Scenario("watch/aged", aged, jdk=(17, 25), short=(17,))
     yield Scenario("watch/two", two, jdk=(17, 25), short=(25,))
-    yield Scenario("watch/ends", ends, jdk=(17, 25))
+    yield Scenario("watch/ends", ends, jdk=(17, 25), short=(25,))
     yield Scenario("watch/sampled", sampled, jdk=(17, 25), short=(25,))
