@@ -24,8 +24,11 @@ void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf
     while (node != BBF_L_NODE_NONE) {
         const struct bbf_place at = bbf_node_place(tracker, node);
         const struct bbf_site *site = bbf_site_get(tracker, at.site);
-        if (!bbf_path_climb(path, site != NULL ? site->class_name : NULL,
-                            site != NULL ? site->method : NULL))
+        struct bbf_path_step step = {.class_name = NULL};
+        if (site != NULL)
+            step =
+                (struct bbf_path_step){site->class_name, site->method, site->enclosing, site->line};
+        if (!bbf_path_climb_step(path, &step))
             return;
         node = at.parent;
     }

@@ -38,6 +38,7 @@ struct bbf_command_line {
     bool remote_token;
     bool gc;
     bool all;
+    bool lines;
     bool nodes;
 };
 

@@ -48,7 +48,9 @@ enum {
     ASCII = 65536,
     COLOR = 131072,
     WIDE = 262144,
-    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
+    LINES = 524288,
+    TEXT = OUTPUT | FORMAT | ALL | LINES, /* what a report is written as */
+    LOOK = ASCII | COLOR | WIDE,          /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
           MAX_DOCUMENT | LOOK
@@ -75,15 +77,12 @@ static const struct verb {
     {"stop", JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
      "Counts are discarded and file= is not written: run 'bbflow dump' first to keep them.\n"
      "'bbflow attach' loads the agent again; counts then start at zero.\n"},
-    {"tree", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show where buffers went and which path lost them",
+    {"tree", JVM | GC | TEXT, bbf_verb_read, "show where buffers went and which path lost them",
      "Shows at most 100 leaf lines, leaks first; --all shows every line.\n"},
-    {"summary", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show the totals and the worst leaks", ""},
-    {"llm", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show the same facts as key=value lines, for programs", ""},
-    {"dump", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "print the whole snapshot as JSON, to read it later",
+    {"summary", JVM | GC | TEXT, bbf_verb_read, "show the totals and the worst leaks", ""},
+    {"llm", JVM | GC | TEXT, bbf_verb_read, "show the same facts as key=value lines, for programs",
+     ""},
+    {"dump", JVM | GC | TEXT, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
      "tree, summary, llm and dump also read such a file: bbflow tree leaks.json\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
@@ -118,6 +117,7 @@ static const struct flag {
     {"format", 'f', FORMAT, "FORMAT", "write " BBF_FORMATS(ONE_NAME) "whatever the extension"},
     {"gc", 0, GC, NULL, "request a garbage collection first, which proves leaks"},
     {"all", 0, ALL, NULL, "show the whole tree"},
+    {"lines", 0, LINES, NULL, "show the line number of each step (JSON always has it)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
@@ -440,6 +440,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         break;
     case ALL:
         request->all = true;
+        break;
+    case LINES:
+        request->lines = true;
         break;
     case NODES:
         request->nodes = true;

@@ -452,7 +452,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
-        struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};
+        struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES,
+                                             .lines = request->lines};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

@@ -12,6 +12,7 @@
 
 #include "core/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bbf_view;
@@ -44,6 +45,7 @@ enum bbf_format {
 
 struct bbf_render_options {
     size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
+    bool lines;        /* names in texts have their line numbers */
 };
 
 /* `options` is never NULL. */

@@ -26,6 +26,10 @@ struct bbf_site {
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
     bool harmless;          /* roots: an unreleased buffer costs nothing (design.md: verdicts) */
+    uint32_t line;          /* of the method's first instruction; 0: not known */
+    /* "com.app.Owner.method": what a local or anonymous class was written in (no method: an
+     * initialiser); NULL or "": the class is neither */
+    char *enclosing;
     /* roots: lives released by how long they were open, 1, 2-3, 4-7 … s; NULL without memory */
     _Atomic uint32_t *lifetimes;
     struct bbf_site *chain;

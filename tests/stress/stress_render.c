@@ -83,7 +83,7 @@ static void check(int ok, const char *what)
 static void time_format(const struct bbf_snapshot *s, const char *name, size_t max_leaves)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    struct bbf_render_options options = {max_leaves};
+    struct bbf_render_options options = {.max_leaves = max_leaves};
     enum bbf_format format;
     double start = now();
 

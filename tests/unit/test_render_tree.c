@@ -27,7 +27,7 @@ static void skip_divergences(struct bbf_buf *text)
 static void render(struct bbf_buf *text, struct bbf_snapshot *s, enum bbf_format format,
                    size_t max_leaves)
 {
-    struct bbf_render_options options = {max_leaves};
+    struct bbf_render_options options = {.max_leaves = max_leaves};
     assert_int_equal(bbf_snapshot_finish(s), 0);
     assert_int_equal(bbf_render(text, s, format, &options), 0);
     bbf_snapshot_free(s);
