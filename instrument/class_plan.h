@@ -19,6 +19,7 @@
 /* Which classes are followed: a copy of the options that decide this. Immutable. */
 struct bbf_rules {
     struct bbf_options options;
+    uint32_t number; /* each copy has another */
 };
 
 /* A step or root that a hook reports by number. Names are as in Java, and borrowed for the call. */

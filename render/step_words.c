@@ -170,6 +170,21 @@ static bool groovy_closure(struct bbf_step_words *w)
     return true;
 }
 
+/* Audit$$Lambda of a method reference, with the method that made it where that was on the stack:
+ * close$accept (agent/classes/callers.c). */
+static bool reference(struct bbf_step_words *w)
+{
+    const size_t len = sizeof "$$Lambda" - 1;
+    struct bbf_slice c = w->class_name;
+    if (c.len <= len || memcmp(c.s + c.len - len, "$$Lambda", len) != 0)
+        return false;
+    size_t at = find_last(w->method, '$');
+    w->class_name.len -= len;
+    w->method.len = at < w->method.len ? at : 0;
+    (void)lambda(&w->method);
+    return true;
+}
+
 /* What it is called in, where that is no method that a person named. */
 static void enclosing_lambda(struct bbf_step_words *w)
 {
@@ -191,7 +206,9 @@ void bbf_step_words(struct bbf_step_words *w, const char *class_name, const char
     bool is_lambda = lambda(&own), scala = find(w->class_name, "$anonfun$") < w->class_name.len;
     if (is_lambda)
         w->what = "lambda";
-    if (groovy_closure(w)) {
+    if (reference(w)) {
+        w->what = "method reference";
+    } else if (groovy_closure(w)) {
         w->what = "closure";
     } else if (by_attribute(w, enclosing) || by_name(w)) {
         enclosing_lambda(w);

@@ -104,15 +104,30 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
     return site->id;
 }
 
-static uint32_t intern_locked(struct bbf_tracker *t, const struct bbf_site *like)
+static struct bbf_site *find_locked(const struct bbf_tracker *t, const struct bbf_site *like,
+                                    uint32_t bucket)
 {
-    uint32_t bucket = hash_site(like) % BBF_SITE_BUCKETS;
     for (struct bbf_site *s = t->site_table[bucket]; s != NULL; s = s->chain)
         if (s->kind == like->kind && strcmp(s->method, like->method) == 0 &&
             strcmp(s->descriptor, like->descriptor) == 0 &&
             same_class(s->class_name, like->class_name))
-            return s->id;
-    return add_site(t, like, bucket);
+            return s;
+    return NULL;
+}
+
+static uint32_t intern_locked(struct bbf_tracker *t, const struct bbf_site *like)
+{
+    uint32_t bucket = hash_site(like) % BBF_SITE_BUCKETS;
+    const struct bbf_site *known = find_locked(t, like, bucket);
+    return known != NULL ? known->id : add_site(t, like, bucket);
+}
+
+const struct bbf_site *bbf_site_find(struct bbf_tracker *t, const struct bbf_site *like)
+{
+    pthread_mutex_lock(&t->site_lock);
+    const struct bbf_site *known = find_locked(t, like, hash_site(like) % BBF_SITE_BUCKETS);
+    pthread_mutex_unlock(&t->site_lock);
+    return known;
 }
 
 uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like)

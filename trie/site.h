@@ -40,6 +40,8 @@ struct bbf_site {
  * steps; what begins, derives and ends lives has numbers of its own. Names are copied; `class_name`
  * may be internal or dotted and is kept dotted. */
 uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like);
+/* The site of that class, method, descriptor and kind; NULL: there is none. Any thread. */
+const struct bbf_site *bbf_site_find(struct bbf_tracker *t, const struct bbf_site *like);
 /* NULL for a number never given. Any thread, lock-free. */
 const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
 /* The number under which buffers of a concrete class are charged when released; 0 = limit. */

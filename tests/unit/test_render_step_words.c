@@ -44,6 +44,11 @@ static void java(void **state)
     assert_words("a.B$1", "lambda$onNext$0", "a.B.run", 31, "a.B.run (lambda in onNext, line 31)");
     assert_words("a.B$1", "onNext", "a.B.lambda$run$3", 31, "a.B.run (onNext, line 31)");
     assert_words("a.B$1Local", "take", "a.B.run", 31, "a.B.run (take, line 31)");
+    assert_words("a.B$$Lambda", "close$accept_release", NULL, 0,
+                 "a.B.close_release (method reference)");
+    assert_words("a.B$$Lambda", "lambda$close$0$accept_release", NULL, 0,
+                 "a.B.close_release (method reference)");
+    assert_words("a.B$$Lambda", "accept_retain", NULL, 0, "a.B_retain (method reference)");
     /* Nothing says what is around it. */
     assert_words("a.B$1", "onNext", NULL, 31, "a.B$1.onNext");
     assert_words("a.B$1", "onNext", "", 31, "a.B$1.onNext");
