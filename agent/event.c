@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/layout.h"
+#include "render/fingerprint.h"
 #include "render/line.h"
 #include "render/misuse.h"
 #include "trie/trie.h"
@@ -32,6 +33,34 @@ void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf
             return;
         node = at.parent;
     }
+}
+
+static uint64_t add_site(uint64_t hash, const struct bbf_site *site)
+{
+    return site == NULL
+               ? hash
+               : bbf_fingerprint_step(hash, site->class_name, site->method, site->enclosing);
+}
+
+uint64_t bbf_event_fingerprint(const struct bbf_tracker *tracker, uint32_t node)
+{
+    const struct bbf_site *last = NULL, *derive = NULL, *root = NULL;
+    uint32_t last_node = node, derive_node = BBF_L_NODE_NONE, root_node = node;
+
+    for (; node != BBF_L_NODE_NONE; root_node = node, node = bbf_node_place(tracker, node).parent) {
+        root = bbf_site_get(tracker, bbf_node_place(tracker, node).site);
+        last = last == NULL ? root : last;
+        if (root != NULL && root->kind == BBF_SITE_DERIVE && derive == NULL) {
+            derive = root;
+            derive_node = node;
+        }
+    }
+    uint64_t hash = add_site(bbf_fingerprint_begin(), root);
+    if (derive != NULL && derive_node != root_node)
+        hash = add_site(hash, derive);
+    if (last_node != root_node && last_node != derive_node)
+        hash = add_site(hash, last);
+    return bbf_fingerprint_end(hash);
 }
 
 static void add_loss(struct bbf_buf *out, const struct bbf_event *event)

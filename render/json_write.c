@@ -8,6 +8,7 @@
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/fingerprint.h"
 #include "render/json_names.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -322,6 +323,9 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
         bbf_buf_str(out, "\"]");
         add_balance(out, view, leak->node, BBF_SITE_RETAIN, ",\"retained_by\":[");
         add_balance(out, view, leak->node, BBF_SITE_DECREMENT, ",\"released_by\":[");
+        bbf_buf_str(out, ",\"fingerprint\":\"");
+        bbf_fingerprint_text(out, bbf_fingerprint_leak(view, leak->node));
+        bbf_buf_char(out, '"');
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "]}\n");

@@ -1,8 +1,11 @@
 """Names: what a compiler named is called as people wrote it (issue 23, points 3 and 9)."""
 
+import glob
+import os
 import re
+import zipfile
 
-from harness import CLIENT, Case, Scenario
+from harness import AGENT, CLIENT, Case, Scenario, class_path
 from snapshot import Snapshot, same
 
 OWN = "com.app.Written."
@@ -78,9 +81,85 @@ def two_runs(bench):
     same("the second run's tree", texts[1], texts[0])
 
 
+def relocate(data):
+    """A class file whose constants name corp.shaded.io.netty (JVMS 4.4)."""
+    sizes = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
+    out, at, index = [data[:10]], 10, 1
+    while index < int.from_bytes(data[8:10], "big"):
+        tag = data[at]
+        end = at + 1 + (2 + int.from_bytes(data[at + 1:at + 3], "big") if tag == 1 else sizes[tag])
+        text = data[at + 3:end] if tag == 1 else b""
+        for old in (b"io/netty/", b"io.netty."):
+            text = text.replace(old, b"corp" + old[2:3] + b"shaded" + old[2:3] + old)
+        out.append(b"\x01" + len(text).to_bytes(2, "big") + text if tag == 1 else data[at:end])
+        at, index = end, index + (2 if tag in (5, 6) else 1)
+    return b"".join(out) + data[at:]
+
+
+def relocated(jar):
+    """The probes and their Netty in one jar, relocated as the shade plugin does it."""
+    with zipfile.ZipFile(jar, "w") as to:
+        for part in class_path("probes", "4.1.140.Final").split(":"):
+            for name, data in classes_of(part):
+                if name.startswith("io/netty/"):
+                    name = "corp/shaded/" + name
+                if name not in to.NameToInfo:
+                    to.writestr(name, relocate(data))
+    return jar
+
+
+def classes_of(part):
+    for path in glob.glob(part + ".jar"):  # "folder/*"
+        with zipfile.ZipFile(path) as jar:
+            for name in jar.namelist():
+                if name.endswith(".class") and re.match(r"io/netty/(buffer|util)/", name):
+                    yield name, jar.read(name)
+    for folder, _, names in os.walk(part):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name.endswith(".class"):
+                with open(path, "rb") as file:
+                    yield os.path.relpath(path, part), file.read()
+
+
+def fingerprints(path):
+    """losing step's readable name -> ids of its leaks"""
+    with open(path, encoding="utf-8") as file:
+        snapshot = Snapshot(file.read())
+    found = {}
+    for leak in snapshot.leaks:
+        name = snapshot.sites[snapshot.nodes[leak["node"]]["site"]]["name"]
+        found.setdefault(name.rsplit(".", 1)[-1], set()).add(leak["fingerprint"])
+    return found
+
+
+END = "5311d9848495faf2"  # of Written.end, in every run, JVM and Netty
+
+
+def same_ids(bench):
+    """One id over runs, JVMs and relocated Nettys; another leak has another."""
+    first, second = fingerprints(report(bench, 1)), fingerprints(report(bench, 2))
+    same("ids of the second run", second, first)
+    same("ids of the leak", first["end"], {END})
+    path = bench.path("relocated.json")
+    done = bench.run([bench.jdk.java, f"-agentpath:{AGENT}=include=com.app,refs=on,file={path}", "-cp",
+                      relocated(bench.path("relocated.jar")), "com.app.Probes", "written"])
+    same("exit with a relocated Netty", done.returncode, 0)
+    with open(path, encoding="utf-8") as file:
+        assert '"class":"corp.shaded.io.netty.buffer.PooledByteBufAllocator"' in file.read()
+    same("ids with a relocated Netty", fingerprints(path)["end"], {END})
+    path = bench.path("other.json")
+    done = bench.java("com.app.Probes", "refs", agent=f"include=com.app,file={path}",
+                      netty="4.1.140.Final")
+    same("exit", done.returncode, 0)
+    for ids in fingerprints(path).values():
+        assert END not in ids, "another leak has the same id"
+
+
 def cases():
     yield Case("names/written", "com.app.Probes", "written", check=written, jdk=(11, 17, 21, 25), short=(17, 25),
                quick=True)
     yield Case("names/references", "com.app.Probes", "written", check=references,
                agent="include=com.app,refs=on", jdk=(11, 17, 21, 25), short=(17, 25))
     yield Scenario("names/two runs", two_runs, jdk=(17, 25))
+    yield Scenario("names/same ids", same_ids, jdk=(17, 25))

@@ -22,7 +22,7 @@ OPTIONAL = {"loop", "reconciled", "cost", "busy", "busy_ago_ns", "since_change",
             "references", "retained_by", "released_by",
             "netty_lives", "netty_bytes", "netty_used", "reserved",
             "thread_caches", "cached", "compared", "used_direct", "nio_reserved", "nio_capacity", "nio_buffers",
-            "line", "enclosing"}
+            "line", "enclosing", "fingerprint"}
 OPTIONAL_OF_SITES = {"name"}  # others' names are required
 
 
