@@ -34,7 +34,7 @@ uint64_t bbf_fingerprint_end(uint64_t hash)
 /* A relocated Netty: what is before "netty.buffer." and the like is the build's. */
 static struct bbf_slice without_relocation(struct bbf_slice name)
 {
-    static const char *const packages[] = {"buffer.",   "channel.",  "handler.", "util.",
+    static const char *const packages[] = {"buffer.",    "channel.",  "handler.",  "util.",
                                            "bootstrap.", "resolver.", "testsuite."};
     const char *end = name.s + name.len;
     for (const char *at = name.s; at < end;) {
@@ -55,9 +55,9 @@ static struct bbf_slice without_relocation(struct bbf_slice name)
 /* What generators of classes append, with a number or a hash behind it. */
 static size_t generated_at(struct bbf_slice name)
 {
-    static const char *const marks[] = {"$$EnhancerBy", "$$SpringCGLIB", "$$FastClassBy",
-                                        "$$Lambda",     "$ByteBuddy$",   "$MockitoMock$",
-                                        "_$$_javassist", "/0x",          "+0x"};
+    static const char *const marks[] = {"$$EnhancerBy",  "$$SpringCGLIB", "$$FastClassBy",
+                                        "$$Lambda",      "$ByteBuddy$",   "$MockitoMock$",
+                                        "_$$_javassist", "/0x",           "+0x"};
     size_t least = name.len;
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *at = memmem(name.s, name.len, marks[i], strlen(marks[i]));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/fingerprint.h - a number for a leak that is the same in every run, build and JVM: a hash of
- * the names of its root and of its last step. Names are as people wrote them (render/step_words.h);
- * left out is what changes without a change of the program: the prefix of a relocated Netty, numbers
- * of lambdas and of classes without a name, addresses of hidden classes, generated proxies' hashes,
- * lines, descriptors.
+ * render/fingerprint.h - a number for a leak that is the same in every run, build and JVM: a hash
+ * of the names of its root and of its last step. Names are as people wrote them
+ * (render/step_words.h); left out is what changes without a change of the program: the prefix of a
+ * relocated Netty, numbers of lambdas and of classes without a name, addresses of hidden classes,
+ * generated proxies' hashes, lines, descriptors.
  *
  * FNV-1a of 64 bits with MurmurHash3's finalizer: 1,000,000 different leaks have two of one number
  * with a chance of 3 in 100 million (n² / 2^65). It is no secret and no proof: who writes class

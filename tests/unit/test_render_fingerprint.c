@@ -79,10 +79,9 @@ static uint64_t of_sample(const char *root, const char *between, const char *las
     struct bbf_view view;
     int64_t node = sample_step(s, -1, root, "directBuffer");
     if (derived)
-        node = sample_node(s, node,
-                           sample_site(s, "io.netty.buffer.ByteBuf", "retained", "",
-                                       BBF_SITE_DERIVE),
-                           BBF_REF_1_2);
+        node = sample_node(
+            s, node, sample_site(s, "io.netty.buffer.ByteBuf", "retained", "", BBF_SITE_DERIVE),
+            BBF_REF_1_2);
     if (between != NULL)
         node = sample_step(s, node, "com.app.A", between);
     node = sample_step(s, node, "com.app.A", last);
