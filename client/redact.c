@@ -32,10 +32,10 @@ static bool in_list(const char *text, size_t len, const char *const *list, size_
  * "com.corp.io.netty.buffer.ByteBuf"), all of it for the JDK; 0: neither. */
 static size_t known_tail(const char *name, size_t len)
 {
-    static const char *const jdk[] = {"java.", "javax.", "jdk.",  "sun.", "com.sun.",
+    static const char *const jdk[] = {"java.", "javax.", "jdk.", "sun.", "com.sun.",
                                       "java/", "javax/", "jdk/", "sun/", "com/sun/"};
-    static const char *const packages[] = {"buffer",   "channel",  "handler", "util",
-                                           "bootstrap", "resolver"};
+    static const char *const packages[] = {"buffer", "channel",   "handler",
+                                           "util",   "bootstrap", "resolver"};
     for (size_t i = 0; i < sizeof jdk / sizeof *jdk; i++)
         if (begins(name, len, jdk[i]))
             return len;
@@ -67,7 +67,7 @@ static bool is_number(const char *s, size_t len)
 /* A part of a name, without separators. */
 static void part(struct work *w, const char *s, size_t len)
 {
-    static const char *const made[] = {"lambda", "anonfun", "adapted", "anon",   "static",
+    static const char *const made[] = {"lambda", "anonfun", "adapted", "anon",         "static",
                                        "new",    "null",    "Lambda",  "invokeSuspend"};
     if (len == 0 || is_number(s, len) || IN(s, len, made)) {
         keep(w, s, len);
@@ -236,7 +236,7 @@ static void redact_names(struct work *w, char **names, size_t n)
 
 static void redact_setting(struct work *w, struct bbf_snap_pair *pair)
 {
-    static const char *const words[] = {"on",   "off",   "true", "false", "yes",  "no",
+    static const char *const words[] = {"on",   "off",   "true", "false", "yes",   "no",
                                         "exit", "debug", "info", "warn",  "error", "auto"};
     size_t len = strlen(pair->value);
     if (len == 0 || (pair->value[0] >= '0' && pair->value[0] <= '9') || IN(pair->value, len, words))

@@ -227,7 +227,8 @@ void bbf_tokens_restore(const struct bbf_tokens *t, struct bbf_buf *out, const c
 {
     size_t done = 0;
     for (size_t i = 0; i + BBF_TOKEN <= len;) {
-        const bool whole = (i == 0 || !is_word(text[i - 1])) &&
+        /* A descriptor has L before the name of a class. */
+        const bool whole = (i == 0 || !is_word(text[i - 1]) || text[i - 1] == 'L') &&
                            (i + BBF_TOKEN == len || !is_word(text[i + BBF_TOKEN]));
         const struct entry *e = whole && is_token(text + i) ? find_token(t, text + i) : NULL;
         if (e == NULL) {

@@ -2,8 +2,8 @@
 /*
  * client/tokens.h - random words that stand for names in a redacted report, and the file that says
  * which is whose: a line each, "TOKEN NAME" (in NAME, \\ is a backslash and \n a line end). A token
- * says nothing of its name but whether that begins with a small letter; without the file nobody can
- * read it back.
+ * says nothing of its name but whether that begins with a small letter; without the file it cannot
+ * be read back.
  *
  * Threads: one owner. Errors: BBF_ENOMEM, BBF_EFORMAT, and those of the file with `why`.
  */

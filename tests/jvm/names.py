@@ -112,7 +112,7 @@ def classes_of(part):
     for path in glob.glob(part + ".jar"):  # "folder/*"
         with zipfile.ZipFile(path) as jar:
             for name in jar.namelist():
-                if name.endswith(".class") and re.match(r"io/netty/(buffer|util)/", name):
+                if name.endswith(".class") and name.startswith("io/netty/"):
                     yield name, jar.read(name)
     for folder, _, names in os.walk(part):
         for name in names:
@@ -156,10 +156,45 @@ def same_ids(bench):
         assert END not in ids, "another leak has the same id"
 
 
+USER = re.compile(r"com\.app|Written|Probes|anonymous|directBuffer_return|refer_|twice")
+FORMATS = ("tree", "summary", "llm", "folded", "json")
+
+
+def without_ids(text):
+    """Ids of a redacted report are made of its tokens."""
+    return re.sub(r"(\(id |fingerprint[\"=:]+)[0-9a-f]{16}", r"\1", text)
+
+
+def redacted(bench):
+    """No name of the application in any format; numbers, Netty's and the JDK's names stay; it reads back."""
+    path, key = report(bench, 1), bench.path("names.key")
+    for form in FORMATS:
+        plain = bench.run([CLIENT, "dump", path, "--format", form]).stdout
+        assert USER.search(plain), f"{form}: nothing to redact"
+        hidden = bench.path(f"redacted.{form}")
+        done = bench.run([CLIENT, "dump", path, "--format", form, "--redact", key, "-o", hidden])
+        same(f"{form}: exit", (done.returncode, done.stderr), (0, ""))
+        with open(hidden, encoding="utf-8") as file:
+            text = file.read()
+        found = USER.search(text)
+        assert found is None, f"{form}: {found.group()} is left"
+        assert "PooledByteBufAllocator.directBuffer" in text, f"{form}: Netty's names are gone"
+        # The numbers of the paths, in their order: the ids are of the tokens.
+        numbers = [re.findall(r"(?:count|ref|leaked|bytes)[\"]?[=:][\"]?\d+", t) for t in (plain, text)]
+        same(f"{form}: numbers", numbers[1], numbers[0])
+        back = bench.run([CLIENT, "unredact", hidden, "--redact", key]).stdout
+        same(f"{form}: read back", without_ids(back), without_ids(plain))
+    same("mode of the key file", os.stat(key).st_mode & 0o777, 0o600)
+    other = bench.path("other.key")
+    done = bench.run([CLIENT, "unredact", bench.path("redacted.tree"), "--redact", other])
+    assert done.returncode == 1 and "other.key" in done.stderr, done
+
+
 def cases():
     yield Case("names/written", "com.app.Probes", "written", check=written, jdk=(11, 17, 21, 25), short=(17, 25),
                quick=True)
     yield Case("names/references", "com.app.Probes", "written", check=references,
                agent="include=com.app,refs=on", jdk=(11, 17, 21, 25), short=(17, 25))
     yield Scenario("names/two runs", two_runs, jdk=(17, 25))
+    yield Scenario("names/redacted", redacted, jdk=(17, 25))
     yield Scenario("names/same ids", same_ids, jdk=(17, 25))

@@ -119,7 +119,7 @@ static void a_method_reference_is_named_after_the_method_that_makes_it(void **st
                         "com.app.Main$$LambdaFactory");
 }
 
-/* Of a method that has a step too. */
+/* Of a method that also has a step. */
 static void the_line_is_that_of_the_step(void **state)
 {
     const struct bbf_site step = {.class_name = (char *)"com/app/Main",
