@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/layout.h"
+#include "render/fingerprint.h"
 #include "render/line.h"
 #include "render/misuse.h"
 #include "trie/trie.h"
@@ -24,11 +25,42 @@ void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf
     while (node != BBF_L_NODE_NONE) {
         const struct bbf_place at = bbf_node_place(tracker, node);
         const struct bbf_site *site = bbf_site_get(tracker, at.site);
-        if (!bbf_path_climb(path, site != NULL ? site->class_name : NULL,
-                            site != NULL ? site->method : NULL))
+        struct bbf_path_step step = {.class_name = NULL};
+        if (site != NULL)
+            step =
+                (struct bbf_path_step){site->class_name, site->method, site->enclosing, site->line};
+        if (!bbf_path_climb_step(path, &step))
             return;
         node = at.parent;
     }
+}
+
+static uint64_t add_site(uint64_t hash, const struct bbf_site *site)
+{
+    return site == NULL
+               ? hash
+               : bbf_fingerprint_step(hash, site->class_name, site->method, site->enclosing);
+}
+
+uint64_t bbf_event_fingerprint(const struct bbf_tracker *tracker, uint32_t node)
+{
+    const struct bbf_site *last = NULL, *derive = NULL, *root = NULL;
+    uint32_t last_node = node, derive_node = BBF_L_NODE_NONE, root_node = node;
+
+    for (; node != BBF_L_NODE_NONE; root_node = node, node = bbf_node_place(tracker, node).parent) {
+        root = bbf_site_get(tracker, bbf_node_place(tracker, node).site);
+        last = last == NULL ? root : last;
+        if (root != NULL && root->kind == BBF_SITE_DERIVE && derive == NULL) {
+            derive = root;
+            derive_node = node;
+        }
+    }
+    uint64_t hash = add_site(bbf_fingerprint_begin(), root);
+    if (derive != NULL && derive_node != root_node)
+        hash = add_site(hash, derive);
+    if (last_node != root_node && last_node != derive_node)
+        hash = add_site(hash, last);
+    return bbf_fingerprint_end(hash);
 }
 
 static void add_loss(struct bbf_buf *out, const struct bbf_event *event)

@@ -100,6 +100,8 @@ struct bbf_sink {
 /* An event of now, all else 0, node not known, weight 1. */
 struct bbf_event bbf_event_new(enum bbf_event_kind kind);
 
+/* The number of a leak that ends at `node` (render/fingerprint.h). */
+uint64_t bbf_event_fingerprint(const struct bbf_tracker *tracker, uint32_t node);
 /* The steps from `node` up to the root; the names belong to the tracker. */
 void bbf_event_path(const struct bbf_tracker *tracker, uint32_t node, struct bbf_path *path);
 

@@ -39,11 +39,13 @@ static void discard(void *memory, size_t bytes)
 
 struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
 {
+    static _Atomic uint32_t last;
     struct bbf_rules *rules = calloc(1, sizeof *rules);
     if (rules == NULL || bbf_options_copy(&rules->options, options) != BBF_OK) {
         free(rules);
         return NULL;
     }
+    rules->number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
     bbf_tracker_take(bbf_agent.tracker, bytes_of(rules));
     return rules;
 }

@@ -11,7 +11,9 @@ static uint32_t number(void *ctx, const struct bbf_plan_site *site)
                                   .descriptor = (char *)site->descriptor,
                                   .kind = site->kind,
                                   .memory = site->memory,
-                                  .harmless = site->harmless};
+                                  .harmless = site->harmless,
+                                  .line = site->line,
+                                  .enclosing = (char *)site->enclosing};
     return bbf_site_intern(bbf_agent.tracker, &like);
 }
 

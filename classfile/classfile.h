@@ -124,6 +124,13 @@ struct bbf_cf_method {
  */
 bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
 
+/* The line of the method's first instruction; 0: the class file has no (valid) line numbers. */
+uint32_t bbf_cf_line(const struct bbf_cf_method *method);
+/* The class and the method (without descriptor) that a local or anonymous class was written in; the
+ * method is "" for an initialiser. False: the class has no (valid) EnclosingMethod. */
+bool bbf_cf_enclosing(const struct bbf_cf_method *method, struct bbf_cf_str *class_name,
+                      struct bbf_cf_str *name);
+
 enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
 
 /* The plan of one method, zeroed before the planner is called. If it has no calls and after_call is

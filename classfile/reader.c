@@ -160,6 +160,7 @@ static enum bbf_cf_class_result class_body(struct cf__class *c)
             if ((result = cf__member_read(c, at, methods, &member)) != BBF_CF_CHANGED)
                 return result;
     }
+    c->attributes_at = at;
     if ((result = attributes_skip(c, &at, NULL)) != BBF_CF_CHANGED)
         return result;
     return at == c->len ? BBF_CF_CHANGED : BBF_CF_STRUCTURE;

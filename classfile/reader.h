@@ -52,8 +52,9 @@ struct cf__class {
     uint32_t pool_end;
     uint16_t access;
     struct bbf_cf_str name, super_name;
-    uint32_t fields_at;  /* of fields_count */
-    uint32_t methods_at; /* of methods_count */
+    uint32_t fields_at;     /* of fields_count */
+    uint32_t methods_at;    /* of methods_count */
+    uint32_t attributes_at; /* of attributes_count, the class's */
     uint16_t n_fields, n_methods;
 };
 

@@ -26,6 +26,7 @@ struct bbf_command_line {
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
     const char *agent;  /* --agent: libbbflow.so */
+    const char *redact; /* --redact: the file of names and their tokens */
     const char *only;   /* --only: a part of a step's name */
     unsigned depth;     /* --depth: steps of a path; 0 = all */
     bool by_method;     /* --by method */
@@ -41,6 +42,7 @@ struct bbf_command_line {
     bool remote_token;
     bool gc;
     bool all;
+    bool lines;
     bool nodes;
 };
 

@@ -51,8 +51,10 @@ enum {
     ONLY = 524288,
     DEPTH = 1048576,
     BY = 2097152,
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY,           /* of a snapshot */
-    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
+    LINES = 4194304,
+    REDACT = 8388608,
+    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT, /* of a snapshot */
+    LOOK = ASCII | COLOR | WIDE,                                             /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
           MAX_DOCUMENT | LOOK
@@ -88,6 +90,10 @@ static const struct verb {
     {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
     {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
      "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json\n"},
+    {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
+     "put the names back into a text that --redact made, or that quotes it",
+     "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
+     "names.key\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
@@ -121,6 +127,8 @@ static const struct flag {
     {"format", 'f', FORMAT, "FORMAT", "write " BBF_FORMATS(ONE_NAME) "whatever the extension"},
     {"gc", 0, GC, NULL, "request a garbage collection first, which proves leaks"},
     {"all", 0, ALL, NULL, "show the whole tree"},
+    {"lines", 0, LINES, NULL, "show the line number of each step (JSON always has it)"},
+    {"redact", 0, REDACT, "FILE", "random words for your names; FILE keeps which is whose"},
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
@@ -466,6 +474,12 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         break;
     case ALL:
         request->all = true;
+        break;
+    case REDACT:
+        request->redact = value;
+        break;
+    case LINES:
+        request->lines = true;
         break;
     case NODES:
         request->nodes = true;

@@ -5,7 +5,9 @@
 #include "client/connect.h"
 #include "client/filter.h"
 #include "client/output.h"
+#include "client/redact.h"
 #include "client/target.h"
+#include "client/tokens.h"
 #include "client/print.h"
 #include "client/watch.h"
 #include "core/buf.h"
@@ -428,6 +430,51 @@ static int parse_snapshot(const char *from, bool file, const struct bbf_buf *doc
                     from, why);
 }
 
+/* Redact the snapshot; the file with the names is written before anything is shown. */
+static int redact(const struct bbf_command_line *request, struct bbf_snapshot *snapshot)
+{
+    struct bbf_tokens *tokens;
+    char why[WHY_MAX] = "";
+    int rc = bbf_tokens_open(&tokens, request->redact, true, why, sizeof why);
+    if (rc == BBF_OK)
+        rc = bbf_redact(snapshot, tokens);
+    if (rc == BBF_OK)
+        rc = bbf_tokens_save(tokens, request->redact, why, sizeof why);
+    bbf_tokens_free(tokens);
+    return rc == BBF_OK
+               ? BBF_EXIT_OK
+               : bbf_fail(BBF_EXIT_FAILED, "--redact: %s", why[0] != '\0' ? why : bbf_strerror(rc));
+}
+
+int bbf_verb_unredact(const struct bbf_command_line *request)
+{
+    struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
+    struct bbf_tokens *tokens = NULL;
+    char why[WHY_MAX] = "";
+
+    if (request->target == NULL || request->redact == NULL)
+        return bbf_fail(BBF_EXIT_USAGE, "unredact needs a text and the file of its names, as: "
+                                        "bbflow unredact answer.txt --redact names.key");
+    int exit_code = read_file(request->target, &document);
+    if (exit_code != BBF_EXIT_OK)
+        goto end;
+    int rc = bbf_tokens_open(&tokens, request->redact, false, why, sizeof why);
+    if (rc != BBF_OK) {
+        exit_code =
+            bbf_fail(BBF_EXIT_FAILED, "--redact: %s", why[0] != '\0' ? why : bbf_strerror(rc));
+        goto end;
+    }
+    const bool json = document.len > 0 && document.data[0] == '{';
+    bbf_tokens_restore(tokens, &text, bbf_buf_cstr(&document), document.len, json);
+    exit_code = text.failed ? bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM))
+                            : bbf_output_exact(request->output, &text);
+end:
+    bbf_tokens_free(tokens);
+    bbf_buf_free(&document);
+    bbf_buf_free(&text);
+    return exit_code;
+}
+
 int bbf_verb_read(const struct bbf_command_line *request)
 {
     struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
@@ -452,12 +499,16 @@ int bbf_verb_read(const struct bbf_command_line *request)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_filter(request, who, snapshot);
-    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request)) {
+    if (exit_code == BBF_EXIT_OK && request->redact != NULL)
+        exit_code = redact(request, snapshot);
+    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request) &&
+        request->redact == NULL) {
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
         struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
-                                             .by_method = request->by_method};
+                                             .by_method = request->by_method,
+                                             .lines = request->lines};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

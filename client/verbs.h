@@ -15,6 +15,8 @@ int bbf_verb_list(const struct bbf_command_line *request);
 /* tree, summary, why, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE.
  * why: BBF_EXIT_LOST where a leak is proven. */
 int bbf_verb_read(const struct bbf_command_line *request);
+/* A text with tokens of --redact: with the names again. */
+int bbf_verb_unredact(const struct bbf_command_line *request);
 /* The agent's own status, as text. */
 int bbf_verb_status(const struct bbf_command_line *request);
 int bbf_verb_set(const struct bbf_command_line *request);

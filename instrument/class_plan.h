@@ -19,6 +19,7 @@
 /* Which classes are followed: a copy of the options that decide this. Immutable. */
 struct bbf_rules {
     struct bbf_options options;
+    uint32_t number; /* each copy has another */
 };
 
 /* A step or root that a hook reports by number. Names are as in Java, and borrowed for the call. */
@@ -29,6 +30,8 @@ struct bbf_plan_site {
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
     bool harmless;          /* roots: an unreleased buffer costs nothing */
+    uint32_t line;          /* of the method's first instruction; 0: not known */
+    const char *enclosing;  /* "a/Owner.method": what the class was written in; "": no method */
 };
 
 /* The caller's numbering of sites. `number` returns 0 at its limit; the hook is then left out. Any
@@ -56,7 +59,8 @@ struct bbf_plan_class {
      * test the object's class, because the classes that a class inherits from are not known
      * here. */
     const char *tracks;
-    bool named; /* an entry of track= names the class itself */
+    const struct bbf_cf_method *method; /* whose calls are being planned */
+    bool named;                         /* an entry of track= names the class itself */
     /* Both known after bbf_plan_inspect() alone. */
     bool closes; /* it declares a method named as a closing one */
     bool clones; /* its constants may contain the name `clone` */

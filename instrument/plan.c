@@ -354,7 +354,8 @@ static bool after_error(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
 
 static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
 {
-    const struct bbf_plan_class *c = ctx;
+    struct bbf_plan_class *c = ctx;
+    c->method = m;
     if (is_oom_report(c, m) && c->is_jdk)
         plan->after_call = true;
     else if (is_oom_report(c, m))

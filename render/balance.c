@@ -3,17 +3,25 @@
 
 #include <string.h>
 
-/* The length of a name without the suffix that says that it is such a step. */
-static size_t name_len(const char *name, size_t len)
+/* The name without the suffix that says that it is such a step; a remark or a line may follow it.
+ */
+static void add_name(struct bbf_buf *out, const char *name, size_t len)
 {
     static const char *const suffixes[] = {"_retain", "_release"};
+    const char *remark = memmem(name, len, " (", 2), *line = memrchr(name, ':', len);
+    size_t end = remark != NULL ? (size_t)(remark - name)
+                 : line != NULL ? (size_t)(line - name)
+                                : len;
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         size_t k = strlen(suffixes[i]);
-        if (len > k && memcmp(name + len - k, suffixes[i], k) == 0)
-            return len - k;
+        if (end > k && memcmp(name + end - k, suffixes[i], k) == 0) {
+            bbf_buf_add(out, name, end - k);
+            bbf_buf_add(out, name + end, len - end);
+            return;
+        }
     }
-    return len; /* overloaded: its parameters follow */
+    bbf_buf_add(out, name, len); /* overloaded: its parameters follow */
 }
 
 size_t bbf_balance_text(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
@@ -30,7 +38,7 @@ size_t bbf_balance_text(struct bbf_buf *out, struct bbf_view *view, uint32_t nod
             continue;
         const struct bbf_name *name = &view->names.names[site];
         bbf_buf_str(out, count++ == 0 ? before : between);
-        bbf_buf_add(out, name->text, name_len(name->text, name->len));
+        add_name(out, name->text, name->len);
     }
     return count;
 }

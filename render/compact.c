@@ -46,6 +46,7 @@ static int show_folded(struct bbf_compact *c)
 {
     int err = bbf_view_init(&c->folded, &c->snapshot);
 
+    c->folded.lines = c->view->lines;
     if (err == BBF_OK)
         err = bbf_view_add_names(&c->folded, '\0');
     if (err == BBF_OK) {

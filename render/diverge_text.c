@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/diverge_text.h"
 
+#include "render/fingerprint.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -133,7 +134,9 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
         bbf_buf_printf(out, ", %" PRIu64 " of them still open", d->aged);
     else if (d->aged != 0)
         bbf_buf_str(out, ", all still open");
-    bbf_buf_char(out, '\n');
+    bbf_buf_str(out, " (id ");
+    bbf_fingerprint_text(out, bbf_fingerprint_leak(t->view, d->last));
+    bbf_buf_str(out, ")\n");
 }
 
 /* Of a loop, or of several steps: the methods, by how many were lost in each. */

@@ -47,6 +47,7 @@ enum bbf_format {
 struct bbf_render_options {
     size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
+    bool lines;       /* names in texts have their line numbers */
 };
 
 /* `options` is never NULL. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/err.h"
+#include "render/fingerprint.h"
 #include "render/formats.h"
 #include "render/head.h"
 #include "render/record.h"
@@ -70,6 +71,7 @@ static void add_leak(struct recording *r, const struct bbf_snap_leak *row)
         .median_ns = row->p50_seconds * SECOND,
         .opened = row->thread_count,
         .weight = bbf_record_sample(r->snapshot),
+        .fingerprint = bbf_fingerprint_leak(r->view, row->node),
     };
     const struct bbf_record_lost lost = {.path = leak.path,
                                          .thread = leak.thread,

@@ -63,6 +63,10 @@ static int read_site(struct bbf_json_reader *r, struct json_object *row)
     if (err == 0)
         err = BBF_JSON_TAKE_WORD(r, &place, "kind", member, bbf_json_site_kinds, &kind);
     site->kind = (enum bbf_site_kind)kind;
+    if (err == 0 && json_object_object_get_ex(row, "line", &member))
+        err = bbf__json_take_id(r, &place, "line", member, &site->line);
+    if (err == 0 && json_object_object_get_ex(row, "enclosing", &member))
+        err = bbf__json_take_string(r, &place, "enclosing", member, &site->enclosing);
     return err;
 }
 

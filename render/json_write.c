@@ -8,6 +8,7 @@
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/fingerprint.h"
 #include "render/json_names.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -196,8 +197,26 @@ static void add_cost(struct bbf_buf *out, const struct bbf_snap_cost *cost)
     bbf_buf_str(out, "},\n");
 }
 
+/* What the name does not say, and the name as people wrote it. */
+static void add_origin(struct bbf_buf *out, const struct bbf_snap_site *site, struct bbf_buf *name)
+{
+    if (site->line != 0)
+        bbf_buf_printf(out, ",\"line\":%" PRIu32, site->line);
+    if (site->enclosing != NULL && site->enclosing[0] != '\0') {
+        bbf_buf_str(out, ",\"enclosing\":");
+        add_string(out, site->enclosing);
+    }
+    name->len = 0;
+    bbf_site_readable_name(name, site);
+    bbf_buf_str(out, ",\"name\":");
+    add_string(out, bbf_buf_cstr(name));
+    out->failed = out->failed || name->failed;
+}
+
 static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
+    struct bbf_buf name = BBF_BUF_INIT;
+
     bbf_buf_str(out, "\"sites\":[");
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
@@ -207,8 +226,11 @@ static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         add_string(out, site->method);
         bbf_buf_str(out, ",\"descriptor\":");
         add_string(out, site->descriptor);
-        bbf_buf_printf(out, ",\"kind\":\"%s\"}", bbf_json_site_kinds[site->kind]);
+        bbf_buf_printf(out, ",\"kind\":\"%s\"", bbf_json_site_kinds[site->kind]);
+        add_origin(out, site, &name);
+        bbf_buf_char(out, '}');
     }
+    bbf_buf_free(&name);
     bbf_buf_str(out, "],\n");
 }
 
@@ -301,6 +323,9 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
         bbf_buf_str(out, "\"]");
         add_balance(out, view, leak->node, BBF_SITE_RETAIN, ",\"retained_by\":[");
         add_balance(out, view, leak->node, BBF_SITE_DECREMENT, ",\"released_by\":[");
+        bbf_buf_str(out, ",\"fingerprint\":\"");
+        bbf_fingerprint_text(out, bbf_fingerprint_leak(view, leak->node));
+        bbf_buf_char(out, '"');
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "]}\n");

@@ -8,6 +8,7 @@
 #include "core/err.h"
 #include "render/balance.h"
 #include "render/cost.h"
+#include "render/fingerprint.h"
 #include "render/head.h"
 #include "render/json_names.h"
 #include "render/leaks.h"
@@ -81,6 +82,12 @@ static void add_metadata(const struct llm *llm)
 #undef XX
 }
 
+static void add_fingerprint(const struct llm *llm, uint32_t last)
+{
+    bbf_buf_str(llm->out, "|fingerprint=");
+    bbf_fingerprint_text(llm->out, bbf_fingerprint_leak(llm->view, last));
+}
+
 static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
 {
     struct bbf_buf *out = llm->out;
@@ -108,6 +115,7 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
+    add_fingerprint(llm, leak->node);
     path = path_to(llm, leak->node); /* the balance took the steps of the first */
     add_path(llm, &path);
 }
@@ -156,6 +164,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "last", d->last);
     add_step(llm, "kept", d->kept);
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
+    add_fingerprint(llm, d->last);
     bbf_buf_char(out, '\n');
 }
 

@@ -4,25 +4,58 @@
 #include <string.h>
 
 #include "core/safe.h"
+#include "render/step_words.h"
 
 static const char arrow[] = " → ";
 enum { ARROW = sizeof arrow - 1 };
 
-bool bbf_path_climb(struct bbf_path *path, const char *class_name, const char *method)
+bool bbf_path_climb_step(struct bbf_path *path, const struct bbf_path_step *step)
 {
     if (path->n == BBF_PATH_STEPS) {
         path->cut = true;
         return false;
     }
-    path->steps[path->n++] = (struct bbf_path_step){class_name, method};
+    path->steps[path->n++] = *step;
     return true;
 }
 
-void bbf_path_step(struct bbf_buf *out, const char *class_name, const char *method,
+bool bbf_path_climb(struct bbf_path *path, const char *class_name, const char *method)
+{
+    return bbf_path_climb_step(path,
+                               &(struct bbf_path_step){.class_name = class_name, .method = method});
+}
+
+/* A step that a compiler named. */
+static void add_made(struct bbf_buf *out, const struct bbf_step_words *words, uint32_t line,
+                     enum bbf_class_style style)
+{
+    struct bbf_buf remark = BBF_BUF_INIT;
+    struct bbf_slice shown = words->class_name;
+    const char *dot = style == BBF_CLASS_SIMPLE ? memrchr(shown.s, '.', shown.len) : NULL;
+
+    if (dot != NULL)
+        shown = (struct bbf_slice){dot + 1, shown.len - (size_t)(dot + 1 - shown.s)};
+    bbf_step_remark(&remark, words, line, NULL);
+    bbf_safe_printf(out, BBF_SAFE_VALUE, "%.*s%s%.*s%.*s%s", (int)shown.len, shown.s,
+                    words->method.len > 0 ? "." : "", (int)words->method.len, words->method.s,
+                    (int)words->suffix.len, words->suffix.s, bbf_buf_cstr(&remark));
+    out->failed = out->failed || remark.failed;
+    bbf_buf_free(&remark);
+}
+
+void bbf_path_step(struct bbf_buf *out, const struct bbf_path_step *step,
                    enum bbf_class_style style)
 {
+    const char *class_name = step->class_name, *method = step->method;
+    struct bbf_step_words words;
+
     if (class_name == NULL) {
         bbf_buf_char(out, '?');
+        return;
+    }
+    bbf_step_words(&words, class_name, method, step->enclosing);
+    if (bbf_step_is_made(&words)) {
+        add_made(out, &words, step->line, style);
         return;
     }
     const char *dot = style == BBF_CLASS_SIMPLE ? strrchr(class_name, '.') : NULL;
@@ -52,7 +85,7 @@ void bbf_path_text(struct bbf_buf *out, const struct bbf_path *path, enum bbf_cl
 
     for (; n < path->n; n++) {
         size_t begin = text.len;
-        bbf_path_step(&text, path->steps[n].class_name, path->steps[n].method, style);
+        bbf_path_step(&text, &path->steps[n], style);
         if (n > 0 && text.len + (n + 1) * ARROW > most) {
             text.len = begin;
             break;

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/buf.h"
 
@@ -28,6 +29,8 @@ enum bbf_class_style { BBF_CLASS_FULL, BBF_CLASS_SIMPLE };
 struct bbf_path_step {
     const char *class_name; /* "" for ?raced and the like; NULL: the step is not known, "?" */
     const char *method;
+    const char *enclosing; /* as bbf_snap_site has it; NULL: not known */
+    uint32_t line;         /* 0: not known */
 };
 
 struct bbf_path {
@@ -43,9 +46,12 @@ struct bbf_path {
 
 /* Add the next step towards the root. false: there is no room for it, and the path is cut. */
 bool bbf_path_climb(struct bbf_path *path, const char *class_name, const char *method);
+/* The same with what is known of where the method was written. */
+bool bbf_path_climb_step(struct bbf_path *path, const struct bbf_path_step *step);
 
-/* One step's name, escaped (core/safe.h): "Handler.read", "?raced", "?first-seen Handler". */
-void bbf_path_step(struct bbf_buf *out, const char *class_name, const char *method,
+/* One step's name, escaped (core/safe.h), as people wrote it (render/step_words.h): "Handler.read",
+ * "Handler.read (lambda)", "?raced", "?first-seen Handler". */
+void bbf_path_step(struct bbf_buf *out, const struct bbf_path_step *step,
                    enum bbf_class_style style);
 
 /*

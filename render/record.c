@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/fingerprint.h"
 #include "render/json_names.h"
 
 /* ---- types ---- */
@@ -124,7 +125,8 @@ static const struct bbf_jfr_type_decl types[] = {
                          COUNT("references", "References Left"), TIME("oldest", "Oldest"),
                          TIME("median", "Median Time Open"),
                          COUNT("opened", "Opened by the Thread"),
-                         COUNT("weight", "Buffers per Followed Buffer")}},
+                         COUNT("weight", "Buffers per Followed Buffer"),
+                         TEXT("fingerprint", "Fingerprint")}},
     [FLOW] = {.name = "bbflow.Flow",
               EVENT,
               NOTES("Flow", "A path on which buffers are or ended, with how they did"),
@@ -266,7 +268,7 @@ struct bbf_jfr_frame bbf_record_frame(const char *class_name, const char *method
 
 void bbf_record_leak(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_record_leak *leak)
 {
-    struct bbf_buf *out = bbf_jfr_begin(w, LEAK, ticks);
+    struct bbf_buf *out = bbf_jfr_begin(w, LEAK, ticks), id = BBF_BUF_INIT;
 
     put_thread(w, out, &leak->thread);
     put_path(w, out, &leak->path);
@@ -283,6 +285,9 @@ void bbf_record_leak(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_
     put_long(out, leak->median_ns);
     put_count(out, leak->opened);
     put_count(out, leak->weight);
+    bbf_fingerprint_text(&id, leak->fingerprint);
+    bbf_jfr_text(w, bbf_buf_cstr(&id));
+    bbf_buf_free(&id);
     bbf_jfr_end(w);
 }
 

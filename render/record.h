@@ -56,6 +56,7 @@ struct bbf_record_leak {
     uint64_t oldest_ns, median_ns;     /* time open; 0: not known */
     uint64_t opened;                   /* how many of them the thread opened, at least */
     uint64_t weight;                   /* above 1: estimates */
+    uint64_t fingerprint;              /* render/fingerprint.h */
 };
 void bbf_record_leak(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_record_leak *leak);
 

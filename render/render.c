@@ -31,6 +31,7 @@ int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bb
     if (err != 0)
         return err;
     options = options != NULL ? options : &everything;
+    view.lines = options->lines;
     view.by_method = options->by_method;
     err = formats[format].render(out, &view, options);
     bbf_view_free(&view);

@@ -13,6 +13,11 @@ const char *const bbf_stock_columns[BBF_STOCK_COLUMNS] = {"verdict", "memory",  
 
 static const char *const verdicts[] = {"LEAK", "AGED"};
 
+static struct bbf_path_step step_of(const struct bbf_snap_site *site)
+{
+    return (struct bbf_path_step){site->class_name, site->method, site->enclosing, site->line};
+}
+
 /* Of a very long path its end. */
 static void add_path(struct bbf_buf *out, struct bbf_view *view, uint32_t node)
 {
@@ -23,7 +28,8 @@ static void add_path(struct bbf_buf *out, struct bbf_view *view, uint32_t node)
 
     for (size_t i = steps.n; i-- > 0 && room;) {
         const struct bbf_snap_site *site = &s->sites[s->nodes[steps.nodes[i]].site];
-        room = bbf_path_climb(&path, site->class_name, site->method);
+        const struct bbf_path_step step = step_of(site);
+        room = bbf_path_climb_step(&path, &step);
     }
     bbf_path_text(out, &path, BBF_CLASS_FULL, 0);
 }
@@ -58,7 +64,8 @@ int bbf_stock_table_init(struct bbf_stock_table *table, const struct bbf_snapsho
         const struct bbf_snap_leak *leak = &s->leaks[i];
         const struct bbf_snap_site *site = &s->sites[s->nodes[leak->node].site];
         struct bbf_buf *step = &table->steps[table->n];
-        bbf_path_step(step, site->class_name, site->method, BBF_CLASS_FULL);
+        const struct bbf_path_step last = step_of(site);
+        bbf_path_step(step, &last, BBF_CLASS_FULL);
         table->rows[table->n++] = (struct bbf_stock_row){.verdict = verdicts[leak->verdict],
                                                          .memory = bbf_memory_name(leak->memory),
                                                          .buffers = leak->count,

@@ -8,6 +8,7 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/diverge_text.h"
+#include "render/fingerprint.h"
 #include "render/head.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
@@ -168,6 +169,9 @@ static void add_leaks(const struct summary *s)
             bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
             bbf_buf_str(out, " of what came here");
         }
+        bbf_buf_str(out, " (id ");
+        bbf_fingerprint_text(out, bbf_fingerprint_leak(s->view, leak->node));
+        bbf_buf_char(out, ')');
         bbf_buf_char(out, '\n');
         add_details(s, leak);
         add_balance(s, leak);

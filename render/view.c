@@ -47,7 +47,7 @@ void bbf_view_free(struct bbf_view *view)
 
 int bbf_view_add_names(struct bbf_view *view, char separator)
 {
-    return bbf_names_init(&view->names, view->snapshot, separator);
+    return bbf_names_init(&view->names, view->snapshot, separator, view->lines);
 }
 
 int bbf_view_add_forest(struct bbf_view *view)

@@ -30,6 +30,7 @@ struct bbf_view {
     uint32_t *heads;  /* by node: the last step of the head of its path, or itself */
     size_t head;      /* steps of a head */
     uint32_t *steps;  /* room for the longest path */
+    bool lines;       /* names get their line numbers; set before the names are added */
     bool has_balance; /* there are steps that retain or release: refs=on */
 };
 

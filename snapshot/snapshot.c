@@ -41,6 +41,7 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->sites[i].class_name);
         free(snapshot->sites[i].method);
         free(snapshot->sites[i].descriptor);
+        free(snapshot->sites[i].enclosing);
     }
     free(snapshot->sites);
     free(snapshot->nodes);

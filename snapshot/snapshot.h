@@ -24,6 +24,10 @@ struct bbf_snap_site {
     char *method; /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
     char *descriptor; /* "" where there is none */
     enum bbf_site_kind kind;
+    uint32_t line;   /* of the method's first instruction; 0: not known */
+    char *enclosing; /* "com.app.Owner.method": what a local or anonymous class was written in (no
+                        method: an initialiser); NULL: not known, or neither */
+    uint32_t order;  /* where its name is in the order of names, from 1; 0: by the name itself */
 };
 
 /* Columns of a node row. `passed` counts the lives that reached this node (its own plus all below);

@@ -444,9 +444,14 @@ static int add_site(struct bbf_snapshot *s, const struct bbf_tracker *t, uint32_
     to->class_name = strdup(site->class_name);
     to->method = strdup(site->method);
     to->descriptor = strdup(site->descriptor);
+    to->line = site->line;
+    to->enclosing = site->enclosing != NULL ? strdup(site->enclosing) : NULL;
     s->n_sites++; /* before the check, so that the copies are freed with the snapshot */
     index_of[id] = (uint32_t)s->n_sites;
-    return to->class_name && to->method && to->descriptor ? BBF_OK : BBF_ENOMEM;
+    return to->class_name && to->method && to->descriptor &&
+                   (to->enclosing != NULL) == (site->enclosing != NULL)
+               ? BBF_OK
+               : BBF_ENOMEM;
 }
 
 /* The first place of a row is its own; places that are part of it come later. */

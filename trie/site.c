@@ -53,6 +53,27 @@ static bool is_step(const struct bbf_site *site)
            site->kind != BBF_SITE_RELEASE;
 }
 
+/* False: no memory, and nothing is kept. */
+static bool copy_site(struct bbf_tracker *t, struct bbf_site *site, const struct bbf_site *like)
+{
+    bool encloses = like->enclosing != NULL && like->enclosing[0] != '\0';
+
+    *site = *like;
+    site->class_name = copy_text(t, like->class_name, true);
+    site->method = copy_text(t, like->method, false);
+    site->descriptor = copy_text(t, like->descriptor, false);
+    site->enclosing = encloses ? copy_text(t, like->enclosing, true) : NULL;
+    site->lifetimes = NULL;
+    if (site->class_name != NULL && site->method != NULL && site->descriptor != NULL &&
+        (site->enclosing != NULL) == encloses)
+        return true;
+    free(site->class_name);
+    free(site->method);
+    free(site->descriptor);
+    free(site->enclosing);
+    return false;
+}
+
 static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uint32_t bucket)
 {
     if (t->n_sites >= BBF_L_MAX_SITES || (is_step(like) && t->n_steps >= t->max_sites)) {
@@ -64,15 +85,7 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
         bbf_tracker_fault(t);
         return 0;
     }
-    *site = *like;
-    site->class_name = copy_text(t, like->class_name, true);
-    site->method = copy_text(t, like->method, false);
-    site->descriptor = copy_text(t, like->descriptor, false);
-    site->lifetimes = NULL;
-    if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL) {
-        free(site->class_name);
-        free(site->method);
-        free(site->descriptor);
+    if (!copy_site(t, site, like)) {
         free(site);
         bbf_tracker_fault(t);
         return 0;
@@ -91,15 +104,30 @@ static uint32_t add_site(struct bbf_tracker *t, const struct bbf_site *like, uin
     return site->id;
 }
 
-static uint32_t intern_locked(struct bbf_tracker *t, const struct bbf_site *like)
+static struct bbf_site *find_locked(const struct bbf_tracker *t, const struct bbf_site *like,
+                                    uint32_t bucket)
 {
-    uint32_t bucket = hash_site(like) % BBF_SITE_BUCKETS;
     for (struct bbf_site *s = t->site_table[bucket]; s != NULL; s = s->chain)
         if (s->kind == like->kind && strcmp(s->method, like->method) == 0 &&
             strcmp(s->descriptor, like->descriptor) == 0 &&
             same_class(s->class_name, like->class_name))
-            return s->id;
-    return add_site(t, like, bucket);
+            return s;
+    return NULL;
+}
+
+static uint32_t intern_locked(struct bbf_tracker *t, const struct bbf_site *like)
+{
+    uint32_t bucket = hash_site(like) % BBF_SITE_BUCKETS;
+    const struct bbf_site *known = find_locked(t, like, bucket);
+    return known != NULL ? known->id : add_site(t, like, bucket);
+}
+
+const struct bbf_site *bbf_site_find(struct bbf_tracker *t, const struct bbf_site *like)
+{
+    pthread_mutex_lock(&t->site_lock);
+    const struct bbf_site *known = find_locked(t, like, hash_site(like) % BBF_SITE_BUCKETS);
+    pthread_mutex_unlock(&t->site_lock);
+    return known;
 }
 
 uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like)

@@ -26,6 +26,10 @@ struct bbf_site {
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
     bool harmless;          /* roots: an unreleased buffer costs nothing (design.md: verdicts) */
+    uint32_t line;          /* of the method's first instruction; 0: not known */
+    /* "com.app.Owner.method": what a local or anonymous class was written in (no method: an
+     * initialiser); NULL or "": the class is neither */
+    char *enclosing;
     /* roots: lives released by how long they were open, 1, 2-3, 4-7 … s; NULL without memory */
     _Atomic uint32_t *lifetimes;
     struct bbf_site *chain;
@@ -36,6 +40,8 @@ struct bbf_site {
  * steps; what begins, derives and ends lives has numbers of its own. Names are copied; `class_name`
  * may be internal or dotted and is kept dotted. */
 uint32_t bbf_site_intern(struct bbf_tracker *t, const struct bbf_site *like);
+/* The site of that class, method, descriptor and kind; NULL: there is none. Any thread. */
+const struct bbf_site *bbf_site_find(struct bbf_tracker *t, const struct bbf_site *like);
 /* NULL for a number never given. Any thread, lock-free. */
 const struct bbf_site *bbf_site_get(const struct bbf_tracker *t, uint32_t id);
 /* The number under which buffers of a concrete class are charged when released; 0 = limit. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/classes/callers.h - refs=on: the method that calls retain or release, by the stack of the
- * current thread (JVMTI), as a site "Class.method_retain" or "Class.method_release". Netty's buffer
- * and util packages, its holders' own retain and release, the JDK and the hooks themselves are
- * passed over: they only forward.
+ * current thread (JVMTI), as a site "Class.method_retain" or "Class.method_release": the first that
+ * include= matches, or else the first that does more than forward. Netty's buffer and util
+ * packages, the JDK and the hooks themselves only forward, and so do, in any class that include=
+ * does not match, methods named retain, release and the like. A method reference, whose class has a
+ * new name in each run, is called Class$$Lambda (render/step_words.h).
  *
  * A microsecond or more at each retain and release; before JDK 23 one thread at a time asks for its
  * stack (agent/jvm/frames.h), and GetStackTrace may take a lock of the JVM's for a moment, where a

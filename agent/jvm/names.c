@@ -30,6 +30,28 @@ char *bbf_names_of(jclass class)
     return NULL;
 }
 
+/* Main$$Lambda$14.0x0000000800c01200, Main$$Lambda/0x00007fbe244a9378, Main.0x0000000800c01200 */
+size_t bbf_names_stable_len(const char *name, size_t len)
+{
+    const size_t lambda = sizeof BBF_NAMES_LAMBDA - 1;
+    const char *at = memmem(name, len, BBF_NAMES_LAMBDA, lambda);
+    size_t end = at != NULL ? (size_t)(at - name) + lambda : len;
+    if (end < len && strchr("$./+", name[end]) != NULL)
+        return end;
+    for (size_t i = 1; i + 3 < len; i++)
+        if (strchr("./+", name[i]) != NULL && name[i + 1] == '0' && name[i + 2] == 'x')
+            return i;
+    return len;
+}
+
+bool bbf_names_make_stable(char *name)
+{
+    const size_t lambda = sizeof BBF_NAMES_LAMBDA - 1, len = strlen(name);
+    size_t left = bbf_names_stable_len(name, len);
+    name[left] = '\0';
+    return left < len && left > lambda && strcmp(name + left - lambda, BBF_NAMES_LAMBDA) == 0;
+}
+
 bool bbf_names_copy(jclass class, char *out, size_t size)
 {
     char *signature = NULL;

@@ -19,6 +19,16 @@ char *bbf_names_of(jclass class);
  * not answer, and `out` is "". */
 bool bbf_names_copy(jclass class, char *out, size_t size);
 
+/* What the name of a lambda's or a method reference's own class has after the name of the class in
+ * which it was written. */
+#define BBF_NAMES_LAMBDA "$$Lambda"
+
+/* Cut, in place, what each run of a program has anew: the address of a hidden class, the number of
+ * a lambda's. True: it is a lambda's class, "com/app/Main$$Lambda". */
+bool bbf_names_make_stable(char *name);
+/* The same: how much of the `len` bytes is left. */
+size_t bbf_names_stable_len(const char *name, size_t len);
+
 /* Call `visit` for each loaded class that has a name; local references that it leaves are gone
  * afterwards. No exception is left pending. */
 void bbf_names_each_class(JNIEnv *env, void *ctx,

@@ -7,6 +7,7 @@
 
 #include "agent/events.h"
 #include "agent/jvm/frames.h"
+#include "agent/jvm/names.h"
 #include "agent/report/uses.h"
 #include "agent/state.h"
 #include "core/buf.h"
@@ -49,6 +50,7 @@ static bool is_ours(const char *signature)
 static void add_method(struct bbf_use_seen *seen, const char *signature, const char *method)
 {
     size_t left = sizeof seen->used_by - seen->len, class_len = strcspn(signature + 1, ";");
+    class_len = bbf_names_stable_len(signature + 1, class_len);
     int n =
         snprintf(seen->used_by + seen->len, left, "%.*s.%s", (int)class_len, signature + 1, method);
     if (n < 0 || (size_t)n >= left)

@@ -230,7 +230,8 @@ static void put_leak(const struct bbf_event *event)
         .total_bytes = event->bytes,
         .oldest_ns = event->age_ns,
         .opened = event->thread_count,
-        .weight = event->weight};
+        .weight = event->weight,
+        .fingerprint = bbf_event_fingerprint(event->tracker, event->node)};
 
     bbf_record_leak(&now.writer, event->monotonic_ns, &leak);
 }

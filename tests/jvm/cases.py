@@ -19,6 +19,7 @@ import hostile
 import idle
 import lttng
 import misuse
+import names
 import notice
 import oom
 import other_agents
@@ -906,5 +907,6 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
-         *lttng.cases(), *flight.cases(), *recording.cases()]
+         *lttng.cases(), *flight.cases(), *recording.cases(),
+         *names.cases()]
 CASES += coming.cases(CASES)

@@ -29,6 +29,7 @@ enum {
     P_THIS = 2,      /* Class test/Made */
     P_CODE = 5,      /* Utf8 Code */
     P_ARRAY = 9,     /* Class [I */
+    P_TYPE = 12,     /* NameAndType get()Object */
     P_GET = 13,      /* Methodref a/Owner.get()Object */
     P_VOID = 16,     /* Methodref a/Owner.get()V */
     P_DYNAMIC = 17,  /* InvokeDynamic get()Object */
@@ -59,6 +60,7 @@ struct made_class {
     unsigned pool_count;    /* filled with Integers up to this constant_pool_count */
     const char *fields[4];  /* private int NAME */
     struct made_method methods[3];
+    struct made_attribute attributes[2];
 };
 
 static inline uint16_t made_utf8(struct cf__out *pool, uint16_t *count, const char *text)
@@ -161,7 +163,15 @@ static inline void made_body(struct cf__out *body, struct cf__out *pool, uint16_
         cf__out_u2(body, 1);
         made_code(body, pool, count, m);
     }
-    cf__out_u2(body, 0); /* class attributes */
+    uint32_t n = 0;
+    while (n < 2 && spec->attributes[n].name != NULL)
+        n++;
+    cf__out_u2(body, n);
+    for (uint32_t i = 0; i < n; i++) {
+        cf__out_u2(body, made_utf8(pool, count, spec->attributes[i].name));
+        cf__out_u4(body, (uint32_t)spec->attributes[i].len);
+        cf__out_put(body, spec->attributes[i].data, spec->attributes[i].len);
+    }
 }
 
 /* The class file of `spec`; free() it. */

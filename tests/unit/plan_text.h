@@ -25,6 +25,25 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
     return slot == overwritten;
 }
 
+/* What the class file says of where the method under test was written. */
+static uint32_t line_of_method;
+static struct bbf_cf_str enclosing_class, enclosing_method;
+
+uint32_t bbf_cf_line(const struct bbf_cf_method *method)
+{
+    (void)method;
+    return line_of_method;
+}
+
+bool bbf_cf_enclosing(const struct bbf_cf_method *method, struct bbf_cf_str *class_name,
+                      struct bbf_cf_str *name)
+{
+    (void)method;
+    *class_name = enclosing_class;
+    *name = enclosing_method;
+    return enclosing_class.len > 0;
+}
+
 /* A class of one method, which bbf_plan_inspect() is shown. */
 static struct bbf_cf_method only_method;
 
@@ -50,7 +69,9 @@ static uint32_t number(void *tracker, const struct bbf_plan_site *site)
                                   .descriptor = (char *)site->descriptor,
                                   .kind = site->kind,
                                   .memory = site->memory,
-                                  .harmless = site->harmless};
+                                  .harmless = site->harmless,
+                                  .line = site->line,
+                                  .enclosing = (char *)site->enclosing};
     return bbf_site_intern(tracker, &like);
 }
 

@@ -34,11 +34,24 @@ static struct found find(struct bbf_snapshot *s)
     return f;
 }
 
+/* The golden files and test_render_fingerprint.c have the ids. */
+static void remove_ids(char *text)
+{
+    for (char *at; (at = strstr(text, " (id ")) != NULL;) {
+        assert_int_equal(strspn(at + 5, "0123456789abcdef"), 16);
+        assert_int_equal(at[21], ')');
+        memmove(at, at + 22, strlen(at + 22) + 1);
+    }
+}
+
 static void assert_text(struct found *f, size_t max, const char *expected)
 {
     struct bbf_buf text = BBF_BUF_INIT;
 
     bbf_divergences_text(&text, &f->view, max);
+    (void)bbf_buf_cstr(&text);
+    if (text.len > 0)
+        remove_ids(text.data);
     assert_string_equal(bbf_buf_cstr(&text), expected);
     bbf_buf_free(&text);
 }

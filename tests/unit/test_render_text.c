@@ -117,7 +117,7 @@ static void assert_names(const char *a, const char *shown_a, const char *b, cons
     struct bbf_names names;
     sample_site(s, a, "m", "()V", BBF_SITE_ENTER);
     sample_site(s, b, "m", "()V", BBF_SITE_ENTER);
-    assert_int_equal(bbf_names_init(&names, s, '\0'), 0);
+    assert_int_equal(bbf_names_init(&names, s, '\0', false), 0);
     const struct bbf_name *n = names.names;
     assert_int_equal(n[0].len, strlen(shown_a));
     assert_memory_equal(n[0].text, shown_a, n[0].len);
@@ -139,6 +139,61 @@ static void classes_of_one_simple_name_stay_apart(void **state)
     assert_names("a.b.C$D", "C$D.m", "a.b.C", "C.m");
     assert_names("a.b.C", "C.m", "", "m");
     assert_names(".", "..m", "..", "...m");
+}
+
+/* The names of a sample, with or without lines. */
+static void assert_sample_names(bool lines, const char *const *want, size_t n)
+{
+    struct bbf_snapshot *s = sample_made();
+    struct bbf_names names;
+    assert_int_equal(bbf_names_init(&names, s, '\0', lines), 0);
+    assert_int_equal(s->n_sites, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(names.names[i].len, strlen(want[i]));
+        assert_memory_equal(names.names[i].text, want[i], strlen(want[i]));
+    }
+    bbf_names_free(&names);
+    bbf_snapshot_free(s);
+}
+
+static void what_a_compiler_named_is_the_method_around_it(void **state)
+{
+    static const char *const plain[] = {"PooledByteBufAllocator.directBuffer",
+                                        "Audit.record",
+                                        "Audit.record (lambda, line 26: Audit.lambda$record$0)",
+                                        "Audit.record (lambda, line 26: Audit.lambda$record$1)",
+                                        "Audit.record_return (lambda, line 27)",
+                                        "Audit.record (onNext, line 31)",
+                                        "Audit.store (coroutine, line 40)",
+                                        "Audit.plain"};
+    static const char *const lined[] = {"PooledByteBufAllocator.directBuffer",
+                                        "Audit.record:20",
+                                        "Audit.record (lambda, line 26: Audit.lambda$record$0)",
+                                        "Audit.record (lambda, line 26: Audit.lambda$record$1)",
+                                        "Audit.record_return (lambda, line 27)",
+                                        "Audit.record (onNext, line 31)",
+                                        "Audit.store (coroutine, line 40)",
+                                        "Audit.plain"};
+    (void)state;
+    assert_sample_names(false, plain, sizeof plain / sizeof *plain);
+    assert_sample_names(true, lined, sizeof lined / sizeof *lined);
+}
+
+/* Redacted names keep the order that the names had. */
+static void an_order_goes_before_the_text(void **state)
+{
+    struct bbf_snapshot *s = sample_new();
+    struct bbf_names names;
+    (void)state;
+    sample_site(s, "a.B", "m", "()V", BBF_SITE_ENTER);
+    sample_site(s, "a.A", "m", "()V", BBF_SITE_ENTER);
+    s->sites[0].order = 1;
+    s->sites[1].order = 2;
+    assert_int_equal(bbf_names_init(&names, s, '\0', false), 0);
+    assert_int_equal(names.names[0].rank, 0);
+    assert_int_equal(names.names[1].rank, 1);
+    bbf_names_free(&names);
+    bbf_snapshot_free(s);
 }
 
 static void full_names_are_qualified(void **state)
@@ -229,6 +284,8 @@ int main(void)
         cmocka_unit_test(only_what_is_utf8_is_taken_as_utf8),
         cmocka_unit_test(nothing_reaches_a_terminal_that_could_move_it),
         cmocka_unit_test(classes_of_one_simple_name_stay_apart),
+        cmocka_unit_test(what_a_compiler_named_is_the_method_around_it),
+        cmocka_unit_test(an_order_goes_before_the_text),
         cmocka_unit_test(full_names_are_qualified),
         cmocka_unit_test(a_share_is_told_where_there_was_work),
     };

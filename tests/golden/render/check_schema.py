@@ -21,7 +21,9 @@ except ImportError:
 OPTIONAL = {"loop", "reconciled", "cost", "busy", "busy_ago_ns", "since_change", "sample_since", "threads", "misuse", "p50_seconds", "lost", "thread", "thread_count",
             "references", "retained_by", "released_by",
             "netty_lives", "netty_bytes", "netty_used", "reserved",
-            "thread_caches", "cached", "compared", "used_direct", "nio_reserved", "nio_capacity", "nio_buffers"}
+            "thread_caches", "cached", "compared", "used_direct", "nio_reserved", "nio_capacity", "nio_buffers",
+            "line", "enclosing", "fingerprint"}
+OPTIONAL_OF_SITES = {"name"}  # others' names are required
 
 
 def closed(schema):
@@ -77,7 +79,7 @@ def retype(parent, name):
 def mutants(document):
     for path in members(document):
         if not is_free(path):
-            if path[-1] not in OPTIONAL:
+            if path[-1] not in OPTIONAL and not (path[0] == "sites" and path[-1] in OPTIONAL_OF_SITES):
                 yield "without", path, changed(document, path, remove)
             yield "with an undescribed twin of", path, changed(document, path, rename)
         yield "with another type for", path, changed(document, path, retype)

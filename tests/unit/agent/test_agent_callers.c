@@ -55,6 +55,85 @@ static void what_only_forwards_is_passed_over(void **state)
     assert_string_equal(method_at(caller(stack + 5, 1, BBF_L_USE_RETAIN)), "write_retain");
 }
 
+static const char *class_at(uint32_t site)
+{
+    const struct bbf_site *s = bbf_site_get(bbf_agent.tracker, site);
+    return s == NULL ? "" : s->class_name;
+}
+
+/* As a `set` does. */
+static void include(const char *patterns)
+{
+    struct bbf_options options;
+    struct bbf_option_error error;
+    bbf_options_init(&options);
+    if (patterns != NULL)
+        assert_int_equal(bbf_options_parse(&options, patterns, &error), BBF_OK);
+    const struct bbf_rules *rules = bbf_rules_new(&options);
+    assert_non_null(rules);
+    bbf_rules_retire(atomic_exchange(&bbf_agent.rules, rules));
+    bbf_options_free(&options);
+}
+
+/* NettyDataBuffer.retain of Spring is no answer: who called it is. */
+static void a_framework_that_hands_the_count_on_is_passed_over(void **state)
+{
+    jmethodID spring = method_of("org/spring/NettyDataBuffer", "retain");
+    jmethodID flux = method_of("reactor/core/Flux", "onNext");
+    const jmethodID stack[] = {hook, pooled, spring, flux, jdk, app};
+    (void)state;
+    include(NULL);
+    assert_string_equal(class_at(caller(stack, 6, BBF_L_USE_RETAIN)), "reactor.core.Flux");
+    /* What only forwards by its name is better than no name. */
+    assert_string_equal(class_at(caller(stack, 3, BBF_L_USE_RETAIN)), "org.spring.NettyDataBuffer");
+    include("include=com.app");
+    assert_string_equal(class_at(caller(stack, 6, BBF_L_USE_RETAIN)), "com.app.Main");
+    assert_string_equal(class_at(caller(stack, 5, BBF_L_USE_RETAIN)), "reactor.core.Flux");
+    include("include=org.spring");
+    assert_string_equal(method_at(caller(stack, 6, BBF_L_USE_RETAIN)), "retain_retain");
+    include("include=com.none");
+    assert_string_equal(class_at(caller(stack, 6, BBF_L_USE_RETAIN)), "reactor.core.Flux");
+}
+
+/* ByteBuf::release in com.app.Main: its class has an address in its name, the site has none. */
+static void a_method_reference_is_named_after_the_method_that_makes_it(void **state)
+{
+    static const char *const classes[] = {"com/app/Main$$Lambda$14.0x0000000800c01200",
+                                          "com/app/Main$$Lambda.0x00007fbe244a9378",
+                                          "com/app/Main$$Lambda$3/0x0000000840064840"};
+    (void)state;
+    include("include=com.app");
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        jmethodID proxy = method_of(classes[i], "accept");
+        const jmethodID stack[] = {hook, pooled, proxy, jdk, other};
+        uint32_t site = caller(stack, 5, BBF_L_USE_RELEASE);
+        assert_string_equal(class_at(site), "com.app.Main$$Lambda");
+        assert_string_equal(method_at(site), "write$accept_release");
+        proxy = method_of(classes[i], "run");
+        const jmethodID alone[] = {hook, pooled, proxy, jdk};
+        assert_string_equal(method_at(caller(alone, 4, BBF_L_USE_RELEASE)), "run_release");
+    }
+    /* A class that only looks like it. */
+    const jmethodID plain[] = {method_of("com/app/Main$$LambdaFactory", "get")};
+    assert_string_equal(class_at(caller(plain, 1, BBF_L_USE_RELEASE)),
+                        "com.app.Main$$LambdaFactory");
+}
+
+/* Of a method that also has a step. */
+static void the_line_is_that_of_the_step(void **state)
+{
+    const struct bbf_site step = {.class_name = (char *)"com/app/Main",
+                                  .method = (char *)"read",
+                                  .descriptor = (char *)"()Z",
+                                  .kind = BBF_SITE_ENTER,
+                                  .line = 26};
+    const jmethodID stack[] = {hook, app};
+    (void)state;
+    assert_int_not_equal(bbf_site_intern(bbf_agent.tracker, &step), 0);
+    uint32_t site = caller(stack, 2, BBF_L_USE_RELEASE);
+    assert_int_equal(bbf_site_get(bbf_agent.tracker, site)->line, 26);
+}
+
 static void a_method_is_looked_up_once(void **state)
 {
     const jmethodID stack[] = {hook, app};
@@ -145,6 +224,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_only_forwards_is_passed_over),
+        TEST(a_framework_that_hands_the_count_on_is_passed_over),
+        TEST(a_method_reference_is_named_after_the_method_that_makes_it),
+        TEST(the_line_is_that_of_the_step),
         TEST(a_method_is_looked_up_once),
         TEST(a_stack_that_only_forwards_has_no_caller),
         TEST(without_a_stack_the_step_is_dropped_and_counted),

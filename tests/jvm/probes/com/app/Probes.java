@@ -24,6 +24,7 @@ public final class Probes {
         COMMANDS.put("inuse", Basics::inUse);
         COMMANDS.put("thread", Basics::thread);
         COMMANDS.put("async", Basics::async);
+        COMMANDS.put("written", Written::run);
         COMMANDS.put("constants", Constants::run);
         COMMANDS.put("sampled", Sampled::run);
         COMMANDS.put("unreleasable", args -> Unreleasable.run());

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/fingerprint.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/step_words.h"
+
+/* http://www.isthe.com/chongo/tech/comp/fnv */
+static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+static uint64_t add_text(uint64_t hash, struct bbf_slice text)
+{
+    return add_bytes(add_bytes(hash, text.s, text.len), "", 1);
+}
+
+uint64_t bbf_fingerprint_begin(void)
+{
+    return UINT64_C(0xCBF29CE484222325);
+}
+
+uint64_t bbf_fingerprint_end(uint64_t hash)
+{
+    hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return hash ^ hash >> 33;
+}
+
+/* A relocated Netty: what is before "netty.buffer." and the like is the build's. */
+static struct bbf_slice without_relocation(struct bbf_slice name)
+{
+    static const char *const packages[] = {"buffer.",    "channel.",  "handler.",  "util.",
+                                           "bootstrap.", "resolver.", "testsuite."};
+    const char *end = name.s + name.len;
+    for (const char *at = name.s; at < end;) {
+        const char *netty = memmem(at, (size_t)(end - at), "netty.", 6);
+        if (netty == NULL)
+            return name;
+        at = netty + 6;
+        bool whole = netty == name.s || netty[-1] == '.';
+        for (size_t i = 0; i < sizeof packages / sizeof *packages && whole; i++) {
+            size_t len = strlen(packages[i]);
+            if ((size_t)(end - at) > len && memcmp(at, packages[i], len) == 0)
+                return (struct bbf_slice){netty, (size_t)(end - netty)};
+        }
+    }
+    return name;
+}
+
+/* What generators of classes append, with a number or a hash behind it. */
+static size_t generated_at(struct bbf_slice name)
+{
+    static const char *const marks[] = {"$$EnhancerBy",  "$$SpringCGLIB", "$$FastClassBy",
+                                        "$$Lambda",      "$ByteBuddy$",   "$MockitoMock$",
+                                        "_$$_javassist", "/0x",           "+0x"};
+    size_t least = name.len;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = memmem(name.s, name.len, marks[i], strlen(marks[i]));
+        if (at != NULL && (size_t)(at - name.s) < least)
+            least = (size_t)(at - name.s);
+    }
+    return least;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The class without relocation and without "$12": numbers of classes change with the code. */
+static uint64_t add_class(uint64_t hash, struct bbf_slice name)
+{
+    name = without_relocation(name);
+    name.len = generated_at(name);
+    for (size_t i = 0; i < name.len;) {
+        size_t end = i + 1;
+        while (end < name.len && name.s[i] == '$' && is_digit(name.s[end]))
+            end++;
+        bool number = end > i + 1 && (end == name.len || name.s[end] == '$' || name.s[end] == '.');
+        hash = add_bytes(hash, name.s + i, number ? 1 : end - i);
+        i = end;
+    }
+    return add_bytes(hash, "", 1);
+}
+
+uint64_t bbf_fingerprint_step(uint64_t hash, const char *class_name, const char *method,
+                              const char *enclosing)
+{
+    struct bbf_step_words w;
+
+    bbf_step_words(&w, class_name, method, enclosing);
+    hash = add_class(hash, w.class_name);
+    hash = add_text(hash, w.method);
+    hash = add_text(hash, w.suffix);
+    hash = add_text(hash, w.inner);
+    return add_text(hash, (struct bbf_slice){w.what, w.what != NULL ? strlen(w.what) : 0});
+}
+
+static uint64_t add_node(uint64_t hash, const struct bbf_view *view, uint32_t node)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    const struct bbf_snap_site *site = &s->sites[s->nodes[node].site];
+    return bbf_fingerprint_step(hash, site->class_name, site->method, site->enclosing);
+}
+
+static uint32_t root_of(const struct bbf_view *view, uint32_t node)
+{
+    while (view->parents[node] != BBF_NO_PARENT)
+        node = view->parents[node];
+    return node;
+}
+
+uint64_t bbf_fingerprint_path(const struct bbf_view *view, uint32_t origin, uint32_t shared,
+                              uint32_t losing, uint32_t last)
+{
+    const uint32_t nodes[] = {root_of(view, last), origin, shared, losing, last};
+    uint64_t hash = bbf_fingerprint_begin();
+    uint32_t before = BBF_NO_NODE;
+
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        if (nodes[i] == BBF_NO_NODE || nodes[i] == before)
+            continue;
+        hash = add_node(hash, view, nodes[i]);
+        before = nodes[i];
+    }
+    return bbf_fingerprint_end(hash);
+}
+
+uint64_t bbf_fingerprint_leak(const struct bbf_view *view, uint32_t last)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    uint32_t origin = last; /* where derived lives begin */
+
+    while (view->parents[origin] != BBF_NO_PARENT &&
+           s->sites[s->nodes[origin].site].kind != BBF_SITE_DERIVE)
+        origin = view->parents[origin];
+    return bbf_fingerprint_path(view, origin, BBF_NO_NODE, BBF_NO_NODE, last);
+}
+
+void bbf_fingerprint_text(struct bbf_buf *out, uint64_t fingerprint)
+{
+    bbf_buf_printf(out, "%016" PRIx64, fingerprint);
+}
