@@ -31,10 +31,19 @@ struct bbf_plan_site {
     bool harmless;          /* roots: an unreleased buffer costs nothing */
 };
 
-/* The caller's numbering of sites. `number` returns 0 at its limit; the hook is then left out. Any
+/* What a class's methods do with buffers: records of core/facts.h. Borrowed for the call. */
+struct bbf_plan_facts {
+    struct bbf_cf_str class_name, super_name; /* internal */
+    const void *records;
+    size_t len;
+    uint32_t n_facts; /* parameters and calls in them */
+};
+
+/* The caller's numbering of sites, and its store of facts (NULL: none). `number` returns 0 at its limit; the hook is then left out. Any
  * thread calls it. */
 struct bbf_plan_sites {
     uint32_t (*number)(void *ctx, const struct bbf_plan_site *site);
+    void (*keep_facts)(void *ctx, const struct bbf_plan_facts *facts);
     void *ctx;
 };
 

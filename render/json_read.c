@@ -63,7 +63,7 @@ static int read_site(struct bbf_json_reader *r, struct json_object *row)
     if (err == 0)
         err = BBF_JSON_TAKE_WORD(r, &place, "kind", member, bbf_json_site_kinds, &kind);
     site->kind = (enum bbf_site_kind)kind;
-    return err;
+    return err == 0 ? bbf__json_read_facts(r, &place, row, site) : err;
 }
 
 static int read_parent(struct bbf_json_reader *r, const struct bbf_json_place *place,
@@ -399,6 +399,8 @@ static int resolve_sites(struct bbf_json_reader *r)
             err =
                 bbf__json_fail(r, BBF_JSON_NOWHERE, "nodes[%zu].site: no site has the id %" PRIu32,
                                i, s->nodes[i].site);
+    if (err == 0)
+        err = bbf__json_resolve_calls(r, &sites);
     bbf_id_index_free(&sites);
     return err;
 }

@@ -161,6 +161,8 @@ static int tree_init(struct tree *tree, size_t max_leaves)
     if (err == 0)
         err = bbf_view_add_divergences(tree->view);
     if (err == 0)
+        err = bbf_view_add_owners(tree->view);
+    if (err == 0)
         err = bbf_leak_index_init(&tree->leaks, tree->snapshot);
     if (err == 0 && max_leaves != 0)
         err = bbf_forest_cut(&tree->view->forest, max_leaves);

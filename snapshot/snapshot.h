@@ -24,6 +24,11 @@ struct bbf_snap_site {
     char *method; /* "process", "<init>", "process_return", "directBuffer", "release", "?raced" */
     char *descriptor; /* "" where there is none */
     enum bbf_site_kind kind;
+    /* What the method does with a buffer that it gets as a parameter, and in the methods that it
+     * hands it to: enum bbf_fact, with BBF_FACT_SEEN; 0: not known, or it gets none. */
+    uint8_t parameter;
+    uint32_t *calls; /* indexes of the sites whose methods it calls, ascending */
+    uint32_t n_calls;
 };
 
 /* Columns of a node row. `passed` counts the lives that reached this node (its own plus all below);

@@ -16,6 +16,7 @@
 #include "core/err.h"
 #include "snapshot/snapshot.h"
 #include "trie/aged.h"
+#include "trie/facts.h"
 #include "trie/lives.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -573,6 +574,8 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
 {
     uint32_t next = atomic_load(&t->next_node);
     uint32_t records = atomic_load(&t->next_record) - BBF_L_FIRST_RECORD;
+    struct bbf_facts_usage facts;
+    bbf_facts_usage(t, &facts);
     const struct {
         const char *name;
         uint64_t used, limit, hit;
@@ -583,6 +586,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
         {"maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children)},
         {"maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives)},
         {"maxSites", t->n_steps, t->max_sites, atomic_load(&t->hit_sites)},
+        {"maxFacts", facts.used, facts.limit, facts.dropped},
         {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
          atomic_load(&t->budget.refused)},
     };
@@ -639,6 +643,8 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
         err = name_rows(t, c, s);
     if (err == BBF_OK)
         err = add_leaks(t, c, s);
+    if (err == BBF_OK)
+        bbf_facts_fill(t, s);
     s->n_nodes = err == BBF_OK ? c->kept : 0;
     return err;
 }
