@@ -98,7 +98,9 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
             add_end(t, d, false);
         return;
     }
-    if (d->branches == 1 && d->losing != d->last) {
+    uint32_t owner = t->view->snapshot->nodes[bbf_owner_of(t->view, d->last)].site;
+    bool named = d->losing == d->last || t->view->snapshot->nodes[d->losing].site == owner;
+    if (d->branches == 1 && !named) {
         bbf_buf_str(out, " go to ");
         add_name(t, d->losing, twins(t, d->losing, d->kept));
         bbf_buf_str(out, " and");

@@ -30,6 +30,7 @@ static inline struct bbf_limits sample_limits(void)
                                .max_children = 1000,
                                .max_lives = 1000000,
                                .max_sites = 64000,
+                               .max_facts = 1000000,
                                .memory = 256u << 20,
                                .age = 600};
 }
