@@ -7,12 +7,12 @@
 #include "core/err.h"
 #include "render/render.h"
 
-enum { TREE_LEAVES = 50 };
+enum { TREE_LINES = 50 };
 
 static int write_report(const struct bbf_jfr_request *request, const struct bbf_snapshot *snapshot,
                         enum bbf_format format)
 {
-    const struct bbf_render_options options = {.max_leaves = TREE_LEAVES};
+    const struct bbf_render_options options = {.max_lines = TREE_LINES};
     struct bbf_buf text = BBF_BUF_INIT;
     int err = bbf_render(&text, snapshot, format, &options), rc;
 

@@ -3,6 +3,7 @@
 
 #include "client/attach.h"
 #include "client/connect.h"
+#include "client/filter.h"
 #include "client/output.h"
 #include "client/target.h"
 #include "client/print.h"
@@ -26,7 +27,7 @@ enum {
     GONE_MS = 5000,  /* for a stopped agent's socket */
     PAUSE_MS = 50,
     STATUS_MOST = 16 << 20, /* bytes of a new agent's first answer */
-    TREE_LEAVES = 100,      /* what `tree` shows without --all */
+    TREE_LINES = 100,       /* what `tree` shows without --all */
     WHY_MAX = 512
 };
 
@@ -448,11 +449,14 @@ int bbf_verb_read(const struct bbf_command_line *request)
     }
     if (exit_code == BBF_EXIT_OK)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
-    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON) {
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = bbf_filter(request, who, snapshot);
+    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request)) {
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
-        struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};
+        struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
+                                             .by_method = request->by_method};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

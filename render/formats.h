@@ -12,6 +12,7 @@
 
 #include "core/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bbf_view;
@@ -43,7 +44,8 @@ enum bbf_format {
 #define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
 struct bbf_render_options {
-    size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
+    size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
+    bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
 };
 
 /* `options` is never NULL. */
