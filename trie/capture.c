@@ -587,9 +587,9 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
         {"maxChildren", 0, atomic_load(&t->max_children), atomic_load(&t->hit_children)},
         {"maxLives", records, atomic_load(&t->max_lives), atomic_load(&t->hit_lives)},
         {"maxSites", t->n_steps, t->max_sites, atomic_load(&t->hit_sites)},
-        {"maxFacts", facts.used, facts.limit, facts.dropped},
         {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
          atomic_load(&t->budget.refused)},
+        {"maxFacts", facts.used, facts.limit, facts.dropped},
     };
     size_t n = sizeof all / sizeof *all;
     uint64_t deepest = 0, widest = 0;
