@@ -47,6 +47,13 @@ struct bbf_plan_sites {
     void *ctx;
 };
 
+/* A type that was classified for facts (instrument/uses.c); the name is the class file's. */
+enum { BBF_PLAN_SEEN_TYPES = 32 };
+struct bbf_plan_seen_type {
+    struct bbf_cf_str name;
+    unsigned kind;
+};
+
 /* What one class gets. */
 struct bbf_plan_class {
     const struct bbf_plan_sites *sites;
@@ -69,6 +76,7 @@ struct bbf_plan_class {
     /* Both known after bbf_plan_inspect() alone. */
     bool closes; /* it declares a method named as a closing one */
     bool clones; /* its constants may contain the name `clone` */
+    struct bbf_plan_seen_type seen_types[BBF_PLAN_SEEN_TYPES];
     bool copies; /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
 };
 

@@ -11,15 +11,17 @@ enum { INVOKESPECIAL = 183, INVOKESTATIC = 184, BORROWS = 0 };
 
 struct name_use {
     const char *head; /* of the name; a '.' after it: the whole name */
+    size_t len;       /* with the '.' */
     unsigned use;
 };
+#define NAME(text) (text), sizeof(text) - 1 /* these tables are searched for each call */
 
 /* The first row that fits; its use or `otherwise`. */
 static unsigned by_name(const struct name_use *rows, size_t n, struct bbf_cf_str name,
                         unsigned otherwise)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t len = strlen(rows[i].head);
+        size_t len = rows[i].len;
         bool whole = rows[i].head[len - 1] == '.';
 
         len -= whole;
@@ -35,37 +37,44 @@ static unsigned by_name(const struct name_use *rows, size_t n, struct bbf_cf_str
 static unsigned by_custom(struct bbf_cf_str name)
 {
     static const struct name_use rows[] = {
-        {"setBytes.", BORROWS},
-        {"<init>.", BBF_FACT_KEEPS},
-        {"fire", BBF_FACT_GIVES},
-        {"write", BBF_FACT_GIVES},
-        {"channelRead.", BBF_FACT_GIVES}, /* of a superclass: it forwards */
-        {"userEventTriggered.", BBF_FACT_GIVES},
-        {"release", BBF_FACT_RELEASES},
-        {"safeRelease", BBF_FACT_RELEASES},
-        {"close", BBF_FACT_RELEASES},
-        {"send", BBF_FACT_KEEPS},
-        {"add", BBF_FACT_KEEPS},
-        {"put", BBF_FACT_KEEPS},
-        {"offer", BBF_FACT_KEEPS},
-        {"push", BBF_FACT_KEEPS},
-        {"enqueue", BBF_FACT_KEEPS},
-        {"queue", BBF_FACT_KEEPS},
-        {"submit", BBF_FACT_KEEPS},
-        {"execute", BBF_FACT_KEEPS},
-        {"set", BBF_FACT_KEEPS},
-        {"try", BBF_FACT_KEEPS}, /* trySuccess, tryEmitNext */
-        {"complete", BBF_FACT_KEEPS},
-        {"onNext", BBF_FACT_KEEPS},
-        {"emit", BBF_FACT_KEEPS},
-        {"next.", BBF_FACT_KEEPS},
-        {"compareAndSet", BBF_FACT_KEEPS},
-        {"getAndSet", BBF_FACT_KEEPS},
+        {NAME("setBytes."), BORROWS},
+        {NAME("<init>."), BBF_FACT_KEEPS},
+        {NAME("fire"), BBF_FACT_GIVES},
+        {NAME("write"), BBF_FACT_GIVES},
+        {NAME("channelRead."), BBF_FACT_GIVES}, /* of a superclass: it forwards */
+        {NAME("userEventTriggered."), BBF_FACT_GIVES},
+        {NAME("release"), BBF_FACT_RELEASES},
+        {NAME("safeRelease"), BBF_FACT_RELEASES},
+        {NAME("close"), BBF_FACT_RELEASES},
+        {NAME("send"), BBF_FACT_KEEPS},
+        {NAME("add"), BBF_FACT_KEEPS},
+        {NAME("put"), BBF_FACT_KEEPS},
+        {NAME("offer"), BBF_FACT_KEEPS},
+        {NAME("push"), BBF_FACT_KEEPS},
+        {NAME("enqueue"), BBF_FACT_KEEPS},
+        {NAME("queue"), BBF_FACT_KEEPS},
+        {NAME("submit"), BBF_FACT_KEEPS},
+        {NAME("execute"), BBF_FACT_KEEPS},
+        {NAME("set"), BBF_FACT_KEEPS},
+        {NAME("try"), BBF_FACT_KEEPS}, /* trySuccess, tryEmitNext */
+        {NAME("complete"), BBF_FACT_KEEPS},
+        {NAME("onNext"), BBF_FACT_KEEPS},
+        {NAME("emit"), BBF_FACT_KEEPS},
+        {NAME("next."), BBF_FACT_KEEPS},
+        {NAME("compareAndSet"), BBF_FACT_KEEPS},
+        {NAME("getAndSet"), BBF_FACT_KEEPS},
     };
     return BY_NAME(rows, name, BORROWS);
 }
 
 /* ---- the buffer's own methods ---- */
+
+/* ByteBuf and its subclasses in Netty's buffer package, as bbf_netty_type() has them. */
+static bool is_buffer(const char *name, size_t len)
+{
+    return len > 7 && memcmp(name + len - 7, "ByteBuf", 7) == 0 &&
+           bbf_netty_buffer_prefix(name, len) > 0;
+}
 
 /* Does the method return a buffer? */
 static bool returns_buffer(struct bbf_cf_str d)
@@ -75,8 +84,7 @@ static bool returns_buffer(struct bbf_cf_str d)
 
     if (at + 2 >= d.len || d.s[at] != 'L')
         return false;
-    enum bbf_type type = bbf_netty_type(d.s + at + 1, d.len - at - 2);
-    return type == BBF_TYPE_BYTEBUF || type == BBF_TYPE_BUFFER;
+    return is_buffer(d.s + at + 1, d.len - at - 2);
 }
 
 /* A new reference, or a new buffer. */
@@ -89,14 +97,14 @@ static bool is_another(const struct bbf_cf_called *m)
 static unsigned of_receiver(const struct bbf_cf_called *m, bool buffer)
 {
     static const struct name_use counted[] = {
-        {"retain.", BBF_FACT_RETAINS | BBF_CF_USE_SAME},
-        {"touch.", BBF_CF_USE_SAME},
-        {"content.", BBF_CF_USE_SAME}, /* of a holder */
-        {"getClass.", BORROWS},
-        {"hashCode.", BORROWS},
-        {"equals.", BORROWS},
-        {"toString.", BORROWS},
-        {"<init>.", BORROWS},
+        {NAME("retain."), BBF_FACT_RETAINS | BBF_CF_USE_SAME},
+        {NAME("touch."), BBF_CF_USE_SAME},
+        {NAME("content."), BBF_CF_USE_SAME}, /* of a holder */
+        {NAME("getClass."), BORROWS},
+        {NAME("hashCode."), BORROWS},
+        {NAME("equals."), BORROWS},
+        {NAME("toString."), BORROWS},
+        {NAME("<init>."), BORROWS},
     };
     if (same(m->name, "release") && tail(m->descriptor, ")Z"))
         return BBF_FACT_RELEASES;
@@ -122,11 +130,11 @@ static bool is_netty_class(struct bbf_cf_str owner, const char *rest)
 static bool of_helpers(const struct bbf_cf_called *m, unsigned *use)
 {
     static const struct name_use reference_count_util[] = {
-        {"releaseLater.", BBF_FACT_RELEASES | BBF_CF_USE_SAME},
-        {"release", BBF_FACT_RELEASES},
-        {"safeRelease", BBF_FACT_RELEASES},
-        {"retain.", BBF_FACT_RETAINS | BBF_CF_USE_SAME},
-        {"touch.", BBF_CF_USE_SAME},
+        {NAME("releaseLater."), BBF_FACT_RELEASES | BBF_CF_USE_SAME},
+        {NAME("release"), BBF_FACT_RELEASES},
+        {NAME("safeRelease"), BBF_FACT_RELEASES},
+        {NAME("retain."), BBF_FACT_RETAINS | BBF_CF_USE_SAME},
+        {NAME("touch."), BBF_CF_USE_SAME},
     };
     if (is_netty_class(m->owner, "util/ReferenceCountUtil"))
         *use = BY_NAME(reference_count_util, m->name, BORROWS);
@@ -150,8 +158,7 @@ static unsigned of_jdk(const struct bbf_cf_called *m, bool receiver)
 
 static unsigned use_of(void *ctx, const struct bbf_cf_called *m, unsigned argument)
 {
-    enum bbf_type type = bbf_netty_type(m->owner.s, m->owner.len);
-    bool buffer = type == BBF_TYPE_BYTEBUF || type == BBF_TYPE_BUFFER;
+    bool buffer = is_buffer(m->owner.s, m->owner.len);
     bool receiver = argument == 0 && m->opcode != INVOKESTATIC;
     unsigned use;
 
@@ -178,35 +185,47 @@ static unsigned use_of(void *ctx, const struct bbf_cf_called *m, unsigned argume
 
 /* ---- what may be on a path ---- */
 
-static unsigned resource(void *ctx, struct bbf_cf_str name)
+static unsigned kind_of(const struct bbf_plan_class *c, struct bbf_cf_str name)
 {
-    enum bbf_type type = bbf__plan_type(ctx, name.s, name.len);
-
-    if (type == BBF_TYPE_NONE)
-        return same(name, "java/lang/Object") ? BBF_FACT_WEAK : 0;
-    return BBF_FACT_SEEN;
+    if (bbf__plan_type(c, name.s, name.len) != BBF_TYPE_NONE)
+        return BBF_FACT_SEEN;
+    return same(name, "java/lang/Object") ? BBF_FACT_WEAK : 0;
 }
 
-/* A call whose descriptor names a buffer or holder; of the buffer's own methods and the JDK's there
- * are no steps. */
+/* A class names the same few types again and again. */
+static unsigned resource(void *ctx, struct bbf_cf_str name)
+{
+    struct bbf_plan_class *c = ctx;
+
+    if (name.len < 4)
+        return 0;
+    struct bbf_plan_seen_type *seen =
+        &c->seen_types[(name.len + (uint8_t)name.s[name.len - 1] + 3u * (uint8_t)name.s[name.len - 4]) %
+                       BBF_PLAN_SEEN_TYPES];
+    if (seen->name.len != name.len || memcmp(seen->name.s, name.s, name.len) != 0)
+        *seen = (struct bbf_plan_seen_type){name, kind_of(c, name)};
+    return seen->kind;
+}
+
+/* A call whose descriptor names a buffer or holder, or of a handler's method; of the buffer's own
+ * methods and the JDK's there are no steps. */
 static bool is_step(void *ctx, const struct bbf_cf_called *m)
 {
     struct bbf_cf_str d = m->descriptor;
+    unsigned all = 0;
 
     if (head(m->owner, "java/"))
         return false;
-    if (bbf_netty_handler_method(m->name))
-        return true;
-    for (size_t i = 0, end; i < d.len; i = end + 1) {
+    for (size_t i = 0, end; i < d.len && !(all & BBF_FACT_SEEN); i = end + 1) {
         const char *semicolon = d.s[i] == 'L' ? memchr(d.s + i, ';', d.len - i) : NULL;
 
         end = semicolon != NULL ? (size_t)(semicolon - d.s) : i;
-        if (end > i && resource(ctx, (struct bbf_cf_str){d.s + i + 1, end - i - 1}) == BBF_FACT_SEEN) {
-            enum bbf_type owner = bbf_netty_type(m->owner.s, m->owner.len);
-            return owner != BBF_TYPE_BYTEBUF && owner != BBF_TYPE_BUFFER;
-        }
+        if (end > i)
+            all |= resource(ctx, (struct bbf_cf_str){d.s + i + 1, end - i - 1});
     }
-    return false;
+    if (all & BBF_FACT_SEEN)
+        return !is_buffer(m->owner.s, m->owner.len);
+    return all != 0 && bbf_netty_handler_method(m->name);
 }
 
 static void keep(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
