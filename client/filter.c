@@ -70,17 +70,19 @@ static int keep_only(const struct bbf_command_line *request, const char *who,
     if (err == BBF_OK)
         err = bbf_snapshot_finish(snapshot);
     if (err == BBF_OK && snapshot->n_nodes == 0)
-        return bbf_fail(BBF_EXIT_FAILED,
-                        "%s: no path has a step '%s'; --only takes whole names of packages, classes "
-                        "and methods, as 'bbflow tree --all' prints them",
-                        who, request->only);
+        return bbf_fail(
+            BBF_EXIT_FAILED,
+            "%s: no path has a step '%s'; --only takes whole names of packages, classes "
+            "and methods, as 'bbflow tree --all' prints them",
+            who, request->only);
     snprintf(text, sizeof text,
              "only the paths with a step %.200s are shown: %" PRIu64 " of %" PRIu64
              " lives (--only)",
              request->only, snapshot->totals.lives_, all);
     if (err == BBF_OK)
         err = note(snapshot, text);
-    return err == BBF_OK ? BBF_EXIT_OK : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
+    return err == BBF_OK ? BBF_EXIT_OK
+                         : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
 }
 
 static int cut_depth(const struct bbf_command_line *request, const char *who,
@@ -92,13 +94,15 @@ static int cut_depth(const struct bbf_command_line *request, const char *who,
 
     if (err == BBF_OK)
         err = bbf_snapshot_finish(snapshot);
-    snprintf(text, sizeof text,
-             "only the first %u steps of a path are shown, %zu of %zu lines; lives that went further "
-             "are counted at the last of them (--depth)",
-             request->depth, snapshot->n_nodes, all);
+    snprintf(
+        text, sizeof text,
+        "only the first %u steps of a path are shown, %zu of %zu lines; lives that went further "
+        "are counted at the last of them (--depth)",
+        request->depth, snapshot->n_nodes, all);
     if (err == BBF_OK && snapshot->n_nodes < all)
         err = note(snapshot, text);
-    return err == BBF_OK ? BBF_EXIT_OK : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
+    return err == BBF_OK ? BBF_EXIT_OK
+                         : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
 }
 
 int bbf_filter(const struct bbf_command_line *request, const char *who,

@@ -12,8 +12,8 @@
 
 /*
  * Is `pattern` a part of the step's name, from one boundary of names to another? "CartParser",
- * "CartParser.total", "shop.CartParser" and "com.shop" are parts of com.shop.CartParser.total; "Cart"
- * is not. '.' also stands for '$'.
+ * "CartParser.total", "shop.CartParser" and "com.shop" are parts of com.shop.CartParser.total;
+ * "Cart" is not. '.' also stands for '$'.
  */
 bool bbf_filter_matches(const struct bbf_snap_site *site, const char *pattern);
 

@@ -109,7 +109,7 @@ bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len
 /* ---- steps ---- */
 
 /* Classify a type by its name: a type of Netty, or an entry of track=. */
-enum bbf_type bbf__plan_type(const struct bbf_plan_class *c, const char *name, size_t len)
+static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
 {
     enum bbf_type type = bbf_netty_type(name, len);
     if (type == BBF_TYPE_BUFFER && bbf_netty_chunk(c->name.s, c->name.len, name, len))
@@ -128,7 +128,7 @@ static bool names_tracked(const struct bbf_plan_class *c, struct bbf_cf_str sign
         while (i < end && strchr("+-[", signature.s[i]) != NULL) /* ? extends, ? super, arrays */
             i++;
         enum bbf_type type = i < end && signature.s[i] == 'L'
-                                 ? bbf__plan_type(c, signature.s + i + 1, end - i - 1)
+                                 ? type_of(c, signature.s + i + 1, end - i - 1)
                                  : BBF_TYPE_NONE;
         if (type != BBF_TYPE_NONE && type != BBF_TYPE_MESSAGE)
             return true;
@@ -179,7 +179,7 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
         size_t name = start + (array ? 2 : 1);
         struct bbf_cf_str type = {d.s + name, i > name ? i - name - 1 : 0};
         if ((array || d.s[start] == 'L') && n < MAX_PARAMETERS) {
-            enum bbf_type kind = bbf__plan_type(c, type.s, type.len);
+            enum bbf_type kind = type_of(c, type.s, type.len);
             if (kind == BBF_TYPE_NONE && same(type, "java/lang/Object"))
                 kind = BBF_TYPE_MESSAGE;
             if (kind == BBF_TYPE_NONE ? generic && !array && is_container(type)
@@ -200,7 +200,7 @@ static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_s
 {
     if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
         return BBF_TYPE_NONE;
-    enum bbf_type type = bbf__plan_type(c, descriptor.s + at + 1, descriptor.len - at - 2);
+    enum bbf_type type = type_of(c, descriptor.s + at + 1, descriptor.len - at - 2);
     return type == BBF_TYPE_HOLDER || type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
 }
 
@@ -429,7 +429,7 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
                        struct bbf_cf_call *call)
 {
     const struct bbf_plan_class *c = ctx;
-    enum bbf_type kind = bbf__plan_type(c, type.s, type.len);
+    enum bbf_type kind = type_of(c, type.s, type.len);
     if (c->skip_forwarders && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
         return false; /* to check its class, as for a parameter */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
@@ -565,5 +565,5 @@ void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
         .always_after = plan->copies ? is_super_clone : NULL,
         .after_cast = plan->steps ? after_cast : NULL,
     };
-    bbf__plan_facts(config);
+    bbf__plan_facts(config, type_of);
 }

@@ -25,13 +25,13 @@ static unsigned by_name(const struct name_use *rows, size_t n, struct bbf_cf_str
         bool whole = rows[i].head[len - 1] == '.';
 
         len -= whole;
-        if (name.len >= len && (!whole || name.len == len) && memcmp(name.s, rows[i].head, len) == 0)
+        if (name.len >= len && (!whole || name.len == len) &&
+            memcmp(name.s, rows[i].head, len) == 0)
             return rows[i].use;
     }
     return otherwise;
 }
-#define BY_NAME(rows, name, otherwise)                                                             \
-    by_name(rows, sizeof(rows) / sizeof *(rows), name, otherwise)
+#define BY_NAME(rows, name, otherwise) by_name(rows, sizeof(rows) / sizeof *(rows), name, otherwise)
 
 /* Names that take what they are given, whatever their class is. */
 static unsigned by_custom(struct bbf_cf_str name)
@@ -90,7 +90,8 @@ static bool returns_buffer(struct bbf_cf_str d)
 /* A new reference, or a new buffer. */
 static bool is_another(const struct bbf_cf_called *m)
 {
-    return same(m->name, "copy") || head(m->name, "retained") || same(m->name, "readRetainedSlice") ||
+    return same(m->name, "copy") || head(m->name, "retained") ||
+           same(m->name, "readRetainedSlice") ||
            (same(m->name, "readBytes") && head(m->descriptor, "(I)"));
 }
 
@@ -148,7 +149,8 @@ static bool of_helpers(const struct bbf_cf_called *m, unsigned *use)
     return true;
 }
 
-/* Of the JDK. `argument` 0 of an instance method is no buffer of Netty's but it may be an Object. */
+/* Of the JDK. `argument` 0 of an instance method is no buffer of Netty's but it may be an Object.
+ */
 static unsigned of_jdk(const struct bbf_cf_called *m, bool receiver)
 {
     if (same(m->name, "cast"))
@@ -177,7 +179,8 @@ static unsigned use_of(void *ctx, const struct bbf_cf_called *m, unsigned argume
     if (head(m->owner, "java/") || head(m->owner, "javax/") || head(m->owner, "["))
         return of_jdk(m, receiver);
     size_t netty = bbf_netty_prefix(m->owner.s, m->owner.len);
-    if (netty > 0 && head((struct bbf_cf_str){m->owner.s + netty, m->owner.len - netty}, "channel/") &&
+    if (netty > 0 &&
+        head((struct bbf_cf_str){m->owner.s + netty, m->owner.len - netty}, "channel/") &&
         m->opcode != INVOKESPECIAL && (head(m->name, "fire") || head(m->name, "write")))
         return BBF_FACT_GIVES;
     return BBF_CF_USE_LOOK | by_custom(m->name);
@@ -187,7 +190,7 @@ static unsigned use_of(void *ctx, const struct bbf_cf_called *m, unsigned argume
 
 static unsigned kind_of(const struct bbf_plan_class *c, struct bbf_cf_str name)
 {
-    if (bbf__plan_type(c, name.s, name.len) != BBF_TYPE_NONE)
+    if (c->type_of(c, name.s, name.len) != BBF_TYPE_NONE)
         return BBF_FACT_SEEN;
     return same(name, "java/lang/Object") ? BBF_FACT_WEAK : 0;
 }
@@ -199,9 +202,9 @@ static unsigned resource(void *ctx, struct bbf_cf_str name)
 
     if (name.len < 4)
         return 0;
-    struct bbf_plan_seen_type *seen =
-        &c->seen_types[(name.len + (uint8_t)name.s[name.len - 1] + 3u * (uint8_t)name.s[name.len - 4]) %
-                       BBF_PLAN_SEEN_TYPES];
+    struct bbf_plan_seen_type *seen = &c->seen_types[(name.len + (uint8_t)name.s[name.len - 1] +
+                                                      3u * (uint8_t)name.s[name.len - 4]) %
+                                                     BBF_PLAN_SEEN_TYPES];
     if (seen->name.len != name.len || memcmp(seen->name.s, name.s, name.len) != 0)
         *seen = (struct bbf_plan_seen_type){name, kind_of(c, name)};
     return seen->kind;
@@ -237,12 +240,13 @@ static void keep(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str supe
     c->sites->keep_facts(c->sites->ctx, &facts);
 }
 
-void bbf__plan_facts(struct bbf_cf_config *config)
+void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *type_of)
 {
-    const struct bbf_plan_class *c = config->ctx;
+    struct bbf_plan_class *c = config->ctx;
 
     if (!c->steps || c->sites->keep_facts == NULL || c->rules->options.max_facts == 0)
         return;
+    c->type_of = type_of;
     config->resource = resource;
     config->use_of = use_of;
     config->is_step = is_step;

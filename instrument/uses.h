@@ -2,8 +2,8 @@
 /*
  * instrument/uses.h - private to instrument/: what a called method does with a buffer, by the names
  * of its class and of itself, where its own code is not looked at (ADR 44). Source of Netty's:
- * docs/netty-internals.md; of the others: what their documentation promises, and for unknown classes
- * what such a name means by custom.
+ * docs/netty-internals.md; of the others: what their documentation promises, and for unknown
+ * classes what such a name means by custom.
  *
  * Threads: any; constant tables.
  */
@@ -13,9 +13,8 @@
 #include "classfile/classfile.h"
 #include "instrument/class_plan.h"
 
-/* The four callbacks of bbf_cf_config for facts about parameters; ctx is a struct bbf_plan_class. */
-void bbf__plan_facts(struct bbf_cf_config *config);
-/* instrument/plan.c: the kind of a type, also by track=. */
-enum bbf_type bbf__plan_type(const struct bbf_plan_class *c, const char *name, size_t len);
+/* Set the four callbacks of bbf_cf_config for facts about parameters, of a class that gets steps;
+ * ctx is a struct bbf_plan_class. `type_of` classifies a type, also by track=. */
+void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *type_of);
 
 #endif

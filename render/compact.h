@@ -13,8 +13,8 @@
 #include "render/view.h"
 
 struct bbf_compact {
-    struct bbf_view *view;        /* to be shown: the caller's own, or `folded`; with names and forest */
-    size_t unfolded;              /* nodes before loops were folded; 0: none was */
+    struct bbf_view *view; /* to be shown: the caller's own, or `folded`; with names and forest */
+    size_t unfolded;       /* nodes before loops were folded; 0: none was */
     struct bbf_view folded;
     struct bbf_snapshot snapshot; /* its nodes and leaks are owned, all else is borrowed */
 };

@@ -68,8 +68,8 @@ static void enter(struct search *f, uint32_t site, uint32_t *length)
     f->number[site] = f->low[site] = ++f->visited;
 }
 
-/* All edges of the last site of the way are done: it is the first site of a component, or hands what
- * it reached to the site before it. */
+/* All edges of the last site of the way are done: it is the first site of a component, or hands
+ * what it reached to the site before it. */
 static void leave(struct search *f, struct bbf_components *c, uint32_t site, uint32_t before)
 {
     if (f->low[site] != f->number[site]) {

@@ -128,7 +128,8 @@ int bbf_diverge_ends(const struct bbf_diverge_walk *w, struct bbf_divergences *o
         memset(out->rows[i].most, 0, sizeof out->rows[i].most);
     }
     for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && ends[end].row == ends[i].row && ends[end].site == ends[i].site;)
+        for (end = i + 1;
+             end < n && ends[end].row == ends[i].row && ends[end].site == ends[i].site;)
             end++;
         if (i == 0 || ends[i].row != ends[i - 1].row)
             best.ways = 0;

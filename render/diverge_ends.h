@@ -10,8 +10,8 @@
 
 #include "render/diverge_walk.h"
 
-/* Each row's `last`, `memory`, `ways`, `ends`, `most` and `beyond`, of the lives that w->row gives it. A row of
- * several places keeps `last`, `memory` and `ways`: they belong to its `losing`. */
+/* Each row's `last`, `memory`, `ways`, `ends`, `most` and `beyond`, of the lives that w->row gives
+ * it. A row of several places keeps `last`, `memory` and `ways`: they belong to its `losing`. */
 int bbf_diverge_ends(const struct bbf_diverge_walk *w, struct bbf_divergences *out);
 
 #endif

@@ -113,7 +113,8 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
         add_name(t, d->losing, twins(t, d->losing, d->kept));
         bbf_buf_str(out, " and");
     }
-    add_end(t, d, d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
+    add_end(t, d,
+            d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
 }
 
 /* "3.0 MiB direct", "3.0 MiB direct and heap" */

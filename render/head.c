@@ -75,11 +75,12 @@ static void head_sites(struct bbf_buf *out, const struct bbf_snap_limit *limit, 
 
 static void head_facts(struct bbf_buf *out, const struct bbf_snap_limit *limit, const char *prefix)
 {
-    bbf_buf_printf(out,
-                   "%slimit maxFacts reached: of %" PRIu64 " %s it is not known what the methods do "
-                   "with a buffer, so a leak may name a method that only borrowed it; maxFacts= can "
-                   "be raised when the JVM starts, include= makes them fewer\n",
-                   prefix, limit->hit, limit->hit == 1 ? "class" : "classes");
+    bbf_buf_printf(
+        out,
+        "%slimit maxFacts reached: of %" PRIu64 " %s it is not known what the methods do "
+        "with a buffer, so a leak may name a method that only borrowed it; maxFacts= can "
+        "be raised when the JVM starts, include= makes them fewer\n",
+        prefix, limit->hit, limit->hit == 1 ? "class" : "classes");
 }
 
 void bbf_head_mapped(struct bbf_buf *out, const char *text)

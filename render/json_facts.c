@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a bbflow-snapshot/1 document says of a site's method: `parameter` and `calls`, which an older
- * one does not have.
+ * What a bbflow-snapshot/1 document says of a site's method: `parameter` and `calls`, which an
+ * older one does not have.
  */
 #include "render/json_reader.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/owner.h - which method owned a lost buffer: the climb from the last step to its caller, for
- * as long as the step got the buffer as a parameter and only borrowed it (ADR 44). The nest of calls
- * is rebuilt from the steps of a path and from which methods call which:
+ * render/owner.h - which method owned a lost buffer: the climb from the last step to its caller,
+ * for as long as the step got the buffer as a parameter and only borrowed it (ADR 44). The nest of
+ * calls is rebuilt from the steps of a path and from which methods call which:
  *
  *   path   decode -> parse -> parse_return -> decode -> check
  *   nest   [decode] [decode parse] [decode] [decode] [decode check]     owner of check: decode

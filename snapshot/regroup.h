@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot/regroup.h - the same lives in a smaller tree: rows become one row. A life is counted once,
- * at the row where it ended, before and after; so every sum stays what it was. Only
+ * snapshot/regroup.h - the same lives in a smaller tree: rows become one row. A life is counted
+ * once, at the row where it ended, before and after; so every sum stays what it was. Only
  * bbf_snapshot_only() leaves lives out.
  *
  * Each function changes the snapshot's nodes and leaks. Call bbf_snapshot_finish() afterwards: it

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From what each method does itself to what it does with all that it calls: flags grow along the
- * calls until nothing changes, over the methods that the shown ones reach. A virtual call may run any
- * method of that name and descriptor; a method that no record describes has the flags of its name.
+ * calls until nothing changes, over the methods that the shown ones reach. A virtual call may run
+ * any method of that name and descriptor; a method that no record describes has the flags of its
+ * name.
  */
 #include "trie/fact_closure.h"
 
@@ -156,8 +157,8 @@ static void reach_callees(struct bbf_closure *c, const struct bbf_closed_method 
     struct bbf_closed_method *to;
 
     for (uint32_t i = 0; i < m->record->n_calls; i++) {
-        size_t n = calls[i].origin != BBF_FACT_NO_ORIGIN ? bbf_closure_targets(c, &calls[i], &to)
-                                                         : 0;
+        size_t n =
+            calls[i].origin != BBF_FACT_NO_ORIGIN ? bbf_closure_targets(c, &calls[i], &to) : 0;
         for (size_t k = 0; n <= BBF_CLOSURE_TARGETS && k < n; k++)
             reach(c, &to[k]);
     }
@@ -199,8 +200,8 @@ static void add_methods(struct bbf_closure *c, const struct bbf_fact_class *of, 
 
     for (; (const void *)m < bbf_fact_end(of); m = bbf_fact_next(m)) {
         if (c->methods != NULL) {
-            c->methods[c->n_methods] = (struct bbf_closed_method){m, of->key, (uint32_t)*n_flags,
-                                                                     false, false};
+            c->methods[c->n_methods] =
+                (struct bbf_closed_method){m, of->key, (uint32_t)*n_flags, false, false};
             memcpy(&c->flags[*n_flags], bbf_fact_flags(m), m->n_origins);
         }
         c->n_methods++;

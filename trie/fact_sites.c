@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The facts of the methods that a report shows: for each site its flags, and which of the shown
- * sites its method calls, also through methods that are no steps (javac's access$ methods, bridges).
+ * sites its method calls, also through methods that are no steps (javac's access$ methods,
+ * bridges).
  */
 #include "trie/facts.h"
 
@@ -42,7 +43,7 @@ static int compare_keys(const void *a, const void *b)
     return (x->site > y->site) - (x->site < y->site);
 }
 
-/* The method of a step; false: the site is none. */
+/* The method of a step; false: the site is no step. */
 static bool key_of(const struct bbf_tracker *t, const struct bbf_snapshot *s, uint32_t i,
                    struct key *key)
 {
@@ -105,8 +106,7 @@ static void add_calls(struct fill *f, const struct bbf_closed_method *m, int thr
     const struct bbf_fact_call *calls = bbf_fact_calls(m->record);
     struct bbf_closed_method *to;
 
-    for (uint32_t i = 0; i < m->record->n_calls && f->n_calls < CALLS_SHOWN && f->work-- > 0;
-         i++) {
+    for (uint32_t i = 0; i < m->record->n_calls && f->n_calls < CALLS_SHOWN && f->work-- > 0; i++) {
         size_t n = bbf_closure_targets(&f->closure, &calls[i], &to);
 
         if (calls[i].outside & BBF_FACT_VIRTUAL)

@@ -30,7 +30,8 @@ void bbf_facts_put(struct bbf_tracker *t, const char *class_name, size_t class_l
  */
 void bbf_facts_fill(struct bbf_tracker *t, struct bbf_snapshot *s);
 
-/* Parameters and calls that are kept, how many may be, and of how many classes they were dropped. */
+/* Parameters and calls that are kept, how many may be, and of how many classes they were dropped.
+ */
 struct bbf_facts_usage {
     uint64_t used, limit, dropped;
 };

@@ -1,9 +1,9 @@
 /*
  * tests/facts/facts_dump.c - what the pass over parameters and its closure say of class files:
- *   facts_dump dump  INCLUDE FOLDER    a line for each parameter: Class.method(descriptor) argument flags
- *   facts_dump bench INCLUDE FOLDER [ROUNDS]   what it costs to find the facts, and their bytes
- * tests/facts/check compares the first with what a Java source says of itself, tests/long/owner-facts
- * with a full dataflow over all of Netty.
+ *   facts_dump dump  INCLUDE FOLDER    a line for each parameter: Class.method(descriptor) argument
+ * flags facts_dump bench INCLUDE FOLDER [ROUNDS]   what it costs to find the facts, and their bytes
+ * tests/facts/check compares the first with what a Java source says of itself,
+ * tests/long/owner-facts with a full dataflow over all of Netty.
  */
 #include <ftw.h>
 #include <stdio.h>
@@ -24,14 +24,14 @@
 static struct file {
     unsigned char *bytes;
     size_t len;
-} *files;
+} * files;
 static size_t n_files;
 
 static struct name {
     uint64_t key;
     uint32_t owner;
     char *text;
-} *names;
+} * names;
 static size_t n_names;
 
 static size_t n_blocks, n_bytes, n_facts;
@@ -94,12 +94,14 @@ static const char *name_of(const struct file *file)
     const unsigned char *p = file->bytes;
     unsigned count = (unsigned)(p[8] << 8 | p[9]);
     size_t *at = calloc(count + 1, sizeof *at), pos = 10;
-    static const unsigned char sizes[] = {0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5, 5, 5, 0, 0, 4, 3, 5, 5, 3, 3};
+    static const unsigned char sizes[] = {0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5,
+                                          5, 5, 0, 0, 4, 3, 5, 5, 3, 3};
     for (unsigned i = 1; i < count; i++) {
         at[i] = pos;
         if (p[pos] == 5 || p[pos] == 6)
             i++;
-        pos += p[at[i] ? at[i] : pos] == 1 ? 3u + (unsigned)(p[pos + 1] << 8 | p[pos + 2]) : sizes[p[pos]];
+        pos += p[at[i] ? at[i] : pos] == 1 ? 3u + (unsigned)(p[pos + 1] << 8 | p[pos + 2])
+                                           : sizes[p[pos]];
     }
     size_t c = at[p[pos + 2] << 8 | p[pos + 3]], u = at[p[c + 1] << 8 | p[c + 2]];
     snprintf(text, sizeof text, "%.*s", p[u + 1] << 8 | p[u + 2], (const char *)p + u + 3);
@@ -156,7 +158,8 @@ static void bench(const struct bbf_rules *rules, int rounds)
 
 static const char *text_of(unsigned flags)
 {
-    static const char *const words[] = {"keeps", "returns", "releases", "retains", "gives", "unknown"};
+    static const char *const words[] = {"keeps",   "returns", "releases",
+                                        "retains", "gives",   "unknown"};
     static char text[100];
 
     text[0] = '\0';
@@ -176,9 +179,14 @@ static int by_key(const void *a, const void *b)
 
 static void dump(const struct bbf_rules *rules)
 {
-    const struct bbf_limits limits = {.max_nodes = 1000, .max_depth = 10, .max_children = 10,
-                                      .max_lives = 100, .max_elements = 1, .max_sites = 100,
-                                      .max_facts = 10000000, .memory = 1 << 30};
+    const struct bbf_limits limits = {.max_nodes = 1000,
+                                      .max_depth = 10,
+                                      .max_children = 10,
+                                      .max_lives = 100,
+                                      .max_elements = 1,
+                                      .max_sites = 100,
+                                      .max_facts = 10000000,
+                                      .memory = 1 << 30};
     struct bbf_closed_method **all;
     struct bbf_closure c;
     double us = 0;

@@ -131,8 +131,12 @@ static unsigned resource(void *ctx, struct bbf_cf_str type)
 
 static unsigned use_of(void *ctx, const struct bbf_cf_called *called, unsigned argument)
 {
-    static const unsigned uses[] = {BBF_CF_USE_LOOK,  BBF_CF_USE_SAME,      0,
-                                    BBF_FACT_GIVES,   BBF_FACT_KEEPS,       BBF_CF_USE_LOOK,
+    static const unsigned uses[] = {BBF_CF_USE_LOOK,
+                                    BBF_CF_USE_SAME,
+                                    0,
+                                    BBF_FACT_GIVES,
+                                    BBF_FACT_KEEPS,
+                                    BBF_CF_USE_LOOK,
                                     BBF_CF_USE_LOOK | BBF_FACT_KEEPS};
 
     (void)ctx;

@@ -73,12 +73,11 @@ static inline uint32_t sample_site(struct bbf_snapshot *s, const char *class_nam
                                    enum bbf_site_kind kind)
 {
     s->sites = sample_grow(s->sites, s->n_sites, sizeof *s->sites);
-    s->sites[s->n_sites] =
-        (struct bbf_snap_site){.id = (uint32_t)(7 + 3 * s->n_sites),
-                               .class_name = sample_text(class_name),
-                               .method = sample_text(method),
-                               .descriptor = sample_text(descriptor),
-                               .kind = kind};
+    s->sites[s->n_sites] = (struct bbf_snap_site){.id = (uint32_t)(7 + 3 * s->n_sites),
+                                                  .class_name = sample_text(class_name),
+                                                  .method = sample_text(method),
+                                                  .descriptor = sample_text(descriptor),
+                                                  .kind = kind};
     return (uint32_t)s->n_sites++;
 }
 

@@ -19,15 +19,10 @@ static bool matches(const char *class_name, const char *method, const char *patt
 
 static void whole_names_match(void **state)
 {
-    static const char *const parts[] = {"com",
-                                        "com.shop",
-                                        "com.shop.CartParser",
-                                        "com.shop.CartParser.total",
-                                        "shop",
-                                        "shop.CartParser",
-                                        "CartParser",
-                                        "CartParser.total",
-                                        "total"};
+    static const char *const parts[] = {
+        "com",  "com.shop",        "com.shop.CartParser", "com.shop.CartParser.total",
+        "shop", "shop.CartParser", "CartParser",          "CartParser.total",
+        "total"};
     (void)state;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_true(matches("com.shop.CartParser", "total", parts[i]));
@@ -35,7 +30,7 @@ static void whole_names_match(void **state)
 
 static void parts_of_names_do_not(void **state)
 {
-    static const char *const others[] = {"Cart",   "Parser",    "tota",        "co",
+    static const char *const others[] = {"Cart",   "Parser",     "tota",           "co",
                                          "shop.C", "shop.total", "com.CartParser", "total.x",
                                          ".total", "cartparser"};
     (void)state;

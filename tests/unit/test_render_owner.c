@@ -29,7 +29,8 @@ static struct sample begin(void)
     return x;
 }
 
-/* A method: its step, and for each also the one of its end ("a" is 1, "a_return" is 2, "b" is 3). */
+/* A method: its step, and for each also the one of its end ("a" is 1, "a_return" is 2, "b" is 3).
+ */
 static void method(struct sample *x, const char *name, unsigned parameter)
 {
     char text[50];
@@ -119,7 +120,7 @@ static void the_last_step_of_a_borrower_leads_to_the_method_that_lent_it(void **
         {"abc-c-ba", "Code.a"},
         {"ab-babc", "Code.a, which lent it to Code.b → Code.c"},
         {"abcbc", "Code.b, which lent it to Code.c"}, /* b has it again: c may have returned it */
-        {"ab-b", "Code.b_return"},                            /* what has it then is not known */
+        {"ab-b", "Code.b_return"},                    /* what has it then is not known */
         /* a caller that got it back is the owner, though it is a borrower of its parameter */
         {"bcb", "Code.b"},
         /* no caller, or none that is known to call it */

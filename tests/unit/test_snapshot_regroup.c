@@ -1,7 +1,7 @@
 /* link: bbf_render bbf_snapshot bbf_core */
 /*
- * Trees made smaller: which rows become one, that no life is lost or counted twice, and that derived
- * lives stay behind their derive step.
+ * Trees made smaller: which rows become one, that no life is lost or counted twice, and that
+ * derived lives stay behind their derive step.
  */
 #include "core/buf.h"
 #include "render/render.h"
@@ -59,13 +59,14 @@ static void loops_are_folded_and_each_life_is_counted_once(void **state)
     const struct bbf_snap_totals before = s->totals;
     assert_int_equal(bbf_snapshot_fold_loops(s), 0);
     /* Each turn has a release row of its own site: three lines. */
-    assert_tree(s, "ROOT: PooledByteBufAllocator.directBuffer [count=20]\n"
-                   "└── Loop.a [ref=1, count=3] (loop) 🚨 LEAK 3 (30 B direct) oldest 1 s\n"
-                   "    └── Loop.b [ref=1, count=0]\n"
-                   "        ├── Buffer.release [ref=0, count=5]\n"
-                   "        ├── Buffer.release [ref=0, count=5]\n"
-                   "        ├── Buffer.release [ref=0, count=5]\n"
-                   "        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) oldest 1 s\n");
+    assert_tree(s,
+                "ROOT: PooledByteBufAllocator.directBuffer [count=20]\n"
+                "└── Loop.a [ref=1, count=3] (loop) 🚨 LEAK 3 (30 B direct) oldest 1 s\n"
+                "    └── Loop.b [ref=1, count=0]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) oldest 1 s\n");
     assert_memory_equal(&before, &s->totals, sizeof before);
     bbf_snapshot_free(s);
 }
@@ -122,15 +123,16 @@ static void only_paths_with_a_step(void **state)
 
     sample_release(s, other, "x.Buffer", 100);
     assert_int_equal(bbf_snapshot_only(s, is_method, "c"), 0);
-    assert_tree(s, "ROOT: PooledByteBufAllocator.directBuffer [count=2]\n"
-                   "└── Loop.a [ref=1, count=0]\n"
-                   "    └── Loop.b [ref=1, count=0]\n"
-                   "        └── Loop.a [ref=1, count=0]\n"
-                   "            └── Loop.b [ref=1, count=0]\n"
-                   "                └── Loop.a [ref=1, count=0]\n"
-                   "                    └── Loop.b [ref=1, count=0]\n"
-                   "                        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) "
-                   "oldest 1 s\n");
+    assert_tree(
+        s, "ROOT: PooledByteBufAllocator.directBuffer [count=2]\n"
+           "└── Loop.a [ref=1, count=0]\n"
+           "    └── Loop.b [ref=1, count=0]\n"
+           "        └── Loop.a [ref=1, count=0]\n"
+           "            └── Loop.b [ref=1, count=0]\n"
+           "                └── Loop.a [ref=1, count=0]\n"
+           "                    └── Loop.b [ref=1, count=0]\n"
+           "                        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) "
+           "oldest 1 s\n");
     assert_int_equal(s->totals.lives_, 2);
     assert_int_equal(s->totals.leaked_, 2);
     assert_int_equal(s->totals.released_, 0);

@@ -1,5 +1,6 @@
 /* link: bbf_trie bbf_snapshot bbf_core */
-/* What methods do with their parameters: kept by class, bounded, and closed over calls for a report. */
+/* What methods do with their parameters: kept by class, bounded, and closed over calls for a
+ * report. */
 #include "tests/unit/trie_sample.h"
 
 #include <string.h>
@@ -20,8 +21,8 @@ static uint64_t key(const char *name)
     return bbf_fact_method_key(name, strlen(name), D, strlen(D));
 }
 
-static void add(struct block *b, const char *name, unsigned flags, const struct bbf_fact_call *calls,
-                uint32_t n)
+static void add(struct block *b, const char *name, unsigned flags,
+                const struct bbf_fact_call *calls, uint32_t n)
 {
     struct bbf_fact_method m = {
         .key = key(name), .n_calls = n, .n_params = 1, .n_origins = 2, .bytes_of_flags = 8};
@@ -73,9 +74,9 @@ static struct bbf_snapshot *shown(struct bbf_tracker *t, const char *const (*sit
 
 static void flags_are_those_of_all_that_is_called(void **state)
 {
-    static const char *const sites[][2] = {{"a/A", "borrows"}, {"a/A", "passes"}, {"a/A", "deep"},
-                                           {"a/A", "deep_return"}, {"a/A", "loops"}, {"a/B", "keeps"},
-                                           {"a/A", "unseen"}};
+    static const char *const sites[][2] = {
+        {"a/A", "borrows"}, {"a/A", "passes"}, {"a/A", "deep"},  {"a/A", "deep_return"},
+        {"a/A", "loops"},   {"a/B", "keeps"},  {"a/A", "unseen"}};
     struct bbf_tracker *t = sample_default();
     struct block a = {.len = 0}, b = {.len = 0};
     const struct bbf_fact_call passes = call("a.B", "keeps", 0), deep = call("a/A", "passes", 0),
@@ -106,12 +107,14 @@ static void flags_are_those_of_all_that_is_called(void **state)
 
 static void what_no_record_describes_does_what_its_name_says(void **state)
 {
-    static const char *const sites[][2] = {{"a/A", "offers"}, {"a/A", "peeks"}, {"a/A", "implemented"}};
+    static const char *const sites[][2] = {
+        {"a/A", "offers"}, {"a/A", "peeks"}, {"a/A", "implemented"}};
     struct bbf_tracker *t = sample_default();
     struct block a = {.len = 0}, b = {.len = 0};
     const struct bbf_fact_call offers = call("x/Queue", "offer", BBF_FACT_KEEPS | BBF_FACT_VIRTUAL),
                                peeks = call("x/Queue", "peek", BBF_FACT_VIRTUAL),
-                               implemented = call("x/Sink", "send", BBF_FACT_KEEPS | BBF_FACT_VIRTUAL);
+                               implemented =
+                                   call("x/Sink", "send", BBF_FACT_KEEPS | BBF_FACT_VIRTUAL);
     (void)state;
     add(&a, "offers", 0, &offers, 1);
     add(&a, "peeks", 0, &peeks, 1);
@@ -160,7 +163,8 @@ static void what_a_method_returns_is_followed(void **state)
     static const char *const sites[][2] = {{"a/A", "drops"}, {"a/A", "keepsResult"}};
     struct bbf_tracker *t = sample_default();
     struct block a = {.len = 0};
-    struct bbf_fact_call drops = call("a/A", "returns", 0), keeps[2] = {drops, call("a/A", "keep", 0)};
+    struct bbf_fact_call drops = call("a/A", "returns", 0),
+                         keeps[2] = {drops, call("a/A", "keep", 0)};
     (void)state;
     keeps[0].result = 1; /* the result is origin 1, which the second call gets */
     keeps[1].origin = 1;

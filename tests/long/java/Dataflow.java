@@ -1,7 +1,7 @@
 // Dataflow: which parameters do the methods of Netty keep, return, release, give away, and which do they only borrow?
 //   java -Dinclude=io/netty/ -cp ASM:. Dataflow OUT JAR...
 // One full dataflow (ASM's Analyzer: frames merged at every edge, loops to their fixpoint) for each method, closed over calls. The oracle
-// of tests/long/owner-facts, beside the linear pass of classfile/params.c. Found by the study behind ADR 44.
+// of tests/long/owner-facts, beside the linear pass of classfile/params_method.c. Found by the study behind ADR 44.
 import org.objectweb.asm.*;
 import org.objectweb.asm.tree.*;
 import org.objectweb.asm.tree.analysis.*;
