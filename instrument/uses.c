@@ -240,13 +240,13 @@ static void keep(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str supe
     c->sites->keep_facts(c->sites->ctx, &facts);
 }
 
-void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *type_of)
+void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *classify)
 {
     struct bbf_plan_class *c = config->ctx;
 
     if (!c->steps || c->sites->keep_facts == NULL || c->rules->options.max_facts == 0)
         return;
-    c->type_of = type_of;
+    c->type_of = classify;
     config->resource = resource;
     config->use_of = use_of;
     config->is_step = is_step;
