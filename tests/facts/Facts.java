@@ -77,6 +77,8 @@ public class Facts {
     static void releasesContent(ByteBufHolder h) { h.content().release(); }                 // releases
     static void keepsContent(ByteBufHolder h) { kept = h.content(); }                       // keeps
     static void dups(ByteBuf b, long l) { ByteBuf c, d; c = d = b; kept = d; }              // keeps
+    ByteBuf dupX1(ByteBuf b) { return field = b; }                                          // keeps returns
+    ByteBuf dupX2(ByteBuf b, int i) { return array[i] = b; }                                // keeps returns
     static long dup2(ByteBuf b, long[] l) { long r = l[0] += b.readInt(); return r; }       // -
     static void monitors(ByteBuf b) { synchronized (b) { b.readInt(); } }                   // -
     static boolean compares(ByteBuf b) { return b == kept || b instanceof CompositeByteBuf; } // -

@@ -118,6 +118,7 @@ static void the_last_step_of_a_borrower_leads_to_the_method_that_lent_it(void **
         /* ends, and what comes after them */
         {"ab-ba", "Code.a"},
         {"abc-c-ba", "Code.a"},
+        {"ab-bc", "Code.c"}, /* b calls it, but b is over */
         {"ab-babc", "Code.a, which lent it to Code.b → Code.c"},
         {"abcbc", "Code.b, which lent it to Code.c"}, /* b has it again: c may have returned it */
         {"ab-b", "Code.b_return"},                    /* what has it then is not known */
