@@ -92,8 +92,8 @@ static void pass_argument(struct cf__walk *w, const struct bbf_cf_called *called
 }
 
 /* The receiver and the arguments that have origins. `at`: the first one's slot on the stack. */
-static void pass_arguments(struct cf__walk *w, const struct bbf_cf_called *called, const uint64_t *at,
-                           struct passed *passed)
+static void pass_arguments(struct cf__walk *w, const struct bbf_cf_called *called,
+                           const uint64_t *at, struct passed *passed)
 {
     const char *p = called->descriptor.s + 1, *end = called->descriptor.s + called->descriptor.len;
     unsigned argument = 0;
@@ -170,4 +170,3 @@ uint64_t cf__params_invoke(struct cf__walk *w, const uint8_t *p, unsigned pops)
     note_call(w, &called, &passed, result);
     return passed.same | (result != NO_RESULT ? UINT64_C(1) << result : 0);
 }
-

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile/params_walk.h - the walk through one method: private to params_method.c, which has frames and
- * instructions, and params_calls.c, which has the calls.
+ * classfile/params_walk.h - the walk through one method: private to params_method.c, which has
+ * frames and instructions, and params_calls.c, which has the calls.
  *
  * Threads: one owner.
  */
@@ -61,8 +61,8 @@ static inline unsigned cf__resource(const struct cf__walk *w, const char *type, 
                                (struct bbf_cf_str){type + 1, (size_t)(end - type) - 2});
 }
 
-/* Note what the invoke at `p`, which pops `pops` slots, does with them. Returns the origins that its
- * result may be. */
+/* Note what the invoke at `p`, which pops `pops` slots, does with them. Returns the origins that
+ * its result may be. */
 uint64_t cf__params_invoke(struct cf__walk *w, const uint8_t *p, unsigned pops);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/facts.h - what a method does with the buffers that it gets as parameters, as one linear pass
- * over its code sees it (classfile/params_method.c): flags, and the calls that it hands them to. The
- * tracker keeps these records (trie/facts.h) and closes them over the called methods for a report.
- * Methods are named by hashes, so that a record has a size that one can bound.
+ * over its code sees it (classfile/params_method.c): flags, and the calls that it hands them to.
+ * The tracker keeps these records (trie/facts.h) and closes them over the called methods for a
+ * report. Methods are named by hashes, so that a record has a size that one can bound.
  *
  * A class's records are one block: for each method a bbf_fact_method, n_params argument numbers,
  * n_origins flags, padding to a multiple of 8, n_calls calls.
