@@ -17,4 +17,11 @@ static uint32_t number(void *ctx, const struct bbf_plan_site *site)
     return bbf_site_intern(bbf_agent.tracker, &like);
 }
 
-const struct bbf_plan_sites bbf_agent_sites = {.number = number};
+static void keep_facts(void *ctx, const struct bbf_plan_facts *f)
+{
+    (void)ctx;
+    bbf_facts_put(bbf_agent.tracker, f->class_name.s, f->class_name.len, f->super_name.s,
+                  f->super_name.len, f->records, f->len, f->n_facts);
+}
+
+const struct bbf_plan_sites bbf_agent_sites = {.number = number, .keep_facts = keep_facts};

@@ -81,6 +81,7 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .max_lives = o->max_lives,
                                .max_elements = o->max_elements,
                                .max_sites = o->max_sites,
+                               .max_facts = o->max_facts,
                                .memory = o->memory,
                                .age = o->age};
 }

@@ -133,6 +133,17 @@ bool bbf_cf_enclosing(const struct bbf_cf_method *method, struct bbf_cf_str *cla
 
 enum { BBF_CF_MAX_ENTRY = 255, BBF_CF_MAX_EXIT = 4 };
 
+/* A call in the code of a method. */
+struct bbf_cf_called {
+    struct bbf_cf_str owner, name, descriptor; /* owner "" for invokedynamic */
+    uint8_t opcode;
+};
+/* What a called method does with an argument: flags of core/facts.h, and these. */
+enum {
+    BBF_CF_USE_SAME = 0x100, /* its result is the argument, or a view of it */
+    BBF_CF_USE_LOOK = 0x200  /* its own facts decide; the flags hold where they are not known */
+};
+
 /* The plan of one method, zeroed before the planner is called. If it has no calls and after_call is
  * false, the method is left as it is. */
 struct bbf_cf_plan {
@@ -173,6 +184,21 @@ struct bbf_cf_config {
      * after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        struct bbf_cf_call *call);
+    /* Facts about parameters (classfile/params.h). The four are set together, or `facts` is NULL.
+     * May a value of this type be or hold what is followed: 0, BBF_FACT_SEEN, or BBF_FACT_WEAK if
+     * the type alone does not say so. Methods with such a parameter are looked at; with weak ones
+     * only, or none, if code is inserted into them. */
+    unsigned (*resource)(void *ctx, struct bbf_cf_str type);
+    /* What the called method does with that argument (the receiver counts, as 0): BBF_FACT_,
+     * BBF_CF_USE_. */
+    unsigned (*use_of)(void *ctx, const struct bbf_cf_called *called, unsigned argument);
+    /* May the called method be on a path? Its call is then reported even without an argument that
+     * is followed. */
+    bool (*is_step)(void *ctx, const struct bbf_cf_called *called);
+    /* Once for a class that has such records (core/facts.h), `len` bytes aligned to 8, borrowed for
+     * the call; n_facts parameters and calls. */
+    void (*facts)(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
+                  const void *records, size_t len, uint32_t n_facts);
     /* Allocates the memory of the new class. NULL: malloc. */
     uint8_t *(*allocate)(void *ctx, size_t size);
 };

@@ -97,7 +97,8 @@ enum {
     CF__START = 1,  /* an instruction begins here */
     CF__TARGET = 2, /* a jump leads here, or a handler begins here */
     CF__BEFORE = 4, /* code is inserted before this instruction */
-    CF__AFTER = 8   /* code is inserted after this instruction */
+    CF__AFTER = 8,  /* code is inserted after this instruction */
+    CF__RANGE = 16  /* an exception range begins here (classfile/params_method.c) */
 };
 
 /*

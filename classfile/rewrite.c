@@ -6,6 +6,7 @@
 #include "classfile/code.h"
 #include "classfile/debug.h"
 #include "classfile/frames.h"
+#include "classfile/params.h"
 #include "classfile/reader.h"
 #include "classfile/stack.h"
 
@@ -29,6 +30,7 @@ struct work {
     struct cf__out entry, after; /* of the current method */
     struct cf__out marks, to;    /* likewise */
     struct bbf_cf_call *entry_calls;
+    struct cf__params params;
     bool dangling; /* an index past the constant pool would be valid in a longer pool */
 };
 
@@ -42,6 +44,7 @@ struct method {
     uint8_t areturn[BBF_CF_MAX_EXIT * CF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * CF__CALL_MAX];
     uint8_t athrow[CF__CALL_MAX];
     uint8_t *marks;
+    bool scanned;                     /* marks are valid */
     bool has_switch, has_sites;       /* at a site: not at the entry */
     bool left_out;                    /* a call loads a local that may be overwritten by then */
     uint32_t entry_stack, site_stack; /* slots that the calls push, at most */
@@ -460,7 +463,8 @@ static enum bbf_cf_method_result method_build(struct work *w, struct method *m)
         cf__out_reserve(&w->to, 2 * ((size_t)m->code.len + 1)) == NULL)
         return BBF_CF_METHOD_FULL;
     m->marks = w->marks.data;
-    if (!cf__code_scan(&m->code, m->marks, &m->has_switch))
+    m->scanned = cf__code_scan(&m->code, m->marks, &m->has_switch);
+    if (!m->scanned)
         return BBF_CF_METHOD_LEFT_CODE;
     if ((result = encode_plan(w, m)) != BBF_CF_METHOD_FULL ||
         (result = find_sites(w, m)) != BBF_CF_METHOD_FULL)
@@ -507,6 +511,30 @@ static void method_rewrite(struct work *w, struct method *m)
     w->stats->methods[result]++;
 }
 
+/* Is the method looked at before its parameters are? */
+static bool may_have_facts(const struct work *w, const struct method *m)
+{
+    return w->config->facts != NULL && m->code.ok && !any_failed(w) &&
+           (m->has_sites || memchr(m->info.descriptor.s, 'L', m->info.descriptor.len) != NULL);
+}
+
+static void method_facts(struct work *w, struct method *m)
+{
+    const struct bbf_cf_plan *plan = &m->plan;
+    bool followed = m->has_sites || plan->n_entry > 0 || plan->n_areturn > 0;
+
+    if (!may_have_facts(w, m))
+        return;
+    if (!m->scanned) { /* there was nothing to insert */
+        if (cf__out_reserve(&w->marks, m->code.len + 1) == NULL)
+            return;
+        m->marks = w->marks.data;
+        m->scanned = cf__code_scan(&m->code, m->marks, &m->has_switch);
+    }
+    if (m->scanned)
+        cf__params_method(&w->params, w->config, &m->info, followed, m->marks);
+}
+
 static void methods_rewrite(struct work *w)
 {
     uint32_t at = w->c.methods_at + 2;
@@ -526,16 +554,18 @@ static void methods_rewrite(struct work *w)
         (void)cf__pool_utf8(&w->c, m.member.name, &m.info.name);
         (void)cf__pool_utf8(&w->c, m.member.descriptor, &m.info.descriptor);
         (void)cf__pool_utf8(&w->c, m.member.signature, &m.info.signature);
+        m.scanned = m.has_sites = false;
         memset(&m.plan, 0, sizeof m.plan);
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);
         if (m.plan.n_entry > 0 || m.plan.n_areturn > 0 || m.plan.n_return > 0 ||
             m.plan.after_call || m.plan.before_athrow_set) {
             m.inserts = (struct cf__inserts){0};
-            m.has_sites = m.left_out = false;
+            m.left_out = false;
             m.entry_stack = m.site_stack = 0;
             method_rewrite(w, &m);
         }
+        method_facts(w, &m);
         memset(w->entry_calls, 0,
                (m.plan.n_entry < BBF_CF_MAX_ENTRY ? m.plan.n_entry : BBF_CF_MAX_ENTRY) *
                    sizeof *w->entry_calls);
@@ -611,6 +641,16 @@ static enum bbf_cf_class_result class_finish(const struct work *w, uint8_t **out
     return BBF_CF_CHANGED;
 }
 
+/* Without memory for the facts, the class has none. */
+static void class_facts(const struct work *w)
+{
+    const struct cf__params *p = &w->params;
+
+    if (p->records.len > 0 && !p->records.failed && !p->calls.failed)
+        w->config->facts(w->config->ctx, w->c.name, w->c.super_name, p->records.data,
+                         p->records.len, p->n_facts);
+}
+
 static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, size_t *out_len)
 {
     enum bbf_cf_class_result field;
@@ -626,6 +666,7 @@ static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, siz
         methods_rewrite(w);
     if (any_failed(w))
         return BBF_CF_NOMEM;
+    class_facts(w);
     if (w->dangling)
         return BBF_CF_POOL;
     if (w->edits.len == 0)
@@ -668,5 +709,6 @@ enum bbf_cf_class_result bbf_cf_rewrite(const uint8_t *in, size_t len,
     cf__out_free(&w.after);
     cf__out_free(&w.marks);
     cf__out_free(&w.to);
+    cf__params_free(&w.params);
     return result;
 }

@@ -55,8 +55,7 @@ struct walk {
     bool deep, dangling;
 };
 
-/* The end of the field type or V at p; NULL: malformed. Adds its slots to *slots. */
-static const char *type_skip(const char *p, const char *end, unsigned *slots)
+const char *cf__type_skip(const char *p, const char *end, unsigned *slots)
 {
     const char *first = p;
 
@@ -99,7 +98,7 @@ static bool member_effect(const struct cf__class *c, uint8_t opcode, uint32_t in
     p = d.s;
     end = d.s + d.len;
     if (opcode <= PUTFIELD) {
-        if (type_skip(p, end, &slots) == NULL)
+        if (cf__type_skip(p, end, &slots) == NULL)
             return false;
         *pops = opcode > PUTSTATIC ? 1 : 0;
         if (opcode == PUTSTATIC || opcode == PUTFIELD)
@@ -111,10 +110,10 @@ static bool member_effect(const struct cf__class *c, uint8_t opcode, uint32_t in
     if (*p++ != '(')
         return false;
     while (p < end && *p != ')')
-        if ((p = type_skip(p, end, &slots)) == NULL)
+        if ((p = cf__type_skip(p, end, &slots)) == NULL)
             return false;
     *pops = slots + (opcode != INVOKESTATIC && opcode != INVOKEDYNAMIC);
-    return p < end && type_skip(p + 1, end, pushes) != NULL;
+    return p < end && cf__type_skip(p + 1, end, pushes) != NULL;
 }
 
 /* Does the instruction have an index into the constant pool, and which? */
@@ -134,8 +133,8 @@ static bool pool_index(const uint8_t *p, uint32_t *index)
     return true;
 }
 
-/* The slots that the instruction at p pops and pushes. False: its constant has the wrong type. */
-static bool effect_of(struct walk *w, const uint8_t *p, unsigned *pops, unsigned *pushes)
+bool cf__stack_effect(const struct cf__class *c, const uint8_t *p, unsigned *pops, unsigned *pushes,
+                      bool *dangling)
 {
     uint8_t opcode = *p == CF__WIDE ? p[1] : *p;
     uint32_t index;
@@ -144,15 +143,15 @@ static bool effect_of(struct walk *w, const uint8_t *p, unsigned *pops, unsigned
     *pushes = effects[opcode] & 15u; /* both 0 of a member: member_effect() tells */
     if (!pool_index(p, &index))
         return true;
-    if (index >= w->code->owner->pool_count) {
-        w->dangling = true;
+    if (index >= c->pool_count) {
+        *dangling = true;
         return false;
     }
     if (opcode == MULTIANEWARRAY) {
         *pops = p[3];
         *pushes = 1;
     } else if (opcode >= GETSTATIC && opcode <= INVOKEDYNAMIC) {
-        return member_effect(w->code->owner, opcode, index, pops, pushes);
+        return member_effect(c, opcode, index, pops, pushes);
     }
     return true;
 }
@@ -191,8 +190,7 @@ static void lead_on(struct walk *w, uint32_t pc, uint32_t len, uint32_t depth)
 
 /* ---- one pass ---- */
 
-/* Does the instruction never continue with the next one? (After a jsr it may, at another depth.) */
-static bool ends_here(uint8_t opcode)
+bool cf__ends_flow(uint8_t opcode)
 {
     return opcode == GOTO || opcode == GOTO_W || opcode == JSR || opcode == JSR_W ||
            opcode == RET || opcode == CF__TABLESWITCH || opcode == CF__TABLESWITCH + 1 ||
@@ -214,7 +212,7 @@ static void pass(struct walk *w)
             at = w->depth[pc];
         else if (w->flows) /* the first known depth is kept */
             w->depth[pc] = (uint16_t)at;
-        if (!effect_of(w, p, &pops, &pushes) || at <= pops) {
+        if (!cf__stack_effect(code->owner, p, &pops, &pushes, &w->dangling) || at <= pops) {
             at = 0; /* unknown, or refused: a wrong constant, an empty stack */
             continue;
         }
@@ -222,7 +220,7 @@ static void pass(struct walk *w)
         w->deep = at - 1 > code->max_stack;
         if (w->flows && !w->deep)
             lead_on(w, pc, len, at - 1);
-        if (ends_here(*p == CF__WIDE ? p[1] : *p))
+        if (cf__ends_flow(*p == CF__WIDE ? p[1] : *p))
             at = 0;
     }
 }

@@ -13,6 +13,7 @@
 
 #include "classfile/code.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum cf__stack_result {
@@ -29,5 +30,18 @@ enum cf__stack_result {
  * another reason.
  */
 enum cf__stack_result cf__stack_check(const struct bbf_cf_code *code, uint16_t *depth);
+
+/*
+ * The slots that the instruction at `p` pops and pushes. False: its constant has the wrong type, or
+ * its index is past the constant pool (then *dangling is set).
+ */
+bool cf__stack_effect(const struct cf__class *c, const uint8_t *p, unsigned *pops, unsigned *pushes,
+                      bool *dangling);
+
+/* The end of the field type or V at p; NULL: malformed. Adds its slots to *slots. */
+const char *cf__type_skip(const char *p, const char *end, unsigned *slots);
+
+/* Does the instruction never continue with the next one? (After a jsr it may, at another depth.) */
+bool cf__ends_flow(uint8_t opcode);
 
 #endif

@@ -92,6 +92,10 @@ static const struct bbf_option_row table[] = {
     { "maxSites", TYPE_COUNT, .expert = true, FIELD(max_sites), .min = 64, .max = 64000, .initial = "64000",
       .argument = "N",
       .help = "maximum number of methods that are followed, not counting Netty's" },
+    { "maxFacts", TYPE_COUNT, .expert = true, FIELD(max_facts), .min = 0, .max = 10000000,
+      .initial = "1000000", .argument = "N",
+      .help = "maximum number of parameters and calls of followed methods that are known, so that a "
+              "report names the method that owned a lost buffer; 0: none" },
     { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
       .help = "maximum native memory that bbflow may use" },

@@ -15,6 +15,7 @@
 #include "classfile/classfile.h"
 #include "core/option.h"
 #include "core/terms.h"
+#include "instrument/netty.h"
 
 /* Which classes are followed: a copy of the options that decide this. Immutable. */
 struct bbf_rules {
@@ -34,12 +35,32 @@ struct bbf_plan_site {
     const char *enclosing;  /* "a/Owner.method": what the class was written in; "": no method */
 };
 
-/* The caller's numbering of sites. `number` returns 0 at its limit; the hook is then left out. Any
- * thread calls it. */
+/* What a class's methods do with buffers: records of core/facts.h. Borrowed for the call. */
+struct bbf_plan_facts {
+    struct bbf_cf_str class_name, super_name; /* internal */
+    const void *records;
+    size_t len;
+    uint32_t n_facts; /* parameters and calls in them */
+};
+
+/* The caller's numbering of sites, and its store of facts (NULL: none). `number` returns 0 at its
+ * limit; the hook is then left out. Any thread calls it. */
 struct bbf_plan_sites {
     uint32_t (*number)(void *ctx, const struct bbf_plan_site *site);
+    void (*keep_facts)(void *ctx, const struct bbf_plan_facts *facts);
     void *ctx;
 };
+
+/* A type that was classified for facts (instrument/uses.c); the name is the class file's. */
+enum { BBF_PLAN_SEEN_TYPES = 32 };
+struct bbf_plan_seen_type {
+    struct bbf_cf_str name;
+    unsigned kind;
+};
+
+struct bbf_plan_class;
+typedef enum bbf_type bbf_plan_type_of(const struct bbf_plan_class *c, const char *name,
+                                       size_t len);
 
 /* What one class gets. */
 struct bbf_plan_class {
@@ -62,8 +83,10 @@ struct bbf_plan_class {
     const struct bbf_cf_method *method; /* whose calls are being planned */
     bool named;                         /* an entry of track= names the class itself */
     /* Both known after bbf_plan_inspect() alone. */
-    bool closes; /* it declares a method named as a closing one */
-    bool clones; /* its constants may contain the name `clone` */
+    bool closes;               /* it declares a method named as a closing one */
+    bool clones;               /* its constants may contain the name `clone` */
+    bbf_plan_type_of *type_of; /* for facts */
+    struct bbf_plan_seen_type seen_types[BBF_PLAN_SEEN_TYPES];
     bool copies; /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
 };
 

@@ -6,6 +6,7 @@
 #include "instrument/insert.h"
 #include "instrument/netty.h"
 #include "instrument/netty_hooks.h"
+#include "instrument/uses.h"
 #include "core/err.h"
 #include "core/layout.h"
 #include "core/track.h"
@@ -565,4 +566,5 @@ void bbf_plan_config(struct bbf_cf_config *config, struct bbf_plan_class *plan)
         .always_after = plan->copies ? is_super_clone : NULL,
         .after_cast = plan->steps ? after_cast : NULL,
     };
+    bbf__plan_facts(config, type_of);
 }

@@ -19,11 +19,16 @@ static bool twins(const struct text *t, uint32_t a, uint32_t b)
     return bbf_diverge_twins(t->view->snapshot, a, b);
 }
 
+static void add_ref(const struct text *t, uint32_t node)
+{
+    bbf_buf_printf(t->out, " [ref=%s]", bbf_ref_name(t->view->snapshot->nodes[node].ref));
+}
+
 static void add_name(const struct text *t, uint32_t node, bool with_ref)
 {
     bbf_view_name(t->out, t->view, node);
     if (with_ref)
-        bbf_buf_printf(t->out, " [ref=%s]", bbf_ref_name(t->view->snapshot->nodes[node].ref));
+        add_ref(t, node);
 }
 
 static void add_share(const struct text *t, uint64_t part, uint64_t whole)
@@ -54,6 +59,15 @@ static void add_way(const struct text *t, const struct bbf_divergence *d)
     bbf_buf_char(t->out, '\n');
 }
 
+/* The method to mend; where it lent the buffer, also the last step. */
+static void add_end(const struct text *t, const struct bbf_divergence *d, bool with_ref)
+{
+    bbf_buf_str(t->out, " end in ");
+    bbf_owner_text(t->out, t->view, d->last);
+    if (with_ref)
+        add_ref(t, d->last);
+}
+
 /* " or 3 other steps" */
 static void add_others(struct bbf_buf *out, uint32_t all, const char *what)
 {
@@ -76,8 +90,7 @@ static void add_all_lost(const struct text *t, const struct bbf_divergence *d)
         bbf_buf_str(t->out, root ? " reach no followed method" : " reach no further step");
         return;
     }
-    bbf_buf_str(t->out, " end in ");
-    add_name(t, d->last, false);
+    add_end(t, d, false);
 }
 
 static void add_branch_lost(const struct text *t, const struct bbf_divergence *d)
@@ -88,17 +101,21 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
     add_name(t, d->shared, false);
     add_others(out, d->places, "step");
     if (d->losing == d->shared && d->branches == 1) {
-        bbf_buf_str(out, " end there");
+        if (bbf_owner_of(t->view, d->last) == d->last)
+            bbf_buf_str(out, " end there");
+        else
+            add_end(t, d, false);
         return;
     }
-    if (d->branches == 1 && d->losing != d->last) {
+    uint32_t owner = t->view->snapshot->nodes[bbf_owner_of(t->view, d->last)].site;
+    bool named = d->losing == d->last || t->view->snapshot->nodes[d->losing].site == owner;
+    if (d->branches == 1 && !named) {
         bbf_buf_str(out, " go to ");
         add_name(t, d->losing, twins(t, d->losing, d->kept));
         bbf_buf_str(out, " and");
     }
-    bbf_buf_str(out, " end in ");
-    add_name(t, d->last,
-             d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
+    add_end(t, d,
+            d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
 }
 
 /* "3.0 MiB direct", "3.0 MiB direct and heap" */

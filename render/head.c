@@ -74,6 +74,16 @@ static void head_sites(struct bbf_buf *out, const struct bbf_snap_limit *limit, 
                    limit->limit);
 }
 
+static void head_facts(struct bbf_buf *out, const struct bbf_snap_limit *limit, const char *prefix)
+{
+    bbf_buf_printf(
+        out,
+        "%slimit maxFacts reached: of %" PRIu64 " %s it is not known what the methods do "
+        "with a buffer, so a leak may name a method that only borrowed it; maxFacts= can "
+        "be raised when the JVM starts, include= makes them fewer\n",
+        prefix, limit->hit, limit->hit == 1 ? "class" : "classes");
+}
+
 void bbf_head_mapped(struct bbf_buf *out, const char *text)
 {
     static const char mark[] = "; remedy: "; /* agent/classes/archive.h */
@@ -127,6 +137,10 @@ size_t bbf_head_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         count++;
         if (strcmp(limit->name, "maxSites") == 0) {
             head_sites(out, limit, prefix);
+            continue;
+        }
+        if (strcmp(limit->name, "maxFacts") == 0) {
+            head_facts(out, limit, prefix);
             continue;
         }
         bbf_buf_printf(out, "%slimit ", prefix);

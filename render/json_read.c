@@ -67,7 +67,7 @@ static int read_site(struct bbf_json_reader *r, struct json_object *row)
         err = bbf__json_take_id(r, &place, "line", member, &site->line);
     if (err == 0 && json_object_object_get_ex(row, "enclosing", &member))
         err = bbf__json_take_string(r, &place, "enclosing", member, &site->enclosing);
-    return err;
+    return err == 0 ? bbf__json_read_facts(r, &place, row, site) : err;
 }
 
 static int read_parent(struct bbf_json_reader *r, const struct bbf_json_place *place,
@@ -403,6 +403,8 @@ static int resolve_sites(struct bbf_json_reader *r)
             err =
                 bbf__json_fail(r, BBF_JSON_NOWHERE, "nodes[%zu].site: no site has the id %" PRIu32,
                                i, s->nodes[i].site);
+    if (err == 0)
+        err = bbf__json_resolve_calls(r, &sites);
     bbf_id_index_free(&sites);
     return err;
 }

@@ -76,6 +76,11 @@ int bbf__json_take_word(struct bbf_json_reader *r, const struct bbf_json_place *
 #define BBF_JSON_TAKE_WORD(r, place, member, value, words, to)                                     \
     bbf__json_take_word(r, place, member, value, words, sizeof(words) / sizeof((words)[0]), to)
 
+/* json_facts.c: the members of a site's row that may be there; calls are ids, then indexes. */
+int bbf__json_read_facts(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                         struct json_object *row, struct bbf_snap_site *site);
+int bbf__json_resolve_calls(struct bbf_json_reader *r, const struct bbf_id_index *sites);
+
 /* json_head.c: the value of the member of that name into r->snapshot. */
 int bbf__json_read_schema(struct bbf_json_reader *r, struct json_object *value); /* BBF_EVERSION */
 int bbf__json_read_time(struct bbf_json_reader *r, struct json_object *value);

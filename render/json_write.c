@@ -7,6 +7,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "core/facts.h"
 #include "render/balance.h"
 #include "render/fingerprint.h"
 #include "render/json_names.h"
@@ -213,6 +214,28 @@ static void add_origin(struct bbf_buf *out, const struct bbf_snap_site *site, st
     out->failed = out->failed || name->failed;
 }
 
+/* What a site's method does with a parameter, and which sites it calls; nothing where it is not
+ * known. */
+static void add_facts(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                      const struct bbf_snap_site *site)
+{
+    const char *comma = "";
+
+    if (site->parameter & BBF_FACT_SEEN) {
+        bbf_buf_str(out, ",\"parameter\":[");
+        for (size_t i = 0; i < sizeof bbf_json_facts / sizeof *bbf_json_facts; i++)
+            if (site->parameter >> i & 1) {
+                bbf_buf_printf(out, "%s\"%s\"", comma, bbf_json_facts[i]);
+                comma = ",";
+            }
+        bbf_buf_char(out, ']');
+    }
+    for (uint32_t i = 0; i < site->n_calls; i++)
+        bbf_buf_printf(out, "%s%" PRIu32, i > 0 ? "," : ",\"calls\":[",
+                       snapshot->sites[site->calls[i]].id);
+    bbf_buf_str(out, site->n_calls > 0 ? "]" : "");
+}
+
 static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_buf name = BBF_BUF_INIT;
@@ -228,6 +251,7 @@ static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
         add_string(out, site->descriptor);
         bbf_buf_printf(out, ",\"kind\":\"%s\"", bbf_json_site_kinds[site->kind]);
         add_origin(out, site, &name);
+        add_facts(out, snapshot, site);
         bbf_buf_char(out, '}');
     }
     bbf_buf_free(&name);
@@ -312,12 +336,13 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
                        "%s\n{\"node\":%" PRIu32 ",\"verdict\":\"%s\",\"memory\":\"%s\""
                        ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"oldest_seconds\":%" PRIu64
                        ",\"p50_seconds\":%" PRIu64 ",\"lost\":\"%s\",\"thread\":%" PRIu64
-                       ",\"thread_count\":%" PRIu64 ",\"references\":%" PRIu64 ",\"path\":[",
+                       ",\"thread_count\":%" PRIu64 ",\"references\":%" PRIu64 ",\"owner\":%" PRIu32
+                       ",\"path\":[",
                        i > 0 ? "," : "", snapshot->nodes[leak->node].id,
                        bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
                        leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
                        bbf_json_lost[leak->lost], leak->thread, leak->thread_count,
-                       leak->references);
+                       leak->references, snapshot->nodes[bbf_owner_of(view, leak->node)].id);
         const struct bbf_view_path path = bbf_view_path(view, leak->node);
         bbf_view_join(out, view, path.nodes, path.n, "\",");
         bbf_buf_str(out, "\"]");
@@ -364,6 +389,8 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     int err = quote_names(view);
 
     (void)options;
+    if (err == 0)
+        err = bbf_view_add_owners(view);
     if (err != 0)
         return err;
     add_head(out, snapshot);

@@ -113,6 +113,8 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
     }
     if (leak->references != 0)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
+    bbf_buf_str(out, "|owner=");
+    bbf_view_name(out, llm->view, bbf_owner_of(llm->view, leak->node));
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
     add_fingerprint(llm, leak->node);
@@ -163,6 +165,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "losing", d->losing);
     add_step(llm, "last", d->last);
     add_step(llm, "kept", d->kept);
+    add_step(llm, "owner", bbf_owner_of(llm->view, d->last));
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
     add_fingerprint(llm, d->last);
     bbf_buf_char(out, '\n');
@@ -228,6 +231,8 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
         err = bbf_view_add_ends(view, PATH_HEAD);
     if (err == 0)
         err = bbf_view_add_divergences(view);
+    if (err == 0)
+        err = bbf_view_add_owners(view);
     if (err != 0)
         return err;
     bbf_buf_str(out, "NOT SEEN:\n");

@@ -34,6 +34,19 @@ static void add_path(struct bbf_buf *out, struct bbf_view *view, uint32_t node)
     bbf_path_text(out, &path, BBF_CLASS_FULL, 0);
 }
 
+/* The method to mend, where it is not the last one of the path. */
+static void add_owner(struct bbf_buf *out, const struct bbf_view *view, uint32_t node)
+{
+    uint32_t owner = bbf_owner_of(view, node);
+    const struct bbf_path_step step =
+        step_of(&view->snapshot->sites[view->snapshot->nodes[owner].site]);
+
+    if (owner == node)
+        return;
+    bbf_buf_str(out, ", lent by ");
+    bbf_path_step(out, &step, BBF_CLASS_FULL);
+}
+
 int bbf_stock_leaks(struct bbf_buf *out, const struct bbf_snapshot *s)
 {
     struct bbf_view view;
@@ -41,18 +54,20 @@ int bbf_stock_leaks(struct bbf_buf *out, const struct bbf_snapshot *s)
 
     if (err != BBF_OK)
         return err;
-    for (size_t i = 0; i < s->n_leaks; i++) {
+    err = bbf_view_add_owners(&view);
+    for (size_t i = 0; i < s->n_leaks && err == BBF_OK; i++) {
         const struct bbf_snap_leak *leak = &s->leaks[i];
         bbf_buf_printf(out, "%s %s: %" PRIu64 " %s, %" PRIu64 " bytes, oldest %" PRIu64 " s: ",
                        verdicts[leak->verdict], bbf_memory_name(leak->memory), leak->count,
                        leak->count == 1 ? "buffer" : "buffers", leak->bytes, leak->oldest_seconds);
         add_path(out, &view, leak->node);
+        add_owner(out, &view, leak->node);
         bbf_buf_char(out, '\n');
     }
     if (s->n_leaks == 0)
         bbf_buf_str(out, "no leaks\n");
     bbf_view_free(&view);
-    return out->failed ? BBF_ENOMEM : BBF_OK;
+    return err == BBF_OK && out->failed ? BBF_ENOMEM : err;
 }
 
 int bbf_stock_table_init(struct bbf_stock_table *table, const struct bbf_snapshot *s)

@@ -146,6 +146,16 @@ static void add_balance(const struct summary *s, const struct bbf_snap_leak *lea
                        leak->references, leak->count);
 }
 
+/* The method to mend, where it is not the last one of the path below. */
+static void add_owner(const struct summary *s, const struct bbf_snap_leak *leak)
+{
+    if (bbf_owner_of(s->view, leak->node) == leak->node)
+        return;
+    bbf_buf_str(s->out, "  lost in ");
+    bbf_owner_text(s->out, s->view, leak->node);
+    bbf_buf_char(s->out, '\n');
+}
+
 static void add_leaks(const struct summary *s)
 {
     struct bbf_buf *out = s->out;
@@ -175,6 +185,7 @@ static void add_leaks(const struct summary *s)
         bbf_buf_char(out, '\n');
         add_details(s, leak);
         add_balance(s, leak);
+        add_owner(s, leak);
         const struct bbf_view_path path = bbf_view_path(s->view, leak->node);
         bbf_buf_str(out, "  ");
         bbf_view_join_ends(out, s->view, path.nodes, path.n, PATH_HEAD, PATH_TAIL);
@@ -194,6 +205,8 @@ int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
     (void)options;
     if (err == 0)
         err = bbf_view_add_divergences(view);
+    if (err == 0)
+        err = bbf_view_add_owners(view);
     s.ranking = bbf_leak_ranking(snapshot);
     if (err == 0 && s.ranking == NULL)
         err = BBF_ENOMEM;

@@ -160,6 +160,8 @@ static int tree_init(struct tree *tree, struct bbf_view *view, size_t max_lines)
     if (err == 0)
         err = bbf_view_add_divergences(view);
     if (err == 0)
+        err = bbf_view_add_owners(view);
+    if (err == 0)
         err = bbf_compact_init(&tree->compact, view, max_lines);
     if (err != 0)
         return err;

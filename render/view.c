@@ -35,6 +35,7 @@ int bbf_view_init(struct bbf_view *view, const struct bbf_snapshot *snapshot)
 
 void bbf_view_free(struct bbf_view *view)
 {
+    bbf_owners_free(&view->owners);
     bbf_divergences_free(&view->divergences);
     bbf_forest_free(&view->forest);
     bbf_names_free(&view->names);
@@ -60,6 +61,11 @@ int bbf_view_add_divergences(struct bbf_view *view)
     return bbf_divergences_init(&view->divergences, view->snapshot, view->parents, view->by_method);
 }
 
+int bbf_view_add_owners(struct bbf_view *view)
+{
+    return bbf_owners_init(&view->owners, view->snapshot, view->parents);
+}
+
 int bbf_view_add_ends(struct bbf_view *view, size_t head)
 {
     size_t n = view->snapshot->n_nodes;
@@ -75,6 +81,31 @@ int bbf_view_add_ends(struct bbf_view *view, size_t head)
         view->heads[i] = view->depths[i] < head ? (uint32_t)i : view->heads[parent];
     }
     return BBF_OK;
+}
+
+/* ---- owners ---- */
+
+uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node)
+{
+    return bbf_owners_of(&view->owners, view->snapshot, node);
+}
+
+void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node)
+{
+    uint32_t owner = bbf_owner_of(view, node), first = node;
+    size_t between = 0;
+
+    bbf_view_name(out, view, owner);
+    if (owner == node)
+        return;
+    for (; view->owners.caller[first] != owner; first = view->owners.caller[first])
+        between++;
+    bbf_buf_str(out, ", which lent it to ");
+    if (between > 0) {
+        bbf_view_name(out, view, first);
+        bbf_buf_str(out, between > 1 ? " → … → " : " → ");
+    }
+    bbf_view_name(out, view, node);
 }
 
 /* ---- paths ---- */

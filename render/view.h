@@ -17,6 +17,7 @@
 #include "render/diverge.h"
 #include "render/forest.h"
 #include "render/names.h"
+#include "render/owner.h"
 #include "snapshot/snapshot.h"
 
 struct bbf_view {
@@ -26,6 +27,7 @@ struct bbf_view {
     struct bbf_forest forest;           /* by bbf_view_add_forest() */
     bool by_method;                     /* how divergences are joined: render/diverge.h */
     struct bbf_divergences divergences; /* by bbf_view_add_divergences() */
+    struct bbf_owners owners;           /* by bbf_view_add_owners() */
     uint32_t *depths;                   /* by node, 0 for a root; by bbf_view_add_ends() */
     uint32_t *heads;  /* by node: the last step of the head of its path, or itself */
     size_t head;      /* steps of a head */
@@ -49,6 +51,7 @@ void bbf_view_free(struct bbf_view *view);
 int bbf_view_add_names(struct bbf_view *view, char separator);
 int bbf_view_add_forest(struct bbf_view *view); /* after the names */
 int bbf_view_add_divergences(struct bbf_view *view);
+int bbf_view_add_owners(struct bbf_view *view);
 /* For bbf_view_ends(): where the first `head` steps of each path end. */
 int bbf_view_add_ends(struct bbf_view *view, size_t head);
 
@@ -64,6 +67,12 @@ static inline void bbf_view_name(struct bbf_buf *out, const struct bbf_view *vie
     const struct bbf_name *name = &view->names.names[view->snapshot->nodes[node].site];
     bbf_buf_add(out, name->text, name->len);
 }
+
+/* The step of the method that owned a buffer lost at `node` (render/owner.h); `node` itself where
+ * nothing else is known, or without bbf_view_add_owners(). */
+uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node);
+/* "X", or where the owner is another than `node`: "X, which lent it to Y → … → Z". */
+void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node);
 
 /* The names of `n` steps with `between` between them. */
 void bbf_view_join(struct bbf_buf *out, const struct bbf_view *view, const uint32_t *nodes,

@@ -42,6 +42,7 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->sites[i].method);
         free(snapshot->sites[i].descriptor);
         free(snapshot->sites[i].enclosing);
+        free(snapshot->sites[i].calls);
     }
     free(snapshot->sites);
     free(snapshot->nodes);
@@ -266,6 +267,10 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
         if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL ||
             (unsigned)site->kind > BBF_SITE_DECREMENT)
             return BBF_EFORMAT;
+        for (uint32_t k = 0; k < site->n_calls; k++)
+            if (site->calls[k] >= snapshot->n_sites ||
+                (k > 0 && site->calls[k] <= site->calls[k - 1]))
+                return BBF_EFORMAT;
     }
     for (size_t i = 0; i < snapshot->n_nodes; i++)
         if (snapshot->nodes[i].site >= snapshot->n_sites || snapshot->nodes[i].ref > BBF_REF_6)

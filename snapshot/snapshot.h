@@ -28,6 +28,11 @@ struct bbf_snap_site {
     char *enclosing; /* "com.app.Owner.method": what a local or anonymous class was written in (no
                         method: an initialiser); NULL: not known, or neither */
     uint32_t order;  /* where its name is in the order of names, from 1; 0: by the name itself */
+    /* What the method does with a buffer that it gets as a parameter, and in the methods that it
+     * hands it to: enum bbf_fact, with BBF_FACT_SEEN; 0: not known, or it gets none. */
+    uint8_t parameter;
+    uint32_t *calls; /* indexes of the sites whose methods it calls, ascending */
+    uint32_t n_calls;
 };
 
 /* Columns of a node row. `passed` counts the lives that reached this node (its own plus all below);

@@ -17,6 +17,7 @@
 #include "snapshot/regroup.h"
 #include "snapshot/snapshot.h"
 #include "trie/aged.h"
+#include "trie/facts.h"
 #include "trie/lives.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -579,6 +580,8 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
 {
     uint32_t next = atomic_load(&t->next_node);
     uint32_t records = atomic_load(&t->next_record) - BBF_L_FIRST_RECORD;
+    struct bbf_facts_usage facts;
+    bbf_facts_usage(t, &facts);
     const struct {
         const char *name;
         uint64_t used, limit, hit;
@@ -591,6 +594,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
         {"maxSites", t->n_steps, t->max_sites, atomic_load(&t->hit_sites)},
         {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
          atomic_load(&t->budget.refused)},
+        {"maxFacts", facts.used, facts.limit, facts.dropped},
     };
     size_t n = sizeof all / sizeof *all;
     uint64_t deepest = 0, widest = 0;
@@ -645,6 +649,8 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
         err = name_rows(t, c, s);
     if (err == BBF_OK)
         err = add_leaks(t, c, s);
+    if (err == BBF_OK)
+        bbf_facts_fill(t, s);
     s->n_nodes = err == BBF_OK ? c->kept : 0;
     return err;
 }

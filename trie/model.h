@@ -19,6 +19,7 @@
 
 #include "core/layout.h"
 #include "core/terms.h"
+#include "trie/fact_table.h"
 #include "trie/owned_table.h"
 #include "trie/space.h"
 #include "trie/tomb.h"
@@ -86,6 +87,7 @@ struct bbf_tracker {
     _Atomic uint8_t pool_of[BBF_MAX_CLASSES]; /* 0 = none, else enum bbf_pool + 1 */
     _Atomic uint8_t lost_of[BBF_MAX_CLASSES]; /* enum bbf_lost */
     uint32_t n_classes;
+    struct bbf_fact_table facts; /* class load and report; it has a lock of its own */
 
     /* agent */
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */

@@ -32,6 +32,9 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     t->max_sites = limits->max_sites < BBF_MAX_STEP_SITES ? (uint32_t)limits->max_sites
                                                           : (uint32_t)BBF_MAX_STEP_SITES;
     pthread_mutex_unlock(&t->site_lock);
+    pthread_mutex_lock(&t->facts.lock);
+    t->facts.limit = limits->max_facts;
+    pthread_mutex_unlock(&t->facts.lock);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     if (atomic_load(&t->next_node) != 0)
         reflag_nodes(t);

@@ -15,6 +15,7 @@
 #include "core/layout.h"
 #include "trie/capture.h"
 #include "trie/ended.h"
+#include "trie/facts.h"
 #include "trie/fault.h"
 #include "trie/lives.h"
 #include "trie/node.h"

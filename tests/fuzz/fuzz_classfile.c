@@ -10,6 +10,7 @@
  *   - what is not instrumented is the same, byte for byte;
  *   - the same input gives the same output again;
  *   - the output can be rewritten once more;
+ *   - facts about parameters are whole records, whatever the code is;
  *   - a class that the cheap question leaves alone costs no allocation.
  */
 #include "classfile/classfile.h"
@@ -17,6 +18,7 @@
 #include "classfile/frames.h"
 #include "classfile/reader.h"
 #include "classfile/stack.h"
+#include "core/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +117,61 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf
     (void)method;
     *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)type.len);
     return type.len % 8 != 7;
+}
+
+/* ---- facts about parameters: any answer, by what the call is ---- */
+
+static unsigned resource(void *ctx, struct bbf_cf_str type)
+{
+    static const unsigned kinds[] = {0, BBF_FACT_SEEN, BBF_FACT_WEAK, BBF_FACT_SEEN};
+
+    (void)ctx;
+    return kinds[type.len % 4];
+}
+
+static unsigned use_of(void *ctx, const struct bbf_cf_called *called, unsigned argument)
+{
+    static const unsigned uses[] = {BBF_CF_USE_LOOK,
+                                    BBF_CF_USE_SAME,
+                                    0,
+                                    BBF_FACT_GIVES,
+                                    BBF_FACT_KEEPS,
+                                    BBF_CF_USE_LOOK,
+                                    BBF_CF_USE_LOOK | BBF_FACT_KEEPS};
+
+    (void)ctx;
+    CHECK(argument < 255);
+    return uses[(called->name.len + called->descriptor.len + argument) % 7];
+}
+
+static bool is_step(void *ctx, const struct bbf_cf_called *called)
+{
+    (void)ctx;
+    return called->name.len % 2 == 0;
+}
+
+/* The records are whole, and their numbers are within them. */
+static void check_facts(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
+                        const void *records, size_t len, uint32_t n_facts)
+{
+    const struct bbf_fact_method *m = records;
+    const char *end = (const char *)records + len;
+    uint32_t n = 0;
+
+    (void)ctx;
+    CHECK(class_name.s != NULL && super_name.s != NULL && (uintptr_t)records % 8 == 0);
+    for (; (const char *)m < end; m = bbf_fact_next(m)) {
+        const struct bbf_fact_call *calls = bbf_fact_calls(m);
+
+        CHECK(m->n_params <= m->n_origins && m->bytes_of_flags % 8 == 0);
+        CHECK((const char *)bbf_fact_next(m) <= end);
+        for (uint32_t i = 0; i < m->n_calls; i++) {
+            CHECK(calls[i].origin == BBF_FACT_NO_ORIGIN || calls[i].origin < m->n_origins);
+            CHECK(calls[i].result == BBF_FACT_NO_ORIGIN || calls[i].result < m->n_origins);
+        }
+        n += m->n_params + m->n_calls;
+    }
+    CHECK((const char *)m == end && n == n_facts);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)
@@ -288,7 +345,11 @@ static void rewrite(const uint8_t *data, size_t size, int times)
                                                 .interesting = interesting,
                                                 .plan = plan,
                                                 .after_call = after_call,
-                                                .after_cast = after_cast};
+                                                .after_cast = after_cast,
+                                                .resource = resource,
+                                                .use_of = use_of,
+                                                .is_step = is_step,
+                                                .facts = check_facts};
     struct bbf_cf_stats stats;
     uint8_t *out;
     size_t out_len;

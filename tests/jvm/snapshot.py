@@ -61,6 +61,15 @@ class Snapshot:
             found[path[-1]] = found.get(path[-1], 0) + count
         return found
 
+    def owners(self):
+        """name of the method that a leak row says owned the buffers -> leaked lives"""
+        found = {}
+        for leak in self.leaks:
+            if leak["verdict"] == "leaked":
+                name = self.path(self.nodes[leak["owner"]])[-1]
+                found[name] = found.get(name, 0) + leak["count"]
+        return found
+
     def memory(self):
         """direct|heap|composite -> (leaked lives, bytes)"""
         found = {}

@@ -103,6 +103,7 @@ static struct app *app_new(struct rules rules)
                                       .max_children = 1000,
                                       .max_lives = HEAP_SLOTS - BBF_L_FIRST_RECORD,
                                       .max_sites = 65535,
+                                      .max_facts = 1000000,
                                       .memory = UINT64_C(1) << 32};
     struct app *app = calloc(1, sizeof *app);
     assert_non_null(app);

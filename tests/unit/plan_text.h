@@ -9,6 +9,7 @@
 #include "instrument/netty.c"
 #include "instrument/netty_hooks.c"
 #include "instrument/plan.c"
+#include "instrument/uses.c"
 #include "tests/unit/trie_sample.h"
 
 #define LIST   "Ljava/util/List;"

@@ -162,6 +162,7 @@ static int setup(void **state)
                                              .max_lives = 1000,
                                              .max_elements = 1,
                                              .max_sites = 100,
+                                             .max_facts = 1000000,
                                              .memory = 64 << 20};
     (void)state;
     bbf_agent.code = &jvmti;

@@ -30,6 +30,7 @@ static inline struct bbf_limits sample_limits(void)
                                .max_children = 1000,
                                .max_lives = 1000000,
                                .max_sites = 64000,
+                               .max_facts = 1000000,
                                .memory = 256u << 20,
                                .age = 600};
 }
@@ -60,7 +61,13 @@ static inline void sample_free(struct bbf_tracker *t)
     }
     for (uint32_t i = 0; i < t->n_classes; i++)
         free(t->classes[i]);
+    for (uint32_t i = 0; i < BBF_FACT_BUCKETS; i++)
+        for (struct bbf_fact_class *c = t->facts.buckets[i], *next; c != NULL; c = next) {
+            next = c->next;
+            free(c);
+        }
     bbf_sums_free(t, t->baseline);
+    pthread_mutex_destroy(&t->facts.lock);
     pthread_mutex_destroy(&t->site_lock);
     munmap(t->records.base, t->records.size);
     munmap(t->extras.base, t->extras.size);

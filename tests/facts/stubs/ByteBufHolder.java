@@ -1,0 +1,2 @@
+package io.netty.buffer;
+public interface ByteBufHolder extends io.netty.util.ReferenceCounted { ByteBuf content(); }

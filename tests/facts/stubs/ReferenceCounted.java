@@ -1,0 +1,2 @@
+package io.netty.util;
+public interface ReferenceCounted { boolean release(); }
