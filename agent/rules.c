@@ -44,6 +44,7 @@ struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
         free(rules);
         return NULL;
     }
+    rules->carriers = bbf_options_carriers(options) ? bbf_agent.carriers : NULL;
     bbf_tracker_take(bbf_agent.tracker, bytes_of(rules));
     return rules;
 }

@@ -16,9 +16,13 @@
 #include "core/option.h"
 #include "core/terms.h"
 
-/* Which classes are followed: a copy of the options that decide this. Immutable. */
+struct bbf_carriers;
+
+/* Which classes are followed: a copy of the options that decide this. Immutable, except that names
+ * of carriers are added as they are learned. */
 struct bbf_rules {
     struct bbf_options options;
+    struct bbf_carriers *carriers; /* borrowed (instrument/carriers.h); NULL: carriers=off */
 };
 
 /* A step or root that a hook reports by number. Names are as in Java, and borrowed for the call. */
@@ -57,10 +61,11 @@ struct bbf_plan_class {
      * here. */
     const char *tracks;
     bool named; /* an entry of track= names the class itself */
-    /* Both known after bbf_plan_inspect() alone. */
-    bool closes; /* it declares a method named as a closing one */
-    bool clones; /* its constants may contain the name `clone` */
-    bool copies; /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
+    /* Known after bbf_plan_inspect() alone. */
+    bool closes;    /* it declares a method named as a closing one */
+    bool clones;    /* its constants may contain the name `clone` */
+    bool may_carry; /* its constants may contain the type of a carrier's field, or a carrier */
+    bool copies;    /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
 };
 
 #endif
