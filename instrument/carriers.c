@@ -257,14 +257,12 @@ bool bbf_carriers_leads(const struct bbf_carriers *c, struct bbf_cf_str class_na
     size_t len = d.len - 2;
     if (len == class_name.len && memcmp(type, class_name.s, len) == 0)
         return false;
-    return is_buffer_or_holder(type, len) ||
-           bbf_carriers_find(c, type, len) != BBF_CARRIER_NONE;
+    return is_buffer_or_holder(type, len) || bbf_carriers_find(c, type, len) != BBF_CARRIER_NONE;
 }
 
 bool bbf_carriers_inherits(const struct bbf_carriers *c, const char *super, size_t len)
 {
-    return is_buffer_or_holder(super, len) ||
-           bbf_carriers_find(c, super, len) == BBF_CARRIER_CLASS;
+    return is_buffer_or_holder(super, len) || bbf_carriers_find(c, super, len) == BBF_CARRIER_CLASS;
 }
 
 bool bbf_carriers_may(const struct bbf_carriers *c, const char *s, size_t len, uint64_t since)
@@ -297,8 +295,7 @@ static void look_at_field(void *ctx, struct bbf_cf_str name, struct bbf_cf_str d
 {
     struct look *look = ctx;
     (void)name;
-    look->has_field =
-        look->has_field || bbf_carriers_leads(look->carriers, look->name, descriptor);
+    look->has_field = look->has_field || bbf_carriers_leads(look->carriers, look->name, descriptor);
 }
 
 static bool learn(struct bbf_carriers *c, const char *name, size_t len, enum bbf_carrier what)
@@ -335,8 +332,7 @@ bool bbf_carriers_learn(struct bbf_carriers *c, const char *name, const uint8_t 
     if (!nettys && bbf_libraries_has(name, look.name.len))
         return false;
     const struct bbf_cf_outline outline = {&look, look_at_super, look_at_field};
-    if (bbf_cf_outline(bytes, len, &outline) != 0 ||
-        !(look.extends || (look.has_field && !nettys)))
+    if (bbf_cf_outline(bytes, len, &outline) != 0 || !(look.extends || (look.has_field && !nettys)))
         return false;
     if (is_buffer_or_holder(name, look.name.len))
         return false; /* known by its name */

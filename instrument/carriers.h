@@ -69,8 +69,8 @@ bool bbf_carriers_leads(const struct bbf_carriers *carriers, struct bbf_cf_str c
                         struct bbf_cf_str descriptor);
 
 /* Learn what the head and the fields of a class file say. False: nothing new. A class of the JDK or
- * of a language's library is no carrier; of a class of Netty only the name is learned, if it extends
- * a holder. */
+ * of a language's library is no carrier; of a class of Netty only the name is learned, if it
+ * extends a holder. */
 bool bbf_carriers_learn(struct bbf_carriers *carriers, const char *name, const uint8_t *bytes,
                         size_t len);
 /* Is a class that extends this one a carrier, whatever its fields? */

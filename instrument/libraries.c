@@ -6,11 +6,7 @@
 #include "instrument/netty.h"
 
 static const char *const jdk[] = {
-    "java/",
-    "javax/",
-    "jdk/",
-    "sun/",
-    "com/sun/",
+    "java/", "javax/", "jdk/", "sun/", "com/sun/",
 };
 static const char *const others[] = {
     "org/graalvm/",

@@ -18,11 +18,11 @@
 
 enum {
     ACC_STATIC = 8,
-    DEPTH = 64,  /* of super classes, and of interfaces */
-    ROUNDS = 4,  /* over the loaded classes at once: a carrier in a carrier takes one each */
-    SHARE = 20,  /* looking takes at most this part of one core */
+    DEPTH = 64,      /* of super classes, and of interfaces */
+    ROUNDS = 4,      /* over the loaded classes at once: a carrier in a carrier takes one each */
+    SHARE = 20,      /* looking takes at most this part of one core */
     SETTLE_MS = 100, /* after a carrier was learned, until it and its users are among the loaded */
-    MOST_MS = 2000,      /* but it does not wait longer than this for the next time */
+    MOST_MS = 2000,  /* but it does not wait longer than this for the next time */
     ONCE_MORE_MS = 1000, /* and for those that took longer to load */
     BATCH = 64
 };
@@ -115,8 +115,8 @@ static bool answer(void *ctx, const char *name, const char *descriptor)
     struct question *q = ctx;
     const struct bbf_cf_str own = {q->class_name, strlen(q->class_name)};
     const struct bbf_cf_str type = {descriptor, strlen(descriptor)};
-    bool leads = bbf_carriers_leads(q->carriers, own, type) ||
-                 (descriptor[0] == 'L' && is_given(q, name));
+    bool leads =
+        bbf_carriers_leads(q->carriers, own, type) || (descriptor[0] == 'L' && is_given(q, name));
     if (!leads || strlen(name) >= BBF_CARRIER_FIELD || q->left-- > 0)
         return false;
     memcpy(q->out, name, strlen(name) + 1);
@@ -149,7 +149,7 @@ bool bbf_carrier_classes_field(jclass type, unsigned n, char out[BBF_CARRIER_FIE
 /* One pass over them. */
 struct pass {
     const struct bbf_rules *rules;
-    uint64_t since; /* names that were added after this version */
+    uint64_t since;      /* names that were added after this version */
     jclass batch[BATCH]; /* global references */
     jint queued;
 };
@@ -291,8 +291,8 @@ void bbf_carrier_classes_look(JNIEnv *env, const struct bbf_rules *rules)
 static void retransform(JNIEnv *env, struct pass *pass)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
-    bool all = pass->queued == 0 ||
-               (*jvmti)->RetransformClasses(jvmti, pass->queued, pass->batch) == 0;
+    bool all =
+        pass->queued == 0 || (*jvmti)->RetransformClasses(jvmti, pass->queued, pass->batch) == 0;
     for (jint i = 0; i < pass->queued; i++) {
         /* One of them failed: retransform the others one by one. */
         if (!all && (*jvmti)->RetransformClasses(jvmti, 1, &pass->batch[i]) != 0)
@@ -309,8 +309,7 @@ static void again(JNIEnv *env, void *ctx, jclass class, const char *name)
     struct pass *pass = ctx;
     jboolean modifiable = JNI_FALSE;
     if (bbf_libraries_jdk_has(name, strlen(name)) ||
-        !bbf_plan_is_followed(name, strlen(name), pass->rules) ||
-        !in_pool(pass, class, mentions) ||
+        !bbf_plan_is_followed(name, strlen(name), pass->rules) || !in_pool(pass, class, mentions) ||
         (*bbf_agent.code)->IsModifiableClass(bbf_agent.code, class, &modifiable) != 0 ||
         !modifiable)
         return;
@@ -348,7 +347,7 @@ static void catch_up(JNIEnv *env, const struct bbf_rules *rules)
     uint64_t end = bbf_clock_ns(CLOCK_MONOTONIC);
     uint64_t pause = SHARE * (end - begin);
     next_ns = end + (pause < MOST_MS * MS ? pause : MOST_MS * MS);
-    once_more_ns = new ? end + ONCE_MORE_MS * MS : 0;
+    once_more_ns = new ? end + ONCE_MORE_MS *MS : 0;
 }
 
 /* When the next pass is due, CLOCK_MONOTONIC; UINT64_MAX: not. */
@@ -389,9 +388,8 @@ unsigned bbf_carrier_classes_wait_ms(void)
 void bbf_carrier_classes_note(struct bbf_buf *note)
 {
     const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
-    size_t refused = rules != NULL && rules->carriers != NULL
-                         ? bbf_carriers_refused(rules->carriers)
-                         : 0;
+    size_t refused =
+        rules != NULL && rules->carriers != NULL ? bbf_carriers_refused(rules->carriers) : 0;
     uint64_t left = atomic_load(&left_alone);
     if (left > 0)
         bbf_buf_printf(note,

@@ -476,6 +476,9 @@ static void a_class_is_a_carrier_by_its_fields_and_super_class(void **state)
     assert_int_equal(known_as(p, "io/netty/buffer/DefaultByteBufHolder"), BBF_CARRIER_NONE);
     /* Links of a list, the JDK's, languages' and Netty's own classes. */
     show(p, "a/Link", (struct shown_class){.fields = {"La/Link;"}}, false);
+    const struct bbf_cf_str own = {"a/Holds", 7}, to_own = {"La/Holds;", 9}, sub = {"a/Sub", 5};
+    assert_false(bbf_carriers_leads(p->rules.carriers, own, to_own));
+    assert_true(bbf_carriers_leads(p->rules.carriers, sub, to_own));
     show(p, "java/util/X", (struct shown_class){.fields = {BUF}}, false);
     show(p, "scala/X", (struct shown_class){.fields = {BUF}}, false);
     show(p, "io/netty/channel/X",
