@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/boot/shim.h"
+#include "agent/classes/carrier_classes.h"
 #include "agent/classes/field_hook.h"
 #include "agent/classes/late_classes.h"
 #include "agent/classes/loaded.h"
@@ -74,6 +75,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
 {
     if (bbf_jvm_verification_is_off())
         bbf_tracker_expect_fieldless(bbf_agent.tracker);
+    bbf_carrier_classes_begin(&bbf_agent.options);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
     if (rules == NULL) {
         bbf_agent_disable("out of memory at start");
@@ -96,6 +98,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
         bbf_nettys_set_idle();
     if (!enable_events(attached))
         bbf_agent_disable("the JVM refuses the events that bbflow needs");
+    bbf_carrier_classes_look(env, rules);
     (void)bbf_loaded_apply(env, NULL, rules);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/attach.h"
+#include "agent/classes/carrier_classes.h"
 #include "agent/classes/custom_types.h"
 #include "agent/classes/late_classes.h"
 #include "agent/cost/account.h"
@@ -156,6 +157,7 @@ static const struct bbf_duty {
     {"lost buffers", bbf_watch_poll, NULL},
     {"facts", poll_facts, NULL},
     {"late classes", bbf_late_classes_poll, NULL},
+    {"carriers", bbf_carrier_classes_poll, bbf_carrier_classes_wait_ms},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
     {"custom types", poll_tracked, NULL},
@@ -317,5 +319,6 @@ void bbf_duties_init(void)
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_notes_add_source(bbf_sink_jfr_note);
+    bbf_notes_add_source(bbf_carrier_classes_note);
     bbf_thread_init(&body);
 }

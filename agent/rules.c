@@ -46,6 +46,7 @@ struct bbf_rules *bbf_rules_new(const struct bbf_options *options)
         return NULL;
     }
     rules->number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    rules->carriers = bbf_options_carriers(options) ? bbf_agent.carriers : NULL;
     bbf_tracker_take(bbf_agent.tracker, bytes_of(rules));
     return rules;
 }

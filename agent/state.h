@@ -41,8 +41,9 @@ struct bbf_agent {
     int jdk; /* 11, 17, 21, 25, … */
     struct bbf_tracker *tracker;
     _Atomic(const struct bbf_rules *)
-        rules;                  /* replaced as a whole; readers hold it by agent/rules.h */
-    struct bbf_options options; /* in force; under lock */
+        rules;                     /* replaced as a whole; readers hold it by agent/rules.h */
+    struct bbf_carriers *carriers; /* made by the first attach that needs them, never freed */
+    struct bbf_options options;    /* in force; under lock */
     pthread_mutex_t lock;
     struct timespec started;
     _Atomic int phase;     /* enum bbf_phase */
@@ -59,7 +60,7 @@ struct bbf_agent {
     size_t n_seen;
 
     /* shim */
-    jclass shim, natives, track, exit; /* global references; exit: with gc=exit only */
+    jclass shim, natives, track, kind, exit; /* global references; exit: with gc=exit only */
     jobjectArray slots;
     jobject group; /* the thread group "system", global reference, or NULL */
     jfieldID tid;  /* Thread.tid */

@@ -223,6 +223,23 @@ struct bbf_cf_shape {
 int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf_cf_shape *shape);
 
 /*
+ * The head and the instance fields of a class: first each field, then the super class and the
+ * interfaces, by internal name. Texts are borrowed for the call. Errors: BBF_EFORMAT, BBF_ENOMEM,
+ * with nothing visited.
+ */
+struct bbf_cf_outline {
+    void *ctx;
+    void (*super)(void *ctx, struct bbf_cf_str name, bool interface);
+    void (*field)(void *ctx, struct bbf_cf_str name, struct bbf_cf_str descriptor);
+};
+int bbf_cf_outline(const uint8_t *in, size_t len, const struct bbf_cf_outline *outline);
+
+/* Is one of the Utf8 constants of interest, in a constant pool of `count` - 1 constants without the
+ * class around it? False from the first malformed one on. */
+bool bbf_cf_pool_has(const uint8_t *pool, size_t len, unsigned count,
+                     bool (*interesting)(void *ctx, const char *utf8, size_t len), void *ctx);
+
+/*
  * Replace each Utf8 constant that equals `from` by `to` (lengths may differ). This lets one shim
  * class serve JDKs that name a method differently. *out is malloc'd; the caller frees it. Errors:
  * BBF_EFORMAT, BBF_ENOMEM.

@@ -36,6 +36,49 @@ int bbf_cf_shape_of(const uint8_t *in, size_t len, const char *field, struct bbf
     return 0;
 }
 
+int bbf_cf_outline(const uint8_t *in, size_t len, const struct bbf_cf_outline *outline)
+{
+    enum bbf_cf_class_result result;
+    struct cf__class c;
+    struct bbf_cf_str name, descriptor;
+
+    result = cf__class_open(&c, in, len, NULL, NULL);
+    if (result != BBF_CF_CHANGED)
+        return result == BBF_CF_NOMEM ? BBF_ENOMEM : BBF_EFORMAT;
+    uint32_t at = c.fields_at + 2;
+    for (unsigned i = 0; i < c.n_fields; i++) {
+        struct cf__member member;
+
+        (void)cf__member_read(&c, at, false, &member); /* checked at open */
+        at = member.end;
+        if (!(member.access & CF__ACC_STATIC) && cf__pool_utf8(&c, member.name, &name) &&
+            cf__pool_utf8(&c, member.descriptor, &descriptor))
+            outline->field(outline->ctx, name, descriptor);
+    }
+    if (c.super_name.len > 0)
+        outline->super(outline->ctx, c.super_name, false);
+    for (at = c.pool_end + 8; at < c.fields_at; at += 2)
+        if (cf__pool_class(&c, cf__u2(in + at), &name))
+            outline->super(outline->ctx, name, true);
+    cf__class_close(&c);
+    return 0;
+}
+
+bool bbf_cf_pool_has(const uint8_t *pool, size_t len, unsigned count,
+                     bool (*interesting)(void *ctx, const char *utf8, size_t len), void *ctx)
+{
+    uint32_t at = 0, size;
+    unsigned indices;
+
+    for (unsigned i = 1; i < count && len <= INT32_MAX; i += indices, at += size) {
+        if ((size = cf__constant_size(pool, (uint32_t)len, at, &indices)) == 0)
+            return false;
+        if (pool[at] == CF__UTF8 && interesting(ctx, (const char *)pool + at + 3, size - 3))
+            return true;
+    }
+    return false;
+}
+
 /* Append the constant at p, renamed or not, to *out. */
 static int put_renamed(struct cf__out *out, const uint8_t *p, uint32_t size,
                        const struct bbf_cf_rename *renames, size_t n_renames)

@@ -192,6 +192,7 @@
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \
     XX(KIND_MEM_SHIFT, 16)                                                                         \
     XX(KIND_OWN, 0x1000)      /* an owner of a class outside Netty: it may be pooled */            \
+    XX(KIND_CARRIER, 0x2000)  /* learned (ADR 43): HOLDER, or else four offsets of a byte each */  \
     XX(KIND_OWNER, 0x40000)   /* has a reference count of its own, and its release is hooked */    \
     XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with its own count, which we cannot hook */             \
     XX(KIND_VIEW, 0x100000)   /* its owner is behind the field at the offset */                    \
@@ -217,8 +218,10 @@
     XX(KIND_NO_DEPTH, 0xff)                                                                        \
     /* a step through a field chain gives up after this number of fields */                        \
     XX(MAX_UNWRAP, 8)                                                                              \
-    /* depth of lists in lists */                                                                  \
-    XX(MAX_NESTED, 3)
+    /* depth of lists in lists, and of carriers in carriers; one carrier in the sum of both */     \
+    XX(MAX_NESTED, 3)                                                                              \
+    XX(MAX_CARRIERS, 4)                                                                            \
+    XX(CARRIER_DEPTH, 8)
 
 enum bbf_layout {
 #define XX(name, value) BBF_L_##name = (value),

@@ -49,6 +49,10 @@ static const struct bbf_option_row table[] = {
     { "track", TYPE_TRACKS, FIELD(track), .initial = "", .argument = "CLASS:METHOD",
       .help = "also follow objects of this class or interface, from the end of the constructor to "
               "the method that closes them, as com.app.Connection:close; join several with '+'" },
+    { "carriers", TYPE_CARRIERS, FIELD(carriers), .initial = "on", .argument = "on|off|CLASS:FIELD",
+      .help = "look for buffers in objects that have one in a field, as Spring's DataBuffer or a class "
+              "of yours; also in this field of this class, as com.app.Frame:payload (join several "
+              "with '+'); off: not in any" },
     { "trackDirectOnly", TYPE_BOOLEAN, .true_false = true, FIELD(direct_only),
       LIVE(BBF_EFFECT_ROOTS),
       .initial = "false", .argument = "on|off",
@@ -89,6 +93,10 @@ static const struct bbf_option_row table[] = {
       .max = 1000,
       .initial = "16", .argument = "N",
       .help = "elements of an array or list that a step examines for buffers" },
+    { "maxCarrierClasses", TYPE_COUNT, .expert = true, FIELD(max_carrier_classes),
+      LIVE(BBF_EFFECT_NONE), .min = 0, .max = 1000000, .initial = "2000", .argument = "N",
+      .help = "loaded classes that are rewritten again at most because a type that they name turned "
+              "out to carry buffers" },
     { "maxSites", TYPE_COUNT, .expert = true, FIELD(max_sites), .min = 64, .max = 64000, .initial = "64000",
       .argument = "N",
       .help = "maximum number of methods that are followed, not counting Netty's" },
@@ -261,7 +269,8 @@ static const char *list_end(const char *from)
 
 static bool is_list(const struct bbf_option_row *option)
 {
-    return option->type == TYPE_PATTERNS || option->type == TYPE_TRACKS;
+    return option->type == TYPE_PATTERNS || option->type == TYPE_TRACKS ||
+           option->type == TYPE_CARRIERS;
 }
 
 static int parse_value(struct bbf_options *options, const struct bbf_option_row *option,
@@ -367,9 +376,14 @@ void bbf_options_free(struct bbf_options *options)
     for (size_t i = 0; i < OPTIONS; i++) {
         if (table[i].type == TYPE_PATTERNS)
             bbf_option_store_patterns(options, &table[i], NULL);
-        else if (table[i].type == TYPE_TEXT || table[i].type == TYPE_TRACKS)
+        else if (bbf_option_is_text(&table[i]))
             bbf_option_store_text(options, &table[i], NULL);
     }
+}
+
+bool bbf_options_carriers(const struct bbf_options *options)
+{
+    return options->carriers == NULL || strcmp(options->carriers, "off") != 0;
 }
 
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)
@@ -384,7 +398,7 @@ int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)
             if (rc == BBF_OK)
                 rc = bbf_patterns_join(&list, bbf_option_patterns(from, option), NULL);
             memcpy(bbf_option_field(to, option), &list, sizeof list);
-        } else if (option->type == TYPE_TEXT || option->type == TYPE_TRACKS) {
+        } else if (bbf_option_is_text(option)) {
             const char *old = bbf_option_text(from, option);
             char *text = old == NULL || rc != BBF_OK ? NULL : strdup(old);
             if (old != NULL && text == NULL)
@@ -405,7 +419,7 @@ size_t bbf_options_bytes(const struct bbf_options *options)
         const struct bbf_option_row *option = &table[i];
         if (option->type == TYPE_PATTERNS) {
             bytes += bbf_patterns_bytes(bbf_option_patterns(options, option));
-        } else if (option->type == TYPE_TEXT || option->type == TYPE_TRACKS) {
+        } else if (bbf_option_is_text(option)) {
             const char *text = bbf_option_text(options, option);
             bytes += text != NULL ? strlen(text) + 1 : 0;
         }

@@ -31,18 +31,20 @@ struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
-    char *track;             /* Class:method+…: the application's own objects (core/track.h) */
-    bool direct_only;        /* trackDirectOnly; live */
-    bool objects_everywhere; /* objects=on: test every Object parameter */
-    bool refs;               /* refs=on: each retain and release is a step; live */
-    uint64_t max_nodes;      /* 1..1048576, default 1000000; live */
-    uint64_t max_depth;      /* 1..10000, default 100; live */
-    uint64_t max_children;   /* 1..1000000, default 1000; live */
-    uint64_t max_lives;      /* 64..16777216 open at once, default 1000000; live */
-    uint64_t max_elements;   /* elements of a list, 1..1000, default 16; live */
-    uint64_t max_sites;      /* 64..64000, default 64000 */
-    uint64_t max_facts;      /* parameters and calls, 0..10000000, default 1000000 */
-    uint64_t sample;         /* 1..1000000: one life in this number is followed; live */
+    char *track;      /* Class:method+…: the application's own objects (core/track.h) */
+    char *carriers;   /* Class:field+…, or "off"; NULL: on, without a list (core/track.h) */
+    bool direct_only; /* trackDirectOnly; live */
+    bool objects_everywhere;      /* objects=on: test every Object parameter */
+    bool refs;                    /* refs=on: each retain and release is a step; live */
+    uint64_t max_nodes;           /* 1..1048576, default 1000000; live */
+    uint64_t max_depth;           /* 1..10000, default 100; live */
+    uint64_t max_children;        /* 1..1000000, default 1000; live */
+    uint64_t max_lives;           /* 64..16777216 open at once, default 1000000; live */
+    uint64_t max_elements;        /* elements of a list, 1..1000, default 16; live */
+    uint64_t max_carrier_classes; /* retransformed for carriers, 0..1000000, default 2000 */
+    uint64_t max_sites;           /* 64..64000, default 64000 */
+    uint64_t max_facts;           /* parameters and calls, 0..10000000, default 1000000 */
+    uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
@@ -108,6 +110,9 @@ enum bbf_option_effect {
  */
 int bbf_options_set(struct bbf_options *options, const char *name, const char *value,
                     unsigned *effect, bool *changed, struct bbf_option_error *error);
+
+/* Are carriers looked into at all: carriers= is not "off"? */
+bool bbf_options_carriers(const struct bbf_options *options);
 
 /* A deep copy, for set-all-or-nothing. BBF_ENOMEM. */
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from);

@@ -73,6 +73,12 @@ void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_opt
     memcpy(bbf_option_field(options, option), &list, sizeof list);
 }
 
+bool bbf_option_is_text(const struct bbf_option_row *option)
+{
+    return option->type == TYPE_TEXT || option->type == TYPE_TRACKS ||
+           option->type == TYPE_CARRIERS;
+}
+
 char *bbf_option_text(const struct bbf_options *options, const struct bbf_option_row *option)
 {
     char *text;
@@ -274,6 +280,28 @@ static int parse_list(const struct bbf_option_row *option, const char *value,
     return rc;
 }
 
+/* A list of track= or carriers=; of the latter also the words on and off. */
+static int parse_tracks(struct bbf_options *options, const struct bbf_option_row *option,
+                        const char *value, bool grow, struct bbf_option_error *error, size_t column)
+{
+    struct bbf_parse_error at;
+    bool carriers = option->type == TYPE_CARRIERS;
+    bool off = carriers && strcmp(value, "off") == 0;
+    const char *before = grow ? bbf_option_text(options, option) : NULL;
+    char *list = off ? strdup("off") : NULL;
+    int rc = off && list == NULL ? BBF_ENOMEM : BBF_OK;
+    if (carriers && before != NULL && strcmp(before, "off") == 0)
+        before = NULL;
+    if (!off && !(carriers && strcmp(value, "on") == 0))
+        rc = carriers ? bbf_carriers_parse(&list, before, value, &at)
+                      : bbf_track_parse(&list, before, value, &at);
+    if (rc == BBF_OK)
+        bbf_option_store_text(options, option, list);
+    return rc == BBF_EINVAL ? bbf_option_complain(error, column + at.column - 1,
+                                                  "option '%s': %.200s", option->name, at.text)
+                            : rc;
+}
+
 int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *option,
                       const char *value, bool grow, struct bbf_option_error *error, size_t column)
 {
@@ -298,16 +326,9 @@ int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *
         bbf_option_store_text(options, option, text);
         return BBF_OK;
     }
-    case TYPE_TRACKS: {
-        struct bbf_parse_error at;
-        char *list;
-        rc = bbf_track_parse(&list, grow ? bbf_option_text(options, option) : NULL, value, &at);
-        if (rc == BBF_OK)
-            bbf_option_store_text(options, option, list);
-        return rc == BBF_EINVAL ? bbf_option_complain(error, column + at.column - 1,
-                                                      "option '%s': %.200s", option->name, at.text)
-                                : rc;
-    }
+    case TYPE_TRACKS:
+    case TYPE_CARRIERS:
+        return parse_tracks(options, option, value, grow, error, column);
     case TYPE_BOOLEAN:
         rc = parse_boolean(option, value, &number, error, column);
         break;
@@ -364,9 +385,10 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
         break;
     }
     case TYPE_TRACKS:
+    case TYPE_CARRIERS:
     case TYPE_TEXT: {
         const char *value = bbf_option_text(options, option);
-        bbf_buf_str(out, value != NULL ? value : "");
+        bbf_buf_str(out, value != NULL ? value : option->type == TYPE_CARRIERS ? "on" : "");
         break;
     }
     case TYPE_BOOLEAN:

@@ -29,7 +29,8 @@ enum bbf_option_type {
     TYPE_TEXT,
     TYPE_CHOICE,
     TYPE_FLAG,
-    TYPE_TRACKS
+    TYPE_TRACKS,
+    TYPE_CARRIERS /* on, off, or a list */
 };
 
 /* The subject of a row; the help and README group the rows by it, in this order. */
@@ -76,6 +77,8 @@ struct bbf_patterns *bbf_option_patterns(const struct bbf_options *options,
                                          const struct bbf_option_row *option);
 void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_option_row *option,
                                struct bbf_patterns *list);
+/* Is its value a text of the options' own, also a list in one? */
+bool bbf_option_is_text(const struct bbf_option_row *option);
 char *bbf_option_text(const struct bbf_options *options, const struct bbf_option_row *option);
 void bbf_option_store_text(struct bbf_options *options, const struct bbf_option_row *option,
                            char *text);

@@ -38,6 +38,17 @@ static bool same_name(const struct entry *e, const char *internal)
 
 /* ---- parse ---- */
 
+/* Complaints about the part behind the colon. */
+struct words {
+    const char *none, *malformed;
+};
+static const struct words method_words = {
+    "names no closing method; write Class:method, as com.app.Connection:close",
+    "names no closing method; write the name alone, as close"};
+static const struct words field_words = {
+    "names no field; write Class:field, as com.app.Frame:payload",
+    "names no field; write the name alone, as payload"};
+
 static int complain(struct bbf_parse_error *err, size_t column, const char *text, size_t len,
                     const char *what)
 {
@@ -47,13 +58,13 @@ static int complain(struct bbf_parse_error *err, size_t column, const char *text
 }
 
 /* Parse one entry without blanks around it, at `column` of the option's value. */
-static int check(const char *at, size_t len, size_t column, struct bbf_parse_error *err)
+static int check(const char *at, size_t len, size_t column, const struct words *words,
+                 struct bbf_parse_error *err)
 {
     struct bbf_patterns *pattern = NULL;
     const char *colon = memchr(at, ':', len);
     if (colon == NULL || colon + 1 == at + len)
-        return complain(err, column, at, len,
-                        "names no closing method; write Class:method, as com.app.Connection:close");
+        return complain(err, column, at, len, words->none);
     int rc = bbf_patterns_parse(&pattern, at, (size_t)(colon - at), err);
     if (rc == BBF_EINVAL)
         err->column += column - 1;
@@ -64,12 +75,12 @@ static int check(const char *at, size_t len, size_t column, struct bbf_parse_err
         return complain(err, column, at, len, "is no class; name each, joined with '+'");
     size_t bad = strcspn(colon + 1, ".;[/<>:() \t+,");
     if (colon + 1 + bad < at + len)
-        return complain(err, column + (size_t)(colon + 1 - at) + bad, at, len,
-                        "names no closing method; write the name alone, as close");
+        return complain(err, column + (size_t)(colon + 1 - at) + bad, at, len, words->malformed);
     return BBF_OK;
 }
 
-int bbf_track_parse(char **out, const char *before, const char *text, struct bbf_parse_error *err)
+static int parse(char **out, const char *before, const char *text, const struct words *words,
+                 struct bbf_parse_error *err)
 {
     size_t used = before != NULL ? strlen(before) : 0, n = 0;
     char *list = malloc(used + strlen(text) + 2);
@@ -89,7 +100,7 @@ int bbf_track_parse(char **out, const char *before, const char *text, struct bbf
         while (end > at + blanks && (end[-1] == ' ' || end[-1] == '\t'))
             end--;
         size_t bare = (size_t)(end - at) - blanks, column = (size_t)(at - text) + blanks + 1;
-        int rc = check(at + blanks, bare, column, err);
+        int rc = check(at + blanks, bare, column, words, err);
         if (rc == BBF_OK && ++n > BBF_MAX_TRACKS)
             rc = complain(err, column, at + blanks, bare, "is one too many; there may be 16");
         if (rc != BBF_OK) {
@@ -107,6 +118,17 @@ int bbf_track_parse(char **out, const char *before, const char *text, struct bbf
     list[used] = '\0';
     *out = list;
     return BBF_OK;
+}
+
+int bbf_track_parse(char **out, const char *before, const char *text, struct bbf_parse_error *err)
+{
+    return parse(out, before, text, &method_words, err);
+}
+
+int bbf_carriers_parse(char **out, const char *before, const char *text,
+                       struct bbf_parse_error *err)
+{
+    return parse(out, before, text, &field_words, err);
 }
 
 /* ---- look-ups ---- */

@@ -4,6 +4,8 @@
  * class (or interface) and the method that closes it:
  * "com.app.Connection:close+com.app.Lease:giveBack".
  *
+ * The list of carriers= has the same form: a class and its field that leads to a buffer.
+ *
  * A list is stored as such a text, without blanks. Threads: parse by one, look-ups by any; a parsed
  * list never changes.
  */
@@ -21,6 +23,11 @@ enum { BBF_MAX_TRACKS = 16 };
  * none). The caller owns *out and frees it with free(). Errors: BBF_EINVAL (err filled),
  * BBF_ENOMEM. */
 int bbf_track_parse(char **out, const char *before, const char *text, struct bbf_parse_error *err);
+
+/* The same for the list of carriers=, "com.app.Frame:payload": after the colon is the name of a
+ * field. */
+int bbf_carriers_parse(char **out, const char *before, const char *text,
+                       struct bbf_parse_error *err);
 
 /* Bit i of the results below is entry i of the list; a NULL list gives 0. */
 /* Entries whose class has this internal name (com/app/Connection). */

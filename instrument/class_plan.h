@@ -17,10 +17,14 @@
 #include "core/terms.h"
 #include "instrument/netty.h"
 
-/* Which classes are followed: a copy of the options that decide this. Immutable. */
+struct bbf_carriers;
+
+/* Which classes are followed: a copy of the options that decide this. Immutable, except that names
+ * of carriers are added as they are learned. */
 struct bbf_rules {
     struct bbf_options options;
-    uint32_t number; /* each copy has another */
+    uint32_t number;               /* each copy has another */
+    struct bbf_carriers *carriers; /* borrowed (instrument/carriers.h); NULL: carriers=off */
 };
 
 /* A step or root that a hook reports by number. Names are as in Java, and borrowed for the call. */
@@ -87,7 +91,8 @@ struct bbf_plan_class {
     bool clones;               /* its constants may contain the name `clone` */
     bbf_plan_type_of *type_of; /* for facts */
     struct bbf_plan_seen_type seen_types[BBF_PLAN_SEEN_TYPES];
-    bool copies; /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
+    bool may_carry; /* its constants may contain the type of a carrier's field, or a carrier */
+    bool copies;    /* and its superclass may be a buffer, which super.clone() copies (ADR 34) */
 };
 
 #endif

@@ -23,7 +23,9 @@ enum bbf_type {
     BBF_TYPE_BUFFER,  /* …netty/buffer/XxxByteBuf: a class test decides */
     BBF_TYPE_HOLDER,  /* ReferenceCounted, ByteBufHolder and the known holders */
     BBF_TYPE_MESSAGE, /* HttpObject, RedisMessage …: treated like Object */
-    BBF_TYPE_TRACKED  /* not a type of Netty: named by track= (instrument/plan.c) */
+    /* Not types of Netty (instrument/plan.c): */
+    BBF_TYPE_TRACKED, /* named by track= */
+    BBF_TYPE_CARRIER  /* a carrier, or a super type of one (instrument/carriers.h) */
 };
 
 /* Classify a type by its internal name. */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "instrument/carriers.h"
 #include "instrument/insert.h"
+#include "instrument/libraries.h"
 #include "instrument/netty.h"
 #include "instrument/netty_hooks.h"
 #include "instrument/uses.h"
@@ -78,9 +80,11 @@ static void note_declared(void *ctx, const struct bbf_cf_method *m, struct bbf_c
 static bool names_declared(void *ctx, const char *utf8, size_t len)
 {
     struct bbf_plan_class *c = ctx;
+    c->may_carry = c->may_carry || bbf_carriers_may(c->rules->carriers, utf8, len, 0);
     /* Not called for the names after the first that it accepts; `clone` may be among them. */
     c->clones = same((struct bbf_cf_str){utf8, len}, "clone") ||
                 (c->tracks != NULL && bbf_track_methods(c->tracks, utf8, len) != 0);
+    c->may_carry = c->may_carry || (c->clones && c->rules->carriers != NULL);
     return c->clones;
 }
 
@@ -108,14 +112,18 @@ bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len
 
 /* ---- steps ---- */
 
-/* Classify a type by its name: a type of Netty, or an entry of track=. */
+/* Classify a type by its name: a type of Netty, an entry of track=, or a carrier. */
 static enum bbf_type type_of(const struct bbf_plan_class *c, const char *name, size_t len)
 {
     enum bbf_type type = bbf_netty_type(name, len);
     if (type == BBF_TYPE_BUFFER && bbf_netty_chunk(c->name.s, c->name.len, name, len))
         return BBF_TYPE_NONE;
-    bool tracked = type == BBF_TYPE_NONE && bbf_track_classes(c->tracks, name, len) != 0;
-    return tracked ? BBF_TYPE_TRACKED : type;
+    if (type != BBF_TYPE_NONE)
+        return type;
+    if (bbf_track_classes(c->tracks, name, len) != 0)
+        return BBF_TYPE_TRACKED;
+    return bbf_carriers_find(c->rules->carriers, name, len) != BBF_CARRIER_NONE ? BBF_TYPE_CARRIER
+                                                                                : BBF_TYPE_NONE;
 }
 
 /* Does the method's generic signature name a tracked type? Then its containers of any element type
@@ -193,15 +201,14 @@ static size_t read_parameters(const struct bbf_plan_class *c, const struct bbf_c
     return n;
 }
 
-/* Is it ByteBuf or one of its subclasses? Holders are left out: their buffer is seen where it is
- * taken from them. */
+/* Is what is returned a buffer, or a holder or carrier of some? */
 static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_str descriptor,
                                  size_t at)
 {
     if (at + 2 >= descriptor.len || descriptor.s[at] != 'L')
         return BBF_TYPE_NONE;
     enum bbf_type type = type_of(c, descriptor.s + at + 1, descriptor.len - at - 2);
-    return type == BBF_TYPE_HOLDER || type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
+    return type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
 }
 
 static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
@@ -385,6 +392,13 @@ static bool gives_buffer(struct bbf_cf_str name, struct bbf_cf_str descriptor)
            (same(name, "readBytes") && head(descriptor, "(I)"));
 }
 
+/* The same of a holder's methods: the others return `this`, as retain() and touch() do. */
+static bool gives_holder(struct bbf_cf_str name)
+{
+    return same(name, "copy") || same(name, "replace") || same(name, "retainedDuplicate") ||
+           same(name, "duplicate");
+}
+
 /* The value on top of the stack gets one more step of the method's own site. */
 static bool step_again(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        enum bbf_type type, struct bbf_cf_call *call)
@@ -419,7 +433,9 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     enum bbf_type type = buffer_type(c, descriptor, (size_t)(close - descriptor.s) + 1);
     enum bbf_type of = bbf_netty_type(owner.s, owner.len);
     if (type == BBF_TYPE_NONE ||
-        ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)))
+        ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)) ||
+        ((of == BBF_TYPE_HOLDER || of == BBF_TYPE_MESSAGE) && type == BBF_TYPE_HOLDER &&
+         !gives_holder(name)))
         return false;
     return step_again(c, m, type, call);
 }
@@ -436,9 +452,23 @@ static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 
+/* The descriptor of a method with a parameter that objects=on follows. */
+static bool takes_object(const char *utf8, size_t len)
+{
+    const char *close = len > 18 && utf8[0] == '(' ? memchr(utf8, ')', len) : NULL;
+    size_t n = close != NULL ? (size_t)(close - utf8) : 0;
+    return memmem(utf8, n, "Ljava/lang/Object;", 18) != NULL ||
+           memmem(utf8, n, "Ljava/util/", 11) != NULL ||
+           memmem(utf8, n, "Ljava/lang/Iterable;", 20) != NULL;
+}
+
 static bool interesting(void *ctx, const char *utf8, size_t len)
 {
     const struct bbf_plan_class *c = ctx;
+    const struct bbf_rules *rules = c->rules;
+    if ((rules->options.objects_everywhere && takes_object(utf8, len)) ||
+        bbf_carriers_mentioned(rules->carriers, utf8, len, 0))
+        return true;
     if (c->tracks != NULL && (c->named || c->closes || bbf_track_mentioned(c->tracks, utf8, len)))
         return true;
     return (c->copies && same((struct bbf_cf_str){utf8, len}, "clone")) ||
@@ -446,38 +476,6 @@ static bool interesting(void *ctx, const char *utf8, size_t len)
 }
 
 /* ---- classes ---- */
-
-/* Without include: all classes but those of the JDK, Netty and known agents (design.md: names and
- * formats). */
-static bool application(const char *name, size_t len)
-{
-    static const char *const others[] = {
-        "java/",
-        "javax/",
-        "jdk/",
-        "sun/",
-        "com/sun/",
-        "org/graalvm/",
-        "net/bytebuddy/",
-        "org/mockito/",
-        "org/jacoco/",
-        "io/opentelemetry/javaagent/",
-        "org/openjdk/btrace/",
-        "io/btrace/",
-        "one/profiler/",
-        "org/aspectj/",
-        "org/objectweb/asm/",
-        "javassist/",
-        "kotlin/",
-        "scala/",
-        "org/codehaus/groovy/",
-        "groovy/",
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (head((struct bbf_cf_str){name, len}, others[i]))
-            return false;
-    return bbf_netty_prefix(name, len) == 0;
-}
 
 bool bbf_plan_is_never_followed(const char *name, size_t len)
 {
@@ -490,7 +488,7 @@ static bool included(const char *name, size_t len, const struct bbf_options *o)
     if (bbf_patterns_match(o->exclude, name, len) > 0 || bbf_plan_is_never_followed(name, len))
         return false;
     if (o->include == NULL)
-        return application(name, len);
+        return !bbf_libraries_has(name, len);
     size_t matched = bbf_patterns_match(o->include, name, len);
     size_t prefix = bbf_netty_prefix(name, len);
     if (matched == 0 || prefix == 0)

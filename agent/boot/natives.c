@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/classes/callers.h"
+#include "agent/classes/carrier_classes.h"
 #include "agent/classes/custom_types.h"
 #include "agent/classes/kinds.h"
 #include "agent/cost/meter.h"
@@ -38,6 +39,7 @@ NATIVE(jlong, classify)(JNIEnv *env, jclass class, jclass type);
 NATIVE(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
 NATIVE(jboolean, hasField)
 (JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor);
+NATIVE(jstring, carrierField)(JNIEnv *env, jclass class, jclass type, jint n);
 NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type);
 NATIVE(void, ping)(JNIEnv *env, jclass class);
 NATIVE(void, collect)(JNIEnv *env, jclass class);
@@ -206,6 +208,17 @@ NATIVE(jstring, fieldName)(JNIEnv *env, jclass class, jint number)
     return name != NULL ? (*env)->NewStringUTF(env, name) : NULL;
 }
 
+NATIVE(jstring, carrierField)(JNIEnv *env, jclass class, jclass type, jint n)
+{
+    const uint64_t entered = bbf_meter_enter();
+    char name[BBF_CARRIER_FIELD];
+    (void)class;
+    bool found = n >= 0 && bbf_carrier_classes_field(type, (unsigned)n, name);
+    jstring result = found ? (*env)->NewStringUTF(env, name) : NULL;
+    bbf_meter_leave(entered);
+    return result;
+}
+
 static void copy(JNIEnv *env, jstring text, char *out, jsize size)
 {
     out[0] = '\0';
@@ -219,7 +232,7 @@ static void copy(JNIEnv *env, jstring text, char *out, jsize size)
 NATIVE(jboolean, hasField)
 (JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor)
 {
-    char name[64], begins[64];
+    char name[BBF_CARRIER_FIELD], begins[64];
     (void)class;
     copy(env, field, name, sizeof name);
     copy(env, descriptor, begins, sizeof begins);

@@ -290,13 +290,14 @@ int bbf_shim_define(JNIEnv *env)
         return failed(env, "linked");
     bbf_agent.natives = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowNative]);
     bbf_agent.track = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowTrack]);
+    bbf_agent.kind = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowKind]);
     bbf_agent.shim = (*env)->NewGlobalRef(env, classes[SHIM_BBFlowShim]);
     bbf_agent.slots = (*env)->NewGlobalRef(env, array);
     find_group(env);
     (*env)->DeleteLocalRef(env, thread);
     (*env)->DeleteLocalRef(env, array);
     return bbf_agent.shim != NULL && bbf_agent.slots != NULL && bbf_agent.natives != NULL &&
-                   bbf_agent.track != NULL
+                   bbf_agent.track != NULL && bbf_agent.kind != NULL
                ? BBF_OK
                : failed(env, "kept");
 }
@@ -324,13 +325,18 @@ bool bbf_shim_track(JNIEnv *env, bool on)
     return !thrown(env) && method != NULL;
 }
 
-/* Call a static ()V of BBFlowExit. */
-static bool call_exit(JNIEnv *env, const char *name)
+/* Call a static ()V. */
+static bool call(JNIEnv *env, jclass class, const char *name)
 {
-    jmethodID method = (*env)->GetStaticMethodID(env, bbf_agent.exit, name, "()V");
+    jmethodID method = (*env)->GetStaticMethodID(env, class, name, "()V");
     if (!thrown(env) && method != NULL)
-        (*env)->CallStaticVoidMethod(env, bbf_agent.exit, method);
+        (*env)->CallStaticVoidMethod(env, class, method);
     return !thrown(env) && method != NULL;
+}
+
+bool bbf_shim_forget_kinds(JNIEnv *env)
+{
+    return call(env, bbf_agent.kind, "forget");
 }
 
 void bbf_shim_hook_exit(JNIEnv *env)
@@ -343,7 +349,7 @@ void bbf_shim_hook_exit(JNIEnv *env)
         if (!thrown(env) && class != NULL)
             bbf_agent.exit = (*env)->NewGlobalRef(env, class);
     }
-    if (bbf_agent.exit == NULL || !call_exit(env, "install"))
+    if (bbf_agent.exit == NULL || !call(env, bbf_agent.exit, "install"))
         bbf_log(BBF_LOG_ERROR, "gc=exit: no shutdown hook can be added; no collection at exit");
 }
 
@@ -351,5 +357,5 @@ void bbf_shim_unhook_exit(JNIEnv *env)
 {
     /* The JVM refuses this while it shuts down: then the hook runs, and finds no agent. */
     if (bbf_agent.exit != NULL)
-        (void)call_exit(env, "remove");
+        (void)call(env, bbf_agent.exit, "remove");
 }

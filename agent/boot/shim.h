@@ -24,6 +24,10 @@ bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
  * names. False: the JVM has no memory for it. Call it before the rules are published. */
 bool bbf_shim_track(JNIEnv *env, bool on);
 
+/* Have the shim ask again what each class is (java.lang.BBFlowKind). False: no memory; then a class
+ * that it asked about already keeps its answer. */
+bool bbf_shim_forget_kinds(JNIEnv *env);
+
 /* How an object's class is recognised (docs/adr/0031): the offset of the class in its header, 4
  * with compact headers, 0 if that is unknown. *known: classes that are. Any thread. */
 int bbf_shim_kinds(unsigned *known);

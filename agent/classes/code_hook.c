@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "agent/classes/carrier_classes.h"
 #include "agent/classes/dump.h"
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
@@ -41,7 +42,10 @@ static void instrument(const struct bbf_rules *rules, jclass redefined, jobject 
     if (name == NULL || rules == NULL || !bbf_code_hook_takes(loader, name))
         return;
     (void)bbf_plan_class(&plan, name, strlen(name), rules, &bbf_agent_sites);
-    if (!bbf_plan_inspect(&plan, bytes, (size_t)len))
+    bool hooked = bbf_plan_inspect(&plan, bytes, (size_t)len);
+    if (plan.may_carry) /* before its own methods are planned */
+        bbf_carrier_classes_met(rules, name, bytes, (size_t)len);
+    if (!hooked)
         return;
     uint64_t begin = bbf_clock_ns(CLOCK_MONOTONIC);
     struct bbf_cf_config config;

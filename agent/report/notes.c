@@ -9,7 +9,7 @@
 #include "agent/state.h"
 #include "core/err.h"
 
-enum { SOURCES = 4 };
+enum { SOURCES = 16 };
 
 /* "COUNT ONE|MANY, the last of CLASS: MORE" for a counter of the shim; nothing where it is 0. */
 static int note_class(struct bbf_snapshot *s, const struct bbf_last_of *last, const char *one,

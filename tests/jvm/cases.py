@@ -10,6 +10,7 @@ import ages
 import attach
 import blame
 import budget
+import carriers
 import coming
 import corners
 import exits
@@ -56,7 +57,8 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
-           *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled()]
+           *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled(),
+           carriers.compiled(sources("tests/jvm/spring/com/shop/*.java"))]
 
 PROBE = "com.app.Probes"
 STEPS = "com.app.Steps."
@@ -393,7 +395,8 @@ def travel(run):
     same("holders_unknown", run.json.totals["holders_unknown"], 0)
 
 
-CONTAINERS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
+# Five in list: the last one is in a list of the program's own, which has it in a field (ADR 43).
+CONTAINERS = {"array": 1, "varied": 2, "list": 5, "arrayList": 1, "wildcard": 1, "optional": 1,
               "holders": 1, "nested": 2}
 
 
@@ -406,7 +409,6 @@ def lists(looked_at):
         last["com.app.Containers.many"] = looked_at
         if looked_at < 20:
             last["com.app.Containers.twenty"] = 20 - looked_at
-        last["com.app.Containers.own"] = 1
         last["com.app.Containers.lists"] = 2  # raw and anything
         same("last steps", run.json.last_steps(), last)
         same("elements_cut", run.json.totals["elements_cut"], 20 - looked_at)
@@ -906,7 +908,7 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
-         *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(),
+         *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),

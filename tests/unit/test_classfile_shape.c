@@ -1,5 +1,7 @@
 /* link: bbf_classfile bbf_core */
 /* bbf_cf_shape_of: what a class named like ByteBuf looks like; bbf_cf_rename_utf8. */
+#include <stdio.h>
+
 #include "core/err.h"
 #include "tests/unit/classfile_builder.h"
 
@@ -88,6 +90,70 @@ static void rename_refuses_malformed_files(void **state)
     free(in);
 }
 
+struct seen {
+    char text[200];
+};
+
+static void see(struct seen *seen, const char *what, struct bbf_cf_str name)
+{
+    size_t len = strlen(seen->text);
+    snprintf(seen->text + len, sizeof seen->text - len, "%s %.*s, ", what, (int)name.len, name.s);
+}
+
+static void see_field(void *ctx, struct bbf_cf_str name, struct bbf_cf_str descriptor)
+{
+    see(ctx, "field", name);
+    see(ctx, "of", descriptor);
+}
+
+static void see_super(void *ctx, struct bbf_cf_str name, bool interface)
+{
+    see(ctx, interface ? "interface" : "super", name);
+}
+
+/* Fields, then the super class; a file that is cut short shows nothing of it. */
+static void an_outline_has_the_fields_and_the_super_class(void **state)
+{
+    struct made_class spec = {.fields = {"a", "b"}, .super_name = "a/Base"};
+    struct seen seen = {""};
+    const struct bbf_cf_outline outline = {&seen, see_super, see_field};
+    size_t len;
+    uint8_t *in = make_class(&spec, &len);
+
+    (void)state;
+    assert_int_equal(bbf_cf_outline(in, len, &outline), BBF_OK);
+    assert_string_equal(seen.text, "field a, of I, field b, of I, super a/Base, ");
+    seen.text[0] = '\0';
+    for (size_t cut = 0; cut < len; cut++)
+        assert_int_equal(bbf_cf_outline(in, cut, &outline), BBF_EFORMAT);
+    assert_string_equal(seen.text, "");
+    free(in);
+}
+
+static bool is_get(void *ctx, const char *utf8, size_t len)
+{
+    ++*(unsigned *)ctx;
+    return len == 3 && memcmp(utf8, "get", 3) == 0;
+}
+
+/* As GetConstantPool has it: without the count before it. */
+static void a_bare_pool_is_searched(void **state)
+{
+    struct made_class spec = {.fields = {"a"}};
+    unsigned asked = 0;
+    size_t len;
+    uint8_t *in = make_class(&spec, &len);
+    unsigned count = cf__u2(in + 8);
+
+    (void)state;
+    assert_true(bbf_cf_pool_has(in + 10, len - 10, count, is_get, &asked));
+    assert_int_equal(asked, 6); /* test/Made, java/lang/Object, Code, a/Owner, [I, get */
+    assert_false(bbf_cf_pool_has(in + 10, 20, count, is_get, &asked)); /* cut */
+    assert_false(bbf_cf_pool_has(in + 10, len - 10, 1, is_get, &asked));
+    assert_false(bbf_cf_pool_has(in + 10, 0, count, is_get, &asked));
+    free(in);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +161,8 @@ int main(void)
         cmocka_unit_test(malformed_shapes_are_errors),
         cmocka_unit_test(renames_whole_constants),
         cmocka_unit_test(rename_refuses_malformed_files),
+        cmocka_unit_test(an_outline_has_the_fields_and_the_super_class),
+        cmocka_unit_test(a_bare_pool_is_searched),
     };
 
     return cmocka_run_group_tests_name("classfile_shape", tests, NULL, NULL);

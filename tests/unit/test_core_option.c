@@ -68,6 +68,14 @@ static const struct {
     {"track=com.a.C:close + com.a.D$E:end,x.Y:z;maxDepth=7",
      "track=com.a.C:close+com.a.D$E:end+x.Y:z,maxDepth=7"},
     {"track=a.B:c,maxDepth=7,track=a.B:d,", "track=a.B:c+a.B:d,maxDepth=7"},
+    {"carriers=off", "carriers=off"},
+    {"carriers=on", ""},
+    {"carriers=off,carriers=on", ""},
+    {"carriers=com.a.C:x+com.a.D$E:y,maxDepth=7", "carriers=com.a.C:x+com.a.D$E:y,maxDepth=7"},
+    {"carriers=a.B:c,carriers=a.B:d", "carriers=a.B:c+a.B:d"},
+    {"carriers=off,carriers=a.B:d", "carriers=a.B:d"},
+    {"carriers=a.B:c,carriers=off", "carriers=off"},
+    {"maxCarrierClasses=0", "maxCarrierClasses=0"},
     {"trackDirectOnly=TRUE", "trackDirectOnly=true"},
     {"trackDirectOnly=True,trackDirectOnly=Off", ""},
     {"trackDirectOnly=true,trackDirectOnly=false", ""},
@@ -216,6 +224,13 @@ static const struct {
     {"track=a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B:c+a.B"
      ":c+a.B:c+a.B:d",
      "track", 103, "option 'track': 'a.B:d' is one too many; there may be 16"},
+    /* carriers= */
+    {"carriers=com.a.C", "carriers", 10,
+     "option 'carriers': 'com.a.C' names no field; write Class:field, as com.app.Frame:payload"},
+    {"carriers=off+a.B:c", "carriers", 10,
+     "option 'carriers': 'off' names no field; write Class:field, as com.app.Frame:payload"},
+    {"carriers=a.B:c()", "carriers", 15,
+     "option 'carriers': 'a.B:c()' names no field; write the name alone, as payload"},
     /* values that are not there */
     {"include", "include", 1, JCMD("include", "PATTERNS")},
     {"include=", "include", 1, JCMD("include", "PATTERNS")},

@@ -109,7 +109,7 @@ static jvmtiError JNICALL do_GetConstantPool(jvmtiEnv *jvmti, jclass class, jint
     struct fake_class *c = fake_use_class(class);
     if (c == NULL)
         return JVMTI_ERROR_INVALID_CLASS;
-    *count = 1;
+    *count = (jint)c->pool_len + 1; /* at most */
     *len = (jint)c->pool_len;
     *bytes = memory(c->pool_len);
     if (c->pool_len > 0)

@@ -6,9 +6,10 @@
  *
  * A ClassValue is nine loads deep, each waiting for the one before. So the kinds of classes that are
  * never unloaded are also in a native table, by the word of an object's header that says its class
- * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, then its
- * kind once from 0 to that class's; neither changes again. So a reader that finds its own klass finds
- * its kind or 0, in any order, and no fence is needed.
+ * (its narrow klass; docs/adr/0031). Invariant: an entry's klass goes once from 0 to a class, and its
+ * kind is 0 or one that is or was that class's: a class that was nothing may turn out to be a carrier
+ * (ADR 43), and is then asked about again. An old answer is still true of the fields that it names. So a
+ * reader that finds its own klass finds its kind or 0, in any order, and no fence is needed.
  */
 package java.lang;
 
@@ -21,7 +22,6 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowKind extends ClassValue<Long> {
-    static final BBFlowKind KINDS = new BBFlowKind();
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /**
@@ -37,7 +37,19 @@ final class BBFlowKind extends ClassValue<Long> {
      */
     private static long klassAt = findKlass();
 
+    /** The answers, made anew when carriers become known. Written by the agent's thread. */
+    private static BBFlowKind kinds = new BBFlowKind();
+
     private BBFlowKind() {
+    }
+
+    /** From here on each class is asked about again. */
+    @Hidden
+    private static void forget() {
+        kinds = new BBFlowKind();
+        for (long at = KINDS_AT; at < KINDS_AT + (1L << KIND_GROUP_BITS + KIND_GROUP_SHIFT);
+                at += 1 << KIND_ENTRY_SHIFT)
+            U.putLong(at + 8, 0);
     }
 
     private static long findKlass() {
@@ -76,7 +88,7 @@ final class BBFlowKind extends ClassValue<Long> {
             if (U.getInt(at) == klass && kind != 0)
                 return kind;
         }
-        long kind = KINDS.get(o.getClass());
+        long kind = kinds.get(o.getClass());
         if ((kind & KIND_PERMANENT) != 0 && klassAt != 0)
             keep(first, end, klass, kind);
         return kind;
@@ -90,7 +102,8 @@ final class BBFlowKind extends ClassValue<Long> {
                 U.putLong(at + 8, kind);
                 return;
             } else if (U.getInt(at) == klass) {
-                return; // another thread's, which is about to write the same kind
+                U.putLong(at + 8, kind); // it was forgotten, or another thread is about to write it
+                return;
             }
     }
 
@@ -126,6 +139,53 @@ final class BBFlowKind extends ClassValue<Long> {
         long many = elements(type);
         if (many != 0)
             return many;
+        long kind = nettyShapeOf(type);
+        return (kind & (KIND_OWNER | KIND_FOREIGN | KIND_VIEW | KIND_FIELD | KIND_MAPPED
+                | KIND_COUNTER)) == 0 ? carrier(type, kind) : kind;
+    }
+
+    /**
+     * A carrier (ADR 43), by the fields of its class and of those above, the nearest first: one is
+     * followed as that of a holder. Of more, the offsets of the first four are a byte each, in
+     * references; those beyond are counted.
+     */
+    @Hidden
+    private static long carrier(Class<?> type, long kind) {
+        long first = (kind & KIND_HOLDER) != 0 ? kind >>> 32 : 0;
+        long all = packed(0, first);
+        int n = first != 0 ? 1 : 0;
+        for (Class<?> c = type; c != null && c != Object.class; c = c.getSuperclass())
+            for (int i = 0;; i++) {
+                String field = BBFlowNative.carrierField(c, i);
+                if (field == null)
+                    break;
+                long at = offset(c, field, "L");
+                if (at <= 0)
+                    continue;
+                if (n++ == 0)
+                    first = at;
+                all = packed(all, at);
+            }
+        if (n == 0 || n == 1 && (kind & KIND_HOLDER) != 0)
+            return kind;
+        kind = kind & 0xffffffffL & ~KIND_UNKNOWN_HOLDER & ~KIND_HOLDER | KIND_CARRIER;
+        return n == 1 ? kind | KIND_HOLDER | first << 32 : kind | all << 32;
+    }
+
+    /** One more offset in the first byte that is free. */
+    @Hidden
+    private static long packed(long all, long at) {
+        long word = at >>> 2;
+        for (int shift = 0; at != 0 && word <= 0xff && shift < 32; shift += 8)
+            if ((all >>> shift & 0xff) == 0)
+                return all | word << shift;
+        if (at != 0)
+            U.getAndAddLong(null, SHARED + SHARED_CUT, 1);
+        return all;
+    }
+
+    @Hidden
+    private static long nettyShapeOf(Class<?> type) {
         long told = BBFlowNative.classify(type), kind = told & 0xffffffffL;
         int depth = (int) (told >>> KIND_BYTEBUF_DEPTH) & KIND_NO_DEPTH;
         if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowHandle.OFF)

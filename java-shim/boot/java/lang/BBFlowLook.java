@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * java.lang.BBFlowLook - what may be in an Object: a buffer, a holder or container of some, an object
- * of track=, or none of these. Read by field, never by a call.
+ * java.lang.BBFlowLook - what may be in an Object: a buffer, a holder, carrier or container of some, an
+ * object of track=, or none of these. Read by field, never by a call.
  */
 package java.lang;
 
@@ -21,7 +21,10 @@ final class BBFlowLook {
     private BBFlowLook() {
     }
 
-    /** How many more elements this step may look at: `left`, or -1 before the first one. */
+    /**
+     * How many more elements this step may look at: `left`, or -1 before the first one. `depth`: of lists
+     * in lists, and CARRIER_DEPTH for each carrier on the way.
+     */
     @Hidden
     static int stepAny(Object o, int site, int left, int depth) {
         long h = o != null && BBFlowTrack.now != null ? BBFlowTrack.handleOf(o) : -1;
@@ -36,6 +39,16 @@ final class BBFlowLook {
             if ((kind & KIND_ELEMENTS) != 0)
                 return stepElements(o, kind, site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left,
                         depth);
+            if ((kind & KIND_CARRIER) != 0) {
+                depth += CARRIER_DEPTH;
+                if (depth > MAX_CARRIERS * CARRIER_DEPTH + MAX_NESTED) {
+                    U.getAndAddLong(null, SHARED + SHARED_CUT, 1);
+                    break;
+                }
+                if ((kind & KIND_HOLDER) == 0)
+                    return stepFields(o, kind,
+                            site, left < 0 ? U.getInt(SHARED + SHARED_ELEMENTS) : left, depth);
+            }
             if ((kind & KIND_HOLDER) == 0) {
                 if ((kind & KIND_UNKNOWN_HOLDER) != 0)
                     count(TALLY_HOLDERS_UNKNOWN);
@@ -54,12 +67,40 @@ final class BBFlowLook {
         Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
         int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
         int i = 0;
-        if (depth < MAX_NESTED)
+        if ((depth & CARRIER_DEPTH - 1) < MAX_NESTED)
             for (; i < n && left > 0; i++)
                 left = stepAny(all[i], site, left - 1, depth + 1);
         if (i < n)
             U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
         return left;
+    }
+
+    /** The fields of a carrier that has several. */
+    @DontInline
+    @Hidden
+    private static int stepFields(Object o, long kind, int site, int left, int depth) {
+        for (long all = kind >>> 32; all != 0; all >>>= 8) {
+            Object field = U.getReference(o, (all & 0xff) << 2);
+            if (field == null)
+                continue;
+            if (left > 0)
+                left = stepAny(field, site, left - 1, depth);
+            else
+                U.getAndAddLong(null, SHARED + SHARED_CUT, 1);
+        }
+        return left;
+    }
+
+    /** Of several fields the first that is not null. */
+    @Hidden
+    private static Object behind(Object o, long kind) {
+        if ((kind & KIND_HOLDER) != 0)
+            return U.getReference(o, kind >>> 32);
+        Object field = null;
+        if ((kind & KIND_CARRIER) != 0)
+            for (long all = kind >>> 32; all != 0 && field == null; all >>>= 8)
+                field = U.getReference(o, (all & 0xff) << 2);
+        return field;
     }
 
     @Hidden
@@ -73,7 +114,7 @@ final class BBFlowLook {
                 return current(o);
             if ((kind & KIND_MAPPED) != 0)
                 return BBFlowMap.handleOf(o);
-            o = (kind & KIND_HOLDER) != 0 ? U.getReference(o, kind >>> 32) : null;
+            o = behind(o, kind);
         }
         return 0;
     }

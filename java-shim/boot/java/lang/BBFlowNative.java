@@ -76,6 +76,10 @@ final class BBFlowNative {
     @Hidden
     static native boolean hasField(Class<?> type, String field, String descriptor);
 
+    /** The name of the n-th field of the class itself through which a carrier is looked into; null: no more. */
+    @Hidden
+    static native String carrierField(Class<?> declaring, int n);
+
     /** Of track=: class number | entries << 16 | root site << 32; 0: none of them. Once per class. */
     @Hidden
     static native long classifyTracked(Class<?> type);

@@ -59,6 +59,8 @@ public final class Probes {
         COMMANDS.put("race", Load::race);
         COMMANDS.put("hash", Load::hash);
         COMMANDS.put("http", Http::run);
+        COMMANDS.put("carriers", Carriers::run);
+        COMMANDS.put("oldcarriers", Carriers::old);
         COMMANDS.put("two", Two::run);
         COMMANDS.put("busy", Busy::run);
         COMMANDS.put("phases", Phases::run);

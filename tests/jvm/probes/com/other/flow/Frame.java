@@ -1,0 +1,6 @@
+package com.other.flow;
+
+/** What users of this framework see: no class of Netty is named here. */
+public interface Frame {
+    int size();
+}

@@ -1,0 +1,14 @@
+package com.other.flow;
+
+/** Its field says nothing: only carriers=com.other.flow.Hidden:thing looks into it. */
+public final class Hidden {
+    private final Object thing;
+
+    public Hidden(Object thing) {
+        this.thing = thing;
+    }
+
+    public Object thing() {
+        return thing;
+    }
+}
