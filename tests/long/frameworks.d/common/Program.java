@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * requests and prints the oracle's line, "end" stops the server. READY is printed after warm-up.
  */
 public abstract class Program {
-    private static final int WARM_UP = 300;
+    private static final int WARM_UP = 200;
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -25,6 +25,11 @@ public abstract class Program {
 
     /** The reference count of what the user's method kept. */
     protected abstract int refCnt(Object kept) throws Exception;
+
+    /** How many buffers are lost with it. */
+    protected int lives(Object kept) throws Exception {
+        return 1;
+    }
 
     protected final void run() throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -52,11 +57,14 @@ public abstract class Program {
         repeat(times);
         long spent = SYSTEM.getProcessCpuTime() - before;
         settle();
+        int lost = 0;
         int open = 0;
-        for (Object kept : Tally.kept())
-            open += refCnt(kept) > 0 ? 1 : 0;
+        for (Object kept : Tally.kept()) {
+            lost += lives(kept);
+            open += refCnt(kept) > 0 ? lives(kept) : 0;
+        }
         System.out.printf("ORACLE requests=%d received=%d kept=%d open=%d cpu_ms=%d%n", times,
-                Tally.seen() - seen, Tally.kept().size(), open, spent / 1_000_000);
+                Tally.seen() - seen, lost, open, spent / 1_000_000);
         Tally.forget();
     }
 

@@ -20,6 +20,12 @@ public final class Tally {
         planting = true;
     }
 
+    /** For a historical bug: is it time for the input that triggers it? */
+    static synchronized boolean isPlanting() {
+        seen++;
+        return planting;
+    }
+
     /** Must this buffer be lost? True for every 7th, once planting has begun. */
     public static synchronized boolean isLost() {
         return ++seen % EVERY == 0 && planting;
