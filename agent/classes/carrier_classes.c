@@ -281,7 +281,7 @@ void bbf_carrier_classes_look(JNIEnv *env, const struct bbf_rules *rules)
         done = learn_all(env, &pass, 0);
         charge();
     }
-    /* What was answered before belongs to another carriers=. */
+    /* Answers from before are those of another carriers=. */
     (void)bbf_shim_forget_kinds(env);
     forget_again = false;
     next_ns = once_more_ns = 0;

@@ -107,7 +107,8 @@ static size_t n_sources;
 
 void bbf_notes_add_source(void (*source)(struct bbf_buf *note))
 {
-    sources[n_sources++] = source;
+    if (n_sources < SOURCES)
+        sources[n_sources++] = source;
 }
 
 /* Add `note` unless `err` or it is empty; it is empty afterwards. */
