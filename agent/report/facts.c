@@ -50,7 +50,7 @@ static void post_settings(const struct bbf_options *options)
     }
 }
 
-static void forget(void)
+static void forget_recorded(void)
 {
     for (size_t i = 0; values != NULL && i < bbf_options_count(); i++)
         free(values[i]);
@@ -59,7 +59,6 @@ static void forget(void)
     for (size_t i = 0; i < n_said; i++)
         free(said[i]);
     n_said = 0;
-    due_ns = 0;
 }
 
 /* ---- what is not followed ---- */
@@ -92,11 +91,27 @@ static void post_summary(JNIEnv *env)
     }
     event.detail.snapshot = s;
     bbf_events_post(&event);
-    for (size_t i = 0; i < s->n_notes; i++)
+    bool is_wanted = bbf_events_wanted(BBF_EVENT_UNTRACKED);
+    for (size_t i = 0; is_wanted && i < s->n_notes; i++)
         say(s->notes[i]);
-    for (size_t i = 0; i < s->jvm.n_map_mode; i++)
+    for (size_t i = 0; is_wanted && i < s->jvm.n_map_mode; i++)
         say(s->jvm.map_mode[i]);
     bbf_snapshot_free(s);
+}
+
+/* A recording that begins has all settings, and a summary at once. */
+static void poll_settings(const struct bbf_options *options)
+{
+    if (!bbf_events_wanted(BBF_EVENT_SETTING)) {
+        if (values != NULL)
+            forget_recorded();
+        return;
+    }
+    if (options == NULL)
+        return;
+    if (values == NULL)
+        due_ns = 0;
+    post_settings(options);
 }
 
 void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
@@ -106,15 +121,10 @@ void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
     if (now / BBF_CLOCK_SECOND == looked_s)
         return;
     looked_s = now / BBF_CLOCK_SECOND;
-    if (!bbf_events_wanted(BBF_EVENT_SETTING)) {
-        if (values != NULL)
-            forget();
-        return;
-    }
-    if (options == NULL)
-        return;
-    post_settings(options);
-    if (now < due_ns)
+    poll_settings(options);
+    if (!bbf_events_wanted(BBF_EVENT_SUMMARY))
+        due_ns = 0;
+    if (options == NULL || now < due_ns || !bbf_events_wanted(BBF_EVENT_SUMMARY))
         return;
     post_summary(env);
     uint64_t took = bbf_clock_ns(CLOCK_MONOTONIC) - now;

@@ -30,6 +30,9 @@ LEAK = re.compile(
     r'long_millis = \d{13}, int_loglevel = 900, int_threadid = \d+')
 
 
+LOGGERS = [f"bbflow.{name}" for name in ("flow", "leak", "life", "misuse", "stats")]
+
+
 def missing():
     """The tool or library that is not installed, or None."""
     for tool, package in (("lttng-sessiond", "lttng-tools"), ("lttng", "lttng-tools"),
@@ -204,7 +207,8 @@ def trace(user):
         loggers; another logger's session has nothing; disabled, nothing is recorded."""
         with world_of(bench, user) as world, daemon_of(world) as daemon, losing(world) as program:
             registered(world)
-            assert "- bbflow.misuse" in world.lttng("list", "--jul")
+            same("loggers before a Netty is seen", sorted(re.findall(
+                r"- (bbflow\.\w+)", world.lttng("list", "-j"))), LOGGERS)
             create(world, "a")
             recording(world)
             status = world.run(harness.CLIENT, "status", str(program.pid))
@@ -238,6 +242,43 @@ def levels_and_wildcards(bench):
         for name, n in (("range", 3), ("high", 0), ("only", 3), ("filtered", 0)):
             text = finish(world, name)
             same(f"{name}: {text}", leaks(text), n)
+        same("exit", program.end(), 0)
+
+
+def loggers(bench):
+    """bbflow.life, bbflow.stats and bbflow.flow: alone, all together with a level, and with a filter.
+    Only what a session enabled is recorded; what a path carried is counted once."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(
+            world, "lttng=on,summarySeconds=1") as program:
+        registered(world)
+        for name in ("life", "stats", "flow"):
+            create(world, name, f"bbflow.{name}")
+        create(world, "high", "bbflow.life --loglevel=WARNING")
+        world.lttng("create", "filtered", f"--output={bench.path('filtered')}")
+        world.lttng("enable-event", "--jul", "--session=filtered", "bbflow.flow",
+                    '--filter=msg == "*no such path*"')
+        world.lttng("start", "filtered")
+        recording(world)
+        lose(program, 3)
+        program.tell("hold 5")
+        program.tell("drop")
+        time.sleep(2.5)
+        lose(program, 4)
+        time.sleep(1.5)
+        text = {name: finish(world, name) for name in ("life", "stats", "flow", "high", "filtered")}
+        for name in ("life", "stats", "flow"):
+            same(f"loggers of {name}", set(re.findall(r'logger_name = "([^"]*)"', text[name])),
+                 {f"bbflow.{name}"})
+        lives = re.findall(r'"LIFE heap: (\d+) buffers? .* leaked after \d+ s, by "?loser.*Steps\.leaky", ',
+                           text["life"])
+        same(f"lives {text['life']}", sum(map(int, lives)), 7)
+        assert "STATS 12 lives: 5 released, 0 open (0 bytes), 7 leaked (448 bytes)" in text["stats"], text["stats"]
+        flow = text["flow"]
+        assert re.search(r"FLOW 3 so far \(0 released, 3 leaked\), 0 open: .*Steps\.leaky", flow), flow
+        assert re.search(r"FLOW 4 ended, 7 so far \(0 released, 7 leaked\), 0 open: .*Steps\.leaky", flow), flow
+        assert re.search(r"FLOW 5 so far \(5 released, 0 leaked\), 0 open: ", flow), flow
+        same("above the level, and filtered", text["high"] + text["filtered"], "")
+        print("\n".join(text[name].splitlines()[-1] for name in ("life", "stats", "flow")))
         same("exit", program.end(), 0)
 
 
@@ -464,7 +505,7 @@ class Hostile(threading.Thread):
             same(f"answer to {message[:30]!r}", link.recv(4, socket.MSG_WAITALL), struct.pack(">I", code))
         flood = struct.pack(">QII", 0, 1, 0) * 3000
         link.sendall(flood)
-        size = 12 + len("bbflow.leak bbflow.misuse ")
+        size = 12 + len(" ".join(LOGGERS) + " ")
         begin, got = time.time(), 0
         while got < 3000 * size:
             got += len(link.recv(1 << 16)) or self.fail("closed")
@@ -527,6 +568,7 @@ def cases():
     yield case("lttng/user", trace(NOBODY))
     yield case("lttng/root", trace(None), needs=root, short=(17,))
     yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
+    yield case("lttng/loggers", loggers)
     yield case("lttng/restarts", restarts, short=(25,))
     yield case("lttng/two", two, short=(17,))
     yield case("lttng/attached", attached, short=(25,))
