@@ -18,7 +18,7 @@ static struct places {
     struct place slots[SLOTS]; /* open addressing */
     size_t n;
     uint64_t before_reset; /* lives that resets took out of the totals */
-} *places;                 /* NULL: no session wants to know */
+} * places;                /* NULL: no session wants to know */
 
 struct round {
     const struct bbf_snapshot *snapshot;

@@ -23,7 +23,7 @@ enum { KINDS = sizeof targets / sizeof targets[0] };
 _Static_assert((int)KINDS == (int)BBF_EVENT_LIFE,
                "a kind without a logger would go to the first one");
 
-/* What is no leak is less important. */
+/* An end that is not a leak is less important. */
 static enum bbf_logger_level level_of_life(enum bbf_end end)
 {
     return end == BBF_END_LEAKED ? BBF_LEVEL_INFO : BBF_LEVEL_FINE;

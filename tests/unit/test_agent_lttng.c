@@ -291,6 +291,9 @@ static void the_sink_wants_what_is_enabled(void **state)
     least[BBF_LOGGER_LIFE] = BBF_LEVEL_WARNING;
     least[BBF_LOGGER_STATS] = BBF_LEVEL_WARNING;
     assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom);
+    least[BBF_LOGGER_FLOW] = BBF_LEVEL_INFO;
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom | summary);
+    least[BBF_LOGGER_FLOW] = INT32_MAX;
     least[BBF_LOGGER_MISUSE] = INT32_MAX;
     assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | oom);
     least[BBF_LOGGER_LEAK] = 801;
