@@ -430,8 +430,8 @@ def trigger(bench):
         same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
         lose(program, 6)
         until(lambda: os.path.isdir(out) and os.listdir(out), lambda: "no snapshot: " +
-              world.lttng("list-triggers", code=None) + world.lttng("list", "-u", code=None) +
-              world.run(harness.CLIENT, "leaks", str(program.pid), code=None))
+              world.lttng("list-triggers", code=None) +
+              world.run(harness.CLIENT, "status", str(program.pid), code=None))
         time.sleep(1)
         text = world.run("babeltrace2", out)
         same(f"leaks in {text}", leaks(text), 6)
