@@ -12,7 +12,8 @@
  * returns false.
  *
  * A LIFE has `node`, `memory`, `lost`, `count`, `bytes`, `thread` and, as `age_ns`, how long they
- * were open; SETTING, SUMMARY and UNTRACKED have `detail` only.
+ * were open; of released ones memory, bytes and thread are not known. SETTING, SUMMARY and
+ * UNTRACKED have `detail` only.
  *
  * Threads: events are posted and offered in the agent thread.
  */
@@ -37,7 +38,7 @@ enum bbf_event_kind {
     BBF_EVENT_OOM,        /* direct memory ran out */
     BBF_EVENT_OOM_REPORT, /* what became of the report of that */
     /* For recordings; these have no line. */
-    BBF_EVENT_LIFE,     /* the garbage collector ended lives of one place that began together */
+    BBF_EVENT_LIFE,     /* lives of one place that began together have ended */
     BBF_EVENT_SETTING,  /* an option has this value from now on */
     BBF_EVENT_SUMMARY,  /* totals, now and then */
     BBF_EVENT_UNTRACKED /* something is not followed */
@@ -74,7 +75,10 @@ struct bbf_event {
             const char *path; /* of the newest report; NULL: none could be written */
             const char *why;  /* then: the reason, for a person */
         } report;             /* OOM_REPORT */
-        enum bbf_end end;     /* LIFE */
+        struct {
+            enum bbf_end end; /* as the garbage collector showed it */
+            bool is_released; /* it did not: they were released */
+        } life;               /* LIFE */
         struct {
             const char *name, *value;
         } setting;                           /* SETTING */

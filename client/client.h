@@ -26,6 +26,9 @@ struct bbf_command_line {
     const char *format; /* -f */
     const char *socket; /* --socket: the folder of the agent's option socket= */
     const char *agent;  /* --agent: libbbflow.so */
+    const char *only;   /* --only: a part of a step's name */
+    unsigned depth;     /* --depth: steps of a path; 0 = all */
+    bool by_method;     /* --by method */
     const char *probe;  /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */

@@ -14,7 +14,8 @@ enum bbf_exit {
     BBF_EXIT_USAGE = 2,
     BBF_EXIT_TARGET = 3, /* no or several targets */
     BBF_EXIT_PERMISSION = 4,
-    BBF_EXIT_REFUSED = 5 /* the agent said no */
+    BBF_EXIT_REFUSED = 5, /* the agent said no */
+    BBF_EXIT_LOST = 10    /* a verdict: a leak is proven */
 };
 
 /* Print "bbflow: " and the message to stderr; return `exit_code`. Only `format` can end a line:

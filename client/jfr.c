@@ -49,8 +49,8 @@ static const struct bbf_jfr_command {
      bbf_jfr_run_print, "print events as text or JSON, as the JDK's jfr tool does"},
     {"events", FILTER | JSON | OUTPUT | MAX_UNPACKED | MAX_VALUES, 1, 1, bbf_jfr_run_events,
      "print one line for each event, for grep; with --json an object for each line"},
-    {"netty", FORMAT | AGE | MAX_NODES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_netty,
-     "pair Netty's buffer events: what is live, leaked, and what pins chunks"},
+    {"netty", FROM | UNTIL | FORMAT | AGE | MAX_NODES | OUTPUT | MAX_UNPACKED, 1, 1,
+     bbf_jfr_run_netty, "pair Netty's buffer events: what is live, leaked, and what pins chunks"},
     {"metadata", EVENTS | CATEGORIES | OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_metadata,
      "show event types with their labels, units and fields"},
     {"repair", OUTPUT | MAX_UNPACKED, 1, 1, bbf_jfr_run_repair,
@@ -158,7 +158,20 @@ static const struct bbf_jfr_command *find_command(const char *word)
     return NULL;
 }
 
-/* "2026-11-23T10:00:00Z", also without the time or the Z (UTC then as well), or seconds. */
+/* ".5" in nanoseconds, up to nine digits; *at is behind it. */
+static int64_t parse_fraction(const char **at)
+{
+    int64_t ns = 0, unit = 100000000;
+
+    if ((*at)[0] != '.' || (*at)[1] < '0' || (*at)[1] > '9')
+        return 0;
+    for (++*at; **at >= '0' && **at <= '9' && unit > 0; ++*at, unit /= 10)
+        ns += (**at - '0') * unit;
+    return ns;
+}
+
+/* "2026-11-23T10:00:00.5Z", also without the fraction, the time or the Z (UTC then as well), or
+ * seconds. */
 static int parse_time(const char *name, const char *value, int64_t *ns)
 {
     static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d", "%s"};
@@ -166,9 +179,10 @@ static int parse_time(const char *name, const char *value, int64_t *ns)
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         struct tm tm = {0};
         const char *end = strptime(value, forms[i], &tm);
+        int64_t part = end != NULL ? parse_fraction(&end) : 0;
         if (end == NULL || (strcmp(end, "") != 0 && strcmp(end, "Z") != 0))
             continue;
-        *ns = (int64_t)timegm(&tm) * 1000000000;
+        *ns = (int64_t)timegm(&tm) * 1000000000 + part;
         return BBF_EXIT_OK;
     }
     return bbf_fail(BBF_EXIT_USAGE, "--%s takes a time in UTC, as 2026-11-23T10:00:00Z, not '%s'",

@@ -7,12 +7,12 @@
 #include "core/err.h"
 #include "render/render.h"
 
-enum { TREE_LEAVES = 50 };
+enum { TREE_LINES = 50 };
 
 static int write_report(const struct bbf_jfr_request *request, const struct bbf_snapshot *snapshot,
                         enum bbf_format format)
 {
-    const struct bbf_render_options options = {.max_leaves = TREE_LEAVES};
+    const struct bbf_render_options options = {.max_lines = TREE_LINES};
     struct bbf_buf text = BBF_BUF_INIT;
     int err = bbf_render(&text, snapshot, format, &options), rc;
 
@@ -33,14 +33,18 @@ static int no_events(const char *path)
         "%s has no buffer events of Netty; Netty 4.2 fires them, if the JVM starts with "
         "-XX:StartFlightRecording=+io.netty.AllocateBuffer#enabled=true,"
         "+io.netty.FreeBuffer#enabled=true,+io.netty.ReallocateBuffer#enabled=true,"
-        "+io.netty.AllocateChunk#enabled=true,+io.netty.FreeChunk#enabled=true",
+        "+io.netty.AllocateChunk#enabled=true,+io.netty.FreeChunk#enabled=true,"
+        "+io.netty.ReturnChunk#enabled=true",
         path);
 }
 
 static int read_and_report(const struct bbf_jfr_request *request,
                            const struct bbf_jfr_source *source, enum bbf_format format)
 {
-    const struct bbf_netty_config config = {request->age_ns, request->max_nodes};
+    const struct bbf_netty_config config = {.age_ns = request->age_ns,
+                                            .from_ns = request->how.filter.from_ns,
+                                            .until_ns = request->how.filter.until_ns,
+                                            .max_nodes = request->max_nodes};
     struct bbf_jfr_recording recording;
     struct bbf_snapshot *snapshot = NULL;
 

@@ -48,6 +48,10 @@ enum {
     ASCII = 65536,
     COLOR = 131072,
     WIDE = 262144,
+    ONLY = 524288,
+    DEPTH = 1048576,
+    BY = 2097152,
+    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY,           /* of a snapshot */
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
@@ -75,16 +79,15 @@ static const struct verb {
     {"stop", JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
      "Counts are discarded and file= is not written: run 'bbflow dump' first to keep them.\n"
      "'bbflow attach' loads the agent again; counts then start at zero.\n"},
-    {"tree", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show where buffers went and which path lost them",
-     "Shows at most 100 leaf lines, leaks first; --all shows every line.\n"},
-    {"summary", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show the totals and the worst leaks", ""},
-    {"llm", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "show the same facts as key=value lines, for programs", ""},
-    {"dump", JVM | OUTPUT | FORMAT | GC | ALL, bbf_verb_read,
-     "print the whole snapshot as JSON, to read it later",
-     "tree, summary, llm and dump also read such a file: bbflow tree leaks.json\n"},
+    {"tree", JVM | SHOWN, bbf_verb_read, "show where buffers went and which path lost them",
+     "Shows at most 100 lines, leaks first, and folds loops; --all shows every line.\n"},
+    {"summary", JVM | SHOWN, bbf_verb_read, "show the totals and the worst leaks", ""},
+    {"why", JVM | SHOWN, bbf_verb_read, "show why direct memory grows: a verdict and its shares",
+     "Lost, still held, in the pools, not Netty's, unexplained: the shares add up.\n"
+     "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now.\n"},
+    {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
+    {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
+     "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
@@ -118,6 +121,9 @@ static const struct flag {
     {"format", 'f', FORMAT, "FORMAT", "write " BBF_FORMATS(ONE_NAME) "whatever the extension"},
     {"gc", 0, GC, NULL, "request a garbage collection first, which proves leaks"},
     {"all", 0, ALL, NULL, "show the whole tree"},
+    {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
+    {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
+    {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
@@ -172,7 +178,7 @@ static void print_usage(struct bbf_buf *to)
                 "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-                "5 refused by the agent.\n");
+                "5 refused by the agent, 10 why: a leak is proven.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)
@@ -412,6 +418,26 @@ static int parse_color(const char *value, enum bbf_color *color)
     return bbf_fail(BBF_EXIT_USAGE, "--color takes auto, always or never, not '%s'", value);
 }
 
+static int parse_depth(const char *value, unsigned *depth)
+{
+    char *end;
+    errno = 0;
+    long n = strtol(value, &end, 10);
+
+    if (*end != '\0' || errno != 0 || n < 1 || n > INT_MAX)
+        return bbf_fail(BBF_EXIT_USAGE, "--depth takes steps, 1 to %d, not '%s'", INT_MAX, value);
+    *depth = (unsigned)n;
+    return BBF_EXIT_OK;
+}
+
+static int parse_by(const char *value, bool *by_method)
+{
+    *by_method = strcmp(value, "method") == 0;
+    if (!*by_method && strcmp(value, "bug") != 0)
+        return bbf_fail(BBF_EXIT_USAGE, "--by takes bug or method, not '%s'", value);
+    return BBF_EXIT_OK;
+}
+
 static int parse_max_document(const char *value, uint64_t *bytes)
 {
     if (bbf_parse_size(value, bytes) != BBF_OK || *bytes == 0)
@@ -461,6 +487,13 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         break;
     case MAX_DOCUMENT:
         return parse_max_document(value, &request->max_document);
+    case ONLY:
+        request->only = value;
+        break;
+    case DEPTH:
+        return parse_depth(value, &request->depth);
+    case BY:
+        return parse_by(value, &request->by_method);
     case COLOR:
         return parse_color(value, &request->color);
     case ASCII:

@@ -17,14 +17,20 @@ enum kind {
     REALLOCATE_BUFFER,
     ALLOCATE_CHUNK,
     FREE_CHUNK,
+    RETURN_CHUNK,
     DATA_LOSS,
     JVM,
     KINDS
 };
 
 static const char *const type_names[KINDS] = {
-    "io.netty.AllocateBuffer", "io.netty.FreeBuffer", "io.netty.ReallocateBuffer",
-    "io.netty.AllocateChunk",  "io.netty.FreeChunk",  "jdk.DataLoss",
+    "io.netty.AllocateBuffer",
+    "io.netty.FreeBuffer",
+    "io.netty.ReallocateBuffer",
+    "io.netty.AllocateChunk",
+    "io.netty.FreeChunk",
+    "io.netty.ReturnChunk",
+    "jdk.DataLoss",
     "jdk.JVMInformation",
 };
 
@@ -168,6 +174,12 @@ static struct bbf_netty_class *class_of(struct bbf_netty_unpaired *u, const stru
     return &u->classes[u->n_classes++];
 }
 
+/* Is the event before what is reported? */
+static bool is_before(const struct bbf_netty_state *s, const struct event *e)
+{
+    return s->from_ns != 0 && e->start_ns < s->from_ns;
+}
+
 static int open_unpaired(struct bbf_netty_state *s, const struct event *e, uint32_t node)
 {
     struct bbf_netty_unpaired *u = &s->unpaired;
@@ -203,7 +215,28 @@ static int end_unpaired(struct bbf_netty_state *s, const struct event *e)
 
     if (class == NULL)
         return BBF_ENOMEM;
-    class->ended++;
+    if (!is_before(s, e))
+        class->ended++;
+    else if (class->before > 0)
+        class->before--;
+    return BBF_OK;
+}
+
+/* Opened before what is reported: known, so that its end is not another one's. */
+static int open_before(struct bbf_netty_state *s, const struct event *e)
+{
+    struct bbf_netty_class *class;
+
+    s->outside++;
+    if (!is_unpaired(s, e)) {
+        const struct bbf_netty_life life = {e->number[ADDRESS], e->number[SIZE], e->start_ns,
+                                            BBF_NETTY_BEFORE};
+        return bbf_netty_life_put(&s->buffers, life) ? BBF_OK : BBF_ENOMEM;
+    }
+    class = class_of(&s->unpaired, e);
+    if (class == NULL)
+        return BBF_ENOMEM;
+    class->before++;
     return BBF_OK;
 }
 
@@ -248,6 +281,8 @@ static int on_grow(struct bbf_netty_state *s, const struct event *e)
 /* The address is open: its buffer went without a FreeBuffer. */
 static void lose(struct bbf_netty_state *s, const struct bbf_netty_life *life, int64_t now_ns)
 {
+    if (life->node == BBF_NETTY_BEFORE)
+        return;
     struct bbf_netty_node *node = &s->paths.nodes[life->node];
     uint64_t age = now_ns > life->start_ns ? (uint64_t)(now_ns - life->start_ns) : 0;
 
@@ -295,14 +330,18 @@ static int on_allocate(struct reader *r, const struct event *e)
     struct bbf_netty_life life;
     bool is_late;
 
-    s->allocations++;
     if (take_growing(s, e, &life) && !is_unpaired(s, e))
         return put_buffer(s, life, e->start_ns);
+    /* Its path is needed only to know whether the addresses are late. */
+    if (is_before(s, e) && (!e->is_pooled || e->number[DIRECT] == 0 || s->has_late_addresses))
+        return open_before(s, e);
     uint32_t node = bbf_netty_path(&s->paths, r->chunk, &e->stack, &is_late);
     if (node == BBF_NETTY_NO_NODE)
         return BBF_ENOMEM;
     if (e->is_pooled && e->number[DIRECT] != 0 && (is_late || e->number[ADDRESS] == 0))
         s->has_late_addresses = true;
+    if (is_before(s, e))
+        return open_before(s, e);
     if (is_unpaired(s, e)) {
         s->heap += e->number[DIRECT] == 0;
         s->late += e->number[DIRECT] != 0;
@@ -316,22 +355,24 @@ static int on_free(struct bbf_netty_state *s, const struct event *e)
 {
     struct bbf_netty_life *life;
 
-    s->frees++;
+    s->outside += is_before(s, e);
     end_growth(s, e);
     if (is_unpaired(s, e))
         return end_unpaired(s, e);
     life = bbf_netty_life_at(&s->buffers, e->number[ADDRESS]);
     if (life == NULL) {
-        s->early++;
+        s->early += !is_before(s, e);
         return BBF_OK;
     }
-    s->paths.nodes[life->node].released++;
+    if (life->node != BBF_NETTY_BEFORE)
+        s->paths.nodes[life->node].released++;
     bbf_netty_life_remove(&s->buffers, life);
     return BBF_OK;
 }
 
-static int on_chunk(struct reader *r, const struct event *e, bool is_new)
+static int on_chunk(struct reader *r, const struct event *e, enum kind kind)
 {
+    bool is_new = kind == ALLOCATE_CHUNK;
     struct bbf_netty_lives *chunks = &r->state->chunks;
     struct bbf_netty_life *life, chunk = {e->number[ADDRESS], e->number[CAPACITY], e->start_ns, 0};
 
@@ -344,8 +385,12 @@ static int on_chunk(struct reader *r, const struct event *e, bool is_new)
     if (is_new)
         return bbf_netty_life_put(chunks, chunk) ? BBF_OK : BBF_ENOMEM;
     life = bbf_netty_life_at(chunks, chunk.address);
-    if (life != NULL)
+    if (life != NULL && kind == RETURN_CHUNK) {
+        life->node = 1;
+        life->start_ns = e->start_ns;
+    } else if (life != NULL) {
         bbf_netty_life_remove(chunks, life);
+    }
     return BBF_OK;
 }
 
@@ -401,6 +446,12 @@ static int on_event(struct reader *r, const struct bbf_jfr_event *from)
     if (kind == KINDS)
         return BBF_OK;
     read_event(r, kind, from, &event);
+    r->state->allocations += kind == ALLOCATE_BUFFER;
+    r->state->frees += kind == FREE_BUFFER;
+    if (r->state->until_ns != 0 && event.start_ns >= r->state->until_ns) {
+        r->state->outside++;
+        return BBF_OK;
+    }
     if (event.start_ns > r->state->end_ns)
         r->state->end_ns = event.start_ns;
     switch (kind) {
@@ -411,7 +462,7 @@ static int on_event(struct reader *r, const struct bbf_jfr_event *from)
     case REALLOCATE_BUFFER:
         return on_grow(r->state, &event);
     default:
-        return on_chunk(r, &event, kind == ALLOCATE_CHUNK);
+        return on_chunk(r, &event, kind);
     }
 }
 
@@ -433,6 +484,8 @@ static int read_chunk(struct reader *r, struct bbf_jfr_recording *recording)
         if (bbf_jfr_next_event(chunk, &at, &event))
             err = on_event(r, &event);
     }
+    if (r->state->until_ns != 0 && end_ns > r->state->until_ns)
+        end_ns = r->state->until_ns;
     if (end_ns > r->state->end_ns)
         r->state->end_ns = end_ns;
     free(places);
@@ -461,6 +514,10 @@ int bbf_netty_flight(struct bbf_jfr_recording *recording, const struct bbf_netty
     int err = s != NULL ? BBF_OK : BBF_ENOMEM;
 
     *out = NULL;
+    if (s != NULL) {
+        s->from_ns = config->from_ns;
+        s->until_ns = config->until_ns;
+    }
     if (s != NULL)
         s->paths.max_nodes = config->max_nodes > 0 ? config->max_nodes : BBF_NETTY_NODES;
     while (err == BBF_OK && (err = bbf_jfr_next_chunk(recording)) == BBF_OK)

@@ -24,7 +24,9 @@
 enum { BBF_NETTY_NODES = 100000 };
 
 struct bbf_netty_config {
-    uint64_t age_ns;    /* open for at least so long at the end: aged; 0: none is */
+    uint64_t age_ns;           /* open for at least so long at the end: aged; 0: none is */
+    int64_t from_ns, until_ns; /* since 1970: report buffers opened from then, and what is open at
+                                  until_ns; 0: no limit */
     uint32_t max_nodes; /* of the paths; what has no room is part of its parent. 0: the default */
 };
 

@@ -11,12 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A buffer that is open, or a chunk; `address` 0: the place is free. */
+/* A buffer that is open, or a chunk; `address` 0: the place is free. A chunk that was given back
+ * for reuse (io.netty.ReturnChunk) starts anew then: no buffer from before is in it. */
 struct bbf_netty_life {
     uint64_t address, bytes;
     int64_t start_ns;
-    uint32_t node;
+    uint32_t node; /* a chunk: 1 if it was given back */
 };
+
+enum { BBF_NETTY_BEFORE = UINT32_MAX - 1 }; /* the node of a buffer that is not reported */
 
 /* Open addressing by address; room is 0 or a power of two. */
 struct bbf_netty_lives {

@@ -15,6 +15,8 @@ enum { PATH_BYTES = 240, PATHS = 2 };
 /* A chunk, what of it is used, and the paths of two of its buffers. */
 struct pin {
     uint64_t address, bytes, used, buffers;
+    int64_t start_ns; /* no buffer in it is older */
+    bool is_returned;
     uint32_t nodes[PATHS];
     size_t n_nodes;
 };
@@ -59,8 +61,10 @@ static struct pin *pin_of(struct pin *pins, size_t n, uint64_t address)
 
 static void add_buffer(struct pin *pin, const struct bbf_netty_life *life)
 {
-    bool is_known = false;
+    bool is_known = life->node == BBF_NETTY_BEFORE; /* it has no path */
 
+    if (pin->is_returned && life->start_ns < pin->start_ns)
+        return; /* its end was not recorded: the chunk was empty since */
     pin->buffers++;
     pin->used += life->bytes;
     for (size_t i = 0; i < pin->n_nodes; i++)
@@ -78,7 +82,10 @@ static struct pin *find_pins(const struct bbf_netty_state *s)
     for (size_t i = 0; pins != NULL && i < s->chunks.room; i++) {
         const struct bbf_netty_life *chunk = &s->chunks.places[i];
         if (chunk->address != 0)
-            pins[n++] = (struct pin){.address = chunk->address, .bytes = chunk->bytes};
+            pins[n++] = (struct pin){.address = chunk->address,
+                                     .bytes = chunk->bytes,
+                                     .start_ns = chunk->start_ns,
+                                     .is_returned = chunk->node != 0};
     }
     if (pins == NULL || n == 0)
         return pins;
@@ -128,12 +135,13 @@ static int note_sums(struct bbf_snapshot *to, const struct pin *pins, size_t n)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct pin sum = {0};
-    uint64_t empty = 0, pinned = 0;
+    uint64_t empty = 0, returned = 0, pinned = 0;
 
     for (size_t i = 0; i < n; i++) {
         sum.bytes += pins[i].bytes;
         sum.used += pins[i].used;
         empty += pins[i].buffers == 0;
+        returned += pins[i].buffers == 0 && pins[i].is_returned;
         pinned += is_pinned(&pins[i]);
     }
     bbf_buf_printf(&text, "%zu direct %s: ", n, n == 1 ? "chunk" : "chunks");
@@ -142,8 +150,9 @@ static int note_sums(struct bbf_snapshot *to, const struct pin *pins, size_t n)
     bbf_text_bytes(&text, sum.used);
     bbf_buf_printf(&text,
                    " in use by buffers of this recording; %" PRIu64
-                   " without such a buffer, %" PRIu64 " pinned (less than %d%% in use)",
-                   empty, pinned, BBF_NETTY_PINNED_PERCENT);
+                   " without such a buffer (%" PRIu64 " of them given back for reuse), %" PRIu64
+                   " pinned (less than %d%% in use)",
+                   empty, returned, pinned, BBF_NETTY_PINNED_PERCENT);
     int err = text.failed ? BBF_ENOMEM
                           : bbf_snapshot_add_text(&to->notes, &to->n_notes, bbf_buf_cstr(&text));
     bbf_buf_free(&text);

@@ -15,11 +15,17 @@
 
 /* ---- counts ---- */
 
+/* Is it a buffer, and one that opened in the time that is reported? */
+static bool is_reported(const struct bbf_netty_life *life)
+{
+    return life->address != 0 && life->node != BBF_NETTY_BEFORE;
+}
+
 static void count_open(struct bbf_netty_state *s)
 {
     for (size_t i = 0; i < s->buffers.room; i++) {
         const struct bbf_netty_life *life = &s->buffers.places[i];
-        if (life->address == 0)
+        if (!is_reported(life))
             continue;
         s->paths.nodes[life->node].live++;
         s->paths.nodes[life->node].live_bytes += life->bytes;
@@ -33,7 +39,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /*
  * Of a class `opened` were opened and `ended` ended, but not which. A path that opened more than
- * all that ended has the rest open; one that opened more than are open has released the rest.
+ * all that ended has the rest open; one that opened more than are open has released the rest. Of
+ * those that ended, `before` may be ones that opened before what is reported.
  */
 static void count_unpaired(struct bbf_netty_state *s)
 {
@@ -43,7 +50,9 @@ static void count_unpaired(struct bbf_netty_state *s)
         const struct bbf_netty_share *share = &u->shares[i];
         const struct bbf_netty_class *class = &u->classes[share->class];
         struct bbf_netty_node *node = &s->paths.nodes[share->node];
-        uint64_t ended = least(class->ended, class->opened), open = class->opened - ended;
+        uint64_t ended = least(class->ended, class->opened);
+        uint64_t certain = class->ended - least(class->ended, class->before);
+        uint64_t open = class->opened - least(certain, class->opened);
         uint64_t live = share->opened - least(share->opened, ended);
         uint64_t released = share->opened - least(share->opened, open);
         node->live += live;
@@ -78,7 +87,7 @@ static struct aged *find_aged(const struct bbf_netty_state *s, uint64_t age_ns, 
     for (size_t i = 0; list != NULL && i < s->buffers.room; i++) {
         const struct bbf_netty_life *life = &s->buffers.places[i];
         uint64_t age = s->end_ns > life->start_ns ? (uint64_t)(s->end_ns - life->start_ns) : 0;
-        if (life->address != 0 && age >= age_ns)
+        if (is_reported(life) && age >= age_ns)
             list[(*n)++] = (struct aged){life->node, age, life->bytes};
     }
     if (*n > 1 && list != NULL)
@@ -232,17 +241,21 @@ static void note_count(struct notes *n, uint64_t count, const char *one, const c
 
 static void note_open(struct notes *n, const struct bbf_netty_state *s, uint64_t age_ns)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, count = 0;
 
-    for (size_t i = 0; i < s->buffers.room; i++)
-        bytes += s->buffers.places[i].address != 0 ? s->buffers.places[i].bytes : 0;
-    if (s->buffers.n == 0 || age_ns > 0)
+    for (size_t i = 0; i < s->buffers.room; i++) {
+        bool is = is_reported(&s->buffers.places[i]);
+        bytes += is ? s->buffers.places[i].bytes : 0;
+        count += is;
+    }
+    if (count == 0 || age_ns > 0)
         return;
-    bbf_buf_printf(&n->text, "%zu direct %s (", s->buffers.n,
-                   s->buffers.n == 1 ? "buffer" : "buffers");
+    bbf_buf_printf(&n->text, "%" PRIu64 " direct %s (", count, count == 1 ? "buffer" : "buffers");
     bbf_text_bytes(&n->text, bytes);
-    bbf_buf_str(&n->text, ") had no FreeBuffer event at the recording's end: live, not known to be "
-                          "leaked; --age=60s shows those that were open longer than that");
+    bbf_buf_printf(&n->text,
+                   ") had no FreeBuffer event %s: live, not known to be leaked; --age=60s shows "
+                   "those that were open longer than that",
+                   s->until_ns != 0 ? "before --until" : "at the recording's end");
     end_note(n);
 }
 
@@ -315,6 +328,8 @@ static int fill_notes(struct bbf_snapshot *to, const struct bbf_netty_state *s, 
     note(&n, "from Netty's flight recorder events: a path begins at the method that allocated, and "
              "its callers follow; where a buffer went afterwards is not recorded, and Unpooled "
              "fires no event");
+    note_count(&n, s->outside, "event is left out by --from or --until",
+               "events are left out by --from or --until");
     note_open(&n, s, age_ns);
     note_missed(&n, s);
     note_unpaired(&n, s);

@@ -13,6 +13,7 @@
 /* Buffers without an address, of one allocator, memory, largest size and size class. */
 struct bbf_netty_class {
     uint64_t opened, ended;
+    uint64_t before; /* opened before from_ns, and open then */
     bool is_direct;
 };
 
@@ -46,12 +47,14 @@ struct bbf_netty_state {
     size_t next_growth;
     bool has_late_addresses; /* PooledByteBufAllocator's events have another use's address */
     uint64_t allocations, frees;
-    uint64_t heap, late;      /* buffers without an address: these memories */
-    uint64_t early;           /* freed; opened before the recording */
-    uint64_t grown_early;     /* grew; opened before the recording */
-    uint64_t grown_unpaired;  /* grew, without an address */
-    uint64_t chunks_unplaced; /* direct, without an address */
-    uint64_t lost_bytes;      /* of events, that the JVM says it lost */
+    uint64_t heap, late;       /* buffers without an address: these memories */
+    uint64_t early;            /* freed; opened before the recording */
+    uint64_t grown_early;      /* grew; opened before the recording */
+    uint64_t grown_unpaired;   /* grew, without an address */
+    uint64_t chunks_unplaced;  /* direct, without an address */
+    uint64_t lost_bytes;       /* of events, that the JVM says it lost */
+    int64_t from_ns, until_ns; /* which buffers are reported; 0: all */
+    uint64_t outside;          /* events of buffers before from_ns and after until_ns */
     int64_t end_ns;
     int64_t pid;
     char *main, *version;

@@ -3,6 +3,7 @@
 
 #include "client/attach.h"
 #include "client/connect.h"
+#include "client/filter.h"
 #include "client/output.h"
 #include "client/target.h"
 #include "client/print.h"
@@ -11,6 +12,7 @@
 #include "core/err.h"
 #include "core/option.h"
 #include "render/render.h"
+#include "render/why.h"
 #include "wire/client/conn.h"
 #include "wire/sockdir.h"
 
@@ -26,7 +28,7 @@ enum {
     GONE_MS = 5000,  /* for a stopped agent's socket */
     PAUSE_MS = 50,
     STATUS_MOST = 16 << 20, /* bytes of a new agent's first answer */
-    TREE_LEAVES = 100,      /* what `tree` shows without --all */
+    TREE_LINES = 100,       /* what `tree` shows without --all */
     WHY_MAX = 512
 };
 
@@ -448,11 +450,14 @@ int bbf_verb_read(const struct bbf_command_line *request)
     }
     if (exit_code == BBF_EXIT_OK)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
-    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON) {
+    if (exit_code == BBF_EXIT_OK)
+        exit_code = bbf_filter(request, who, snapshot);
+    if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request)) {
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
-        struct bbf_render_options options = {.max_leaves = request->all ? 0 : TREE_LEAVES};
+        struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
+                                             .by_method = request->by_method};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));
@@ -463,6 +468,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
         else
             exit_code = bbf_output_write(request->output, &text);
     }
+    if (exit_code == BBF_EXIT_OK && strcmp(request->verb, "why") == 0 && bbf_why_has_loss(snapshot))
+        exit_code = BBF_EXIT_LOST;
     bbf_snapshot_free(snapshot);
     bbf_buf_free(&document);
     bbf_buf_free(&text);

@@ -12,7 +12,8 @@
 
 /* One line for each JVM with the agent: pid, main class, socket. With a target: its probes. */
 int bbf_verb_list(const struct bbf_command_line *request);
-/* tree, summary, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE. */
+/* tree, summary, why, llm, dump: a snapshot of a JVM or of a file, rendered to stdout or -o FILE.
+ * why: BBF_EXIT_LOST where a leak is proven. */
 int bbf_verb_read(const struct bbf_command_line *request);
 /* The agent's own status, as text. */
 int bbf_verb_status(const struct bbf_command_line *request);

@@ -143,7 +143,7 @@
     XX(TALLY_DEEP_STEPS, 5) /* the dropped steps that maxDepth refused */                          \
     XX(TALLIES, 6)                                                                                 \
     /* the shared page: all that every hook reads is in 64 bytes, which only the agent writes */   \
-    XX(SHARED_MIXED, 0) /* int: MIXED_ bits; 0: hooks may take their short path */                 \
+    XX(SHARED_SLOW_HOOKS, 0) /* int: SLOW_ bits; 0: hooks may take their short path */             \
     XX(SHARED_FLAGS, 4)                                                                            \
     XX(SHARED_NOW, 8)        /* int: seconds since start, coarse */                                \
     XX(SHARED_SAMPLE, 12)    /* int rate's index << 24 | N: one life in N is followed; 0 = all */  \
@@ -165,8 +165,8 @@
     XX(SHARED_EARLY, 200)    /* long: counts that came back before deallocate() was over */        \
     XX(SHARED_EARLY_OF, 208) /* int: class number of the last of them */                           \
     XX(SHARED_USED, 1024)    /* a byte per stripe: 1 = it had a thread; only those are read */     \
-    XX(MIXED_FIELDLESS, 1)   /* some ByteBuf class has no hidden field (design.md: hot path) */    \
-    XX(MIXED_IDLE, INT_MIN)  /* no class beside include= is loaded yet: the hooks do nothing */    \
+    XX(SLOW_FIELDLESS, 1)    /* some ByteBuf class has no hidden field (design.md: hot path) */    \
+    XX(SLOW_IDLE, INT_MIN)   /* no class beside include= is loaded yet: the hooks do nothing */    \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \

@@ -147,6 +147,15 @@ static const struct bbf_option_row table[] = {
       .max = 3600, .initial = "10", .argument = "N",
       .help = "seconds between two summaries: bbflow.Summary in the recording of jfr=, bbflow.stats and "
               "bbflow.flow in a trace of LTTng" },
+    { "lifeThreshold", TYPE_DURATION, .expert = true, FIELD(jfr_life_age), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 365 * 86400, .initial = "0", .argument = "TIME",
+      .help = "record a bbflow.Life in jfr= only for buffers that were open at least this long "
+              "(10s, 5m), and then also for those that were released; 0: for all that the garbage "
+              "collector ended, and for none that was released" },
+    { "lifeSample", TYPE_COUNT, .expert = true, FIELD(jfr_life_share), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 1000000, .initial = "1", .argument = "N",
+      .help = "record one bbflow.Life in N in jfr=, chosen at random; bbflow.Summary counts the "
+              "buffers of the others" },
     { "exitTimeout", TYPE_DURATION, .expert = true, FIELD(exit_timeout), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 365 * 86400, .initial = "10s", .argument = "TIME",
       .help = "how long the JVM's exit waits at most for the report of file=, and for the "

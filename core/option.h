@@ -59,6 +59,8 @@ struct bbf_options {
     uint64_t jfr_max_size;   /* bytes of both its files, 1M..64G; live */
     uint64_t jfr_max_age;    /* seconds that one of them covers, 0 = any; live */
     uint64_t jfr_summary;    /* seconds between two bbflow.Summary, 1..3600, default 10; live */
+    uint64_t jfr_life_age;   /* seconds that a bbflow.Life was open at least, 0 = any; live */
+    uint64_t jfr_life_share; /* one bbflow.Life in this number is recorded, 1 = each; live */
     uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
     char *log;               /* file for bbflow's own messages */
     enum bbf_log_level log_level;           /* default error */

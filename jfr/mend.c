@@ -98,6 +98,33 @@ static bool walk_ends_at(const unsigned char *bytes, uint64_t at, uint64_t end)
     return at == end;
 }
 
+/* Is a metadata event there that can be read? */
+static bool read_metadata_at(const unsigned char *chunk, size_t len, uint64_t at,
+                             struct bbf_jfr_cursor *metadata)
+{
+    struct bbf_jfr_metadata read;
+
+    if (!is_metadata_at(chunk, len, at))
+        return false;
+    struct bbf_jfr_cursor found = bbf_jfr_cursor(chunk + at, len - at);
+    if (bbf_jfr_metadata_read(&read, found) != BBF_OK)
+        return false;
+    bbf_jfr_metadata_free(&read);
+    *metadata = found;
+    return true;
+}
+
+/* The JVM stores the chunk's header in checkpoints: a copy has the same start, and the metadata are
+ * not where it says, counted from the copy. */
+static bool is_copy(const unsigned char *bytes, size_t len, uint64_t at,
+                    const struct bbf_jfr_header *copy, const struct bbf_jfr_header *header)
+{
+    struct bbf_jfr_cursor metadata;
+
+    return copy->start_ns == header->start_ns &&
+           !read_metadata_at(bytes + at, len - at, copy->metadata, &metadata);
+}
+
 /* Where the chunk at `at` ends: where its header says, if something good is there. */
 static uint64_t end_of_chunk(const unsigned char *bytes, size_t len, uint64_t at,
                              const struct bbf_jfr_header *header)
@@ -111,7 +138,7 @@ static uint64_t end_of_chunk(const unsigned char *bytes, size_t len, uint64_t at
         return end;
     for (end = next_magic(bytes, len, at + BBF_JFR_HEADER_BYTES); end < len;
          end = next_magic(bytes, len, end + 1)) {
-        if (is_chunk_at(bytes, len, end, true, &next))
+        if (is_chunk_at(bytes, len, end, true, &next) && !is_copy(bytes, len, end, &next, header))
             return end;
     }
     return len;
@@ -197,22 +224,6 @@ static void report(struct mending *m, uint64_t offset, uint64_t len, const char 
     m->mend->bytes_lost += len;
     if (m->mend->report != NULL)
         m->mend->report(m->mend->ctx, &loss);
-}
-
-/* Is a metadata event there that can be read? */
-static bool read_metadata_at(const unsigned char *chunk, size_t len, uint64_t at,
-                             struct bbf_jfr_cursor *metadata)
-{
-    struct bbf_jfr_metadata read;
-
-    if (!is_metadata_at(chunk, len, at))
-        return false;
-    struct bbf_jfr_cursor found = bbf_jfr_cursor(chunk + at, len - at);
-    if (bbf_jfr_metadata_read(&read, found) != BBF_OK)
-        return false;
-    bbf_jfr_metadata_free(&read);
-    *metadata = found;
-    return true;
 }
 
 /* Find the metadata event among the chunk's bytes, also where the header is wrong: its offset may

@@ -21,7 +21,7 @@ enum {
     BBF_JFR_FIRST_ID = 1000000,
     BBF_JFR_METADATA_ID = 0x7FFFBBF, /* unlikely to be another producer's */
     BBF_JFR_NOTES = 5,
-    BBF_JFR_FIELDS = 16
+    BBF_JFR_FIELDS = 20
 };
 
 /* An annotation: the type's name without "jdk.jfr." where it is one of these; `value` NULL for a

@@ -12,7 +12,7 @@
  * step and others continue from it, losing = shared. If no life of the origin was released, there
  * is no shared step, and losing = origin.
  *
- * Threads: one owner; the snapshot is only read. Errors: BBF_ENOMEM. Units: lives, bytes. Nodes are
+ * render/diverge_find.h finds them. Threads: one owner. Units: lives, bytes. Nodes are
  * indexes into snapshot->nodes.
  */
 #ifndef BBF_RENDER_DIVERGE_H
@@ -20,7 +20,12 @@
 
 #include "snapshot/snapshot.h"
 
-enum { BBF_NO_NODE = UINT32_MAX };
+enum { BBF_NO_NODE = UINT32_MAX, BBF_MOST = 3 };
+
+struct bbf_lost_in {
+    uint32_t node; /* the step of the method that lost most */
+    uint64_t lives;
+};
 
 struct bbf_divergence {
     uint32_t origin; /* the root, or the derive step of derived lives */
@@ -29,17 +34,22 @@ struct bbf_divergence {
     uint32_t last;   /* the step of the branch where most of them were lost */
     uint32_t kept;   /* first step of the branch through which most were released; BBF_NO_NODE: they
                         were released at `shared`, or none was */
-    uint32_t ends;   /* methods in which lives were lost */
-    uint32_t ways;   /* paths that end in the method of `last` */
-    uint32_t branches; /* below `shared` that end there, as one row: `losing` loses most of them */
+    struct bbf_lost_in
+        most[BBF_MOST]; /* the methods that lost most, most first; lives 0: no more */
+    uint64_t beyond;    /* lost where recording stopped (maxDepth): not part of `most` */
+    uint32_t ends;      /* methods in which lives were lost */
+    uint32_t ways;      /* paths that end in the method of `last` */
+    uint32_t branches;  /* that lose them: all names above are of the one that loses most */
+    uint32_t places; /* steps at which these branches leave the others: `shared` is one of them */
+    bool loop;       /* the last steps are part of a loop: a path goes round any number of times */
     enum bbf_memory memory; /* of most of those lost at `last` */
     unsigned memories;      /* bits 1 << enum bbf_memory, of all of them */
     unsigned rank;          /* of the worst of them: bbf_leak_rank() */
     uint64_t leaked, aged;  /* lost in the branch: proven, and open for too long */
     uint64_t bytes;         /* of both */
-    uint64_t passed;        /* lives that reached `shared`, of the origin if there is none */
-    uint64_t released;      /* of these, released on any way */
-    uint64_t kept_released; /* through `kept` */
+    uint64_t passed;   /* lives that reached one of the places, of the origin if there is none */
+    uint64_t released; /* of these, released on any way */
+    uint64_t kept_released; /* through `kept`, of those that reached `shared` */
 };
 
 struct bbf_divergences {
@@ -47,10 +57,6 @@ struct bbf_divergences {
     size_t count;
 };
 
-/* A row for each branch that loses lives, one for all that leave the same step and end in the same
- * method; `parents` is bbf_snapshot_parents()'s. */
-int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_snapshot *snapshot,
-                         const uint32_t *parents);
 void bbf_divergences_free(struct bbf_divergences *divergences);
 
 /* Do two steps differ by the reference count alone? Then it is what a reader must see. */

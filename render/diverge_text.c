@@ -53,6 +53,13 @@ static void add_way(const struct text *t, const struct bbf_divergence *d)
     bbf_buf_char(t->out, '\n');
 }
 
+/* " or 3 other steps" */
+static void add_others(struct bbf_buf *out, uint32_t all, const char *what)
+{
+    if (all > 1)
+        bbf_buf_printf(out, " or %" PRIu32 " other %s%s", all - 1, what, all > 2 ? "s" : "");
+}
+
 /* Where nothing of the origin is released. */
 static void add_all_lost(const struct text *t, const struct bbf_divergence *d)
 {
@@ -78,7 +85,8 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
 
     bbf_buf_str(out, " that reach ");
     add_name(t, d->shared, false);
-    if (d->losing == d->shared) {
+    add_others(out, d->places, "step");
+    if (d->losing == d->shared && d->branches == 1) {
         bbf_buf_str(out, " end there");
         return;
     }
@@ -118,8 +126,7 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
         add_all_lost(t, d);
     else
         add_branch_lost(t, d);
-    if (d->ends > 1)
-        bbf_buf_printf(out, " or %" PRIu32 " other step%s", d->ends - 1, d->ends > 2 ? "s" : "");
+    add_others(out, d->ends, "step");
     bbf_buf_str(out, ": ");
     add_bytes(t, d);
     if (d->aged != 0 && d->leaked != 0)
@@ -129,16 +136,41 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
     bbf_buf_char(out, '\n');
 }
 
+/* Of a loop, or of several steps: the methods, by how many were lost in each. */
+static void add_most(const struct text *t, const struct bbf_divergence *d)
+{
+    const char *glue = "";
+
+    if (d->ends < 2)
+        return;
+    bbf_buf_str(t->out, d->loop ? "   in a loop: " : "   lost in: ");
+    for (size_t i = 0; i < BBF_MOST && d->most[i].lives != 0; i++) {
+        bbf_buf_str(t->out, glue);
+        add_name(t, d->most[i].node, false);
+        bbf_buf_printf(t->out, " %" PRIu64, d->most[i].lives);
+        glue = ", ";
+    }
+    if (d->ends > BBF_MOST)
+        bbf_buf_printf(t->out, "%s%" PRIu32 " more", glue, d->ends - BBF_MOST);
+    if (d->beyond != 0)
+        bbf_buf_printf(t->out, "%s%" PRIu64 " where maxDepth= ended the path", glue, d->beyond);
+    bbf_buf_char(t->out, '\n');
+}
+
 static void add_kept(const struct text *t, const struct bbf_divergence *d)
 {
     struct bbf_buf *out = t->out;
 
     bbf_buf_str(out, "   ");
-    if (d->shared == BBF_NO_NODE) {
+    if (d->released == 0) {
         bbf_buf_str(out, "none of these is released anywhere\n");
         return;
     }
     add_share(t, d->released, d->passed);
+    if (d->places > 1) { /* `kept` is of one of them */
+        bbf_buf_str(out, " are released\n");
+        return;
+    }
     bool all = d->kept_released == d->released;
     bbf_buf_str(out, all && d->kept == BBF_NO_NODE ? " are released" : " are released, ");
     if (!all) {
@@ -167,6 +199,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
         bbf_buf_printf(out, "%zu. ", i + 1);
         add_lost(&t, &divergences->rows[i]);
         add_way(&t, &divergences->rows[i]);
+        add_most(&t, &divergences->rows[i]);
         add_kept(&t, &divergences->rows[i]);
     }
     if (divergences->count > max)

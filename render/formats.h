@@ -12,6 +12,7 @@
 
 #include "core/buf.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct bbf_view;
@@ -28,6 +29,7 @@ enum {
     XX(TREE, tree, "txt", 0)                                                                       \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
     XX(SUMMARY, summary, NULL, 0)                                                                  \
+    XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
     XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)
@@ -43,7 +45,8 @@ enum bbf_format {
 #define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
 struct bbf_render_options {
-    size_t max_leaves; /* tree: leaf lines shown, more only if leaks need more; 0 = all */
+    size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
+    bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
 };
 
 /* `options` is never NULL. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/err.h"
 #include "render/cost.h"
 #include "render/text.h"
 
@@ -136,4 +137,22 @@ size_t bbf_head_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         bbf_buf_str(out, " raises it\n");
     }
     return count;
+}
+
+int bbf_head_each(const struct bbf_snapshot *snapshot, void (*line)(void *ctx, const char *text),
+                  void *ctx)
+{
+    struct bbf_buf lines = BBF_BUF_INIT;
+
+    (void)bbf_head_text(&lines, snapshot, "");
+    (void)bbf_buf_cstr(&lines);
+    int err = lines.failed ? BBF_ENOMEM : BBF_OK;
+    for (size_t at = 0; err == BBF_OK && at < lines.len;) {
+        size_t len = strcspn(lines.data + at, "\n");
+        lines.data[at + len] = '\0';
+        line(ctx, lines.data + at);
+        at += len + 1;
+    }
+    bbf_buf_free(&lines);
+    return err;
 }

@@ -19,4 +19,8 @@ void bbf_head_mapped(struct bbf_buf *out, const char *text);
  */
 size_t bbf_head_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, const char *prefix);
 
+/* The same lines, one call for each; the text is valid during the call. BBF_ENOMEM. */
+int bbf_head_each(const struct bbf_snapshot *snapshot, void (*line)(void *ctx, const char *text),
+                  void *ctx);
+
 #endif

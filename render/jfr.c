@@ -8,6 +8,7 @@
 
 #include "core/err.h"
 #include "render/formats.h"
+#include "render/head.h"
 #include "render/record.h"
 #include "render/view.h"
 
@@ -99,6 +100,13 @@ static void add_flows(struct recording *r)
     }
 }
 
+static void add_untracked(void *recording, const char *text)
+{
+    struct recording *r = recording;
+
+    bbf_record_untracked(&r->writer, r->now, text);
+}
+
 static int add_events(struct recording *r)
 {
     const struct bbf_snapshot *s = r->snapshot;
@@ -106,18 +114,15 @@ static int add_events(struct recording *r)
 
     for (size_t i = 0; i < s->n_settings; i++)
         bbf_record_setting(&r->writer, r->now, s->settings[i].name, s->settings[i].value);
-    for (size_t i = 0; i < s->n_notes; i++)
-        bbf_record_untracked(&r->writer, r->now, s->notes[i]);
-    for (size_t i = 0; i < s->jvm.n_map_mode; i++)
-        bbf_record_untracked(&r->writer, r->now, s->jvm.map_mode[i]);
+    int err = bbf_head_each(s, add_untracked, r);
     for (size_t i = 0; i < s->n_leaks; i++)
         add_leak(r, &s->leaks[i]);
     for (size_t i = 0; i < s->n_misuses && made; i++)
         made = bbf_record_misuse(&r->writer, r->now, &s->misuses[i],
                                  thread_of(r, s->misuses[i].used_thread));
     add_flows(r);
-    bbf_record_summary(&r->writer, r->now, s, 0);
-    return made ? BBF_OK : BBF_ENOMEM;
+    bbf_record_summary(&r->writer, r->now, s, &(struct bbf_record_left_out){0});
+    return made ? err : BBF_ENOMEM;
 }
 
 /* The recording begins when the oldest buffer in it was opened, a second ago at least: converters

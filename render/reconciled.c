@@ -86,7 +86,8 @@ static void add_explained(struct bbf_buf *out, const struct bbf_snap_reconciled 
     bbf_buf_str(out, " that Netty has in use are explained\n");
 }
 
-static void add_causes(struct bbf_buf *out, const struct bbf_snap_reconciled *r, const char *prefix)
+void bbf_reconciled_causes(struct bbf_buf *out, const struct bbf_snap_reconciled *r,
+                           const char *prefix)
 {
     for (size_t i = 0; i < r->n_causes; i++) {
         bbf_buf_str(out, prefix);
@@ -101,7 +102,7 @@ void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *
         return;
     bbf_buf_str(out, "Reconciled: ");
     add_explained(out, r);
-    add_causes(out, r, "  ");
+    bbf_reconciled_causes(out, r, "  ");
 }
 
 /* "40 of 40 buffers (12 more in thread caches)", "40 buffers (Netty counts 52 with its caches)" */
@@ -211,7 +212,7 @@ void bbf_reconciled_section(struct bbf_buf *out, const struct bbf_snap_reconcile
     for (size_t i = 0; i < r->n_pools; i++)
         add_pool(out, &r->pools[i], r->sampled);
     add_process(out, r);
-    add_causes(out, r, "");
+    bbf_reconciled_causes(out, r, "");
 }
 
 static void add_told(struct bbf_buf *out, const char *glue, const char *name, uint64_t value)
@@ -239,5 +240,5 @@ void bbf_reconciled_rows(struct bbf_buf *out, const struct bbf_snap_reconciled *
     BBF_PROCESS_COUNTS(XX)
 #undef XX
     bbf_buf_char(out, '\n');
-    add_causes(out, r, "cause=");
+    bbf_reconciled_causes(out, r, "cause=");
 }

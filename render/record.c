@@ -136,11 +136,12 @@ static const struct bbf_jfr_type_decl types[] = {
                          COUNT("unknown", "Unknown")}},
     [LIFE] = {.name = "bbflow.Life",
               EVENT,
-              NOTES("Life", "Buffers of one path that were opened about the same time and that the "
-                            "garbage collector ended; released ones are not recorded singly"),
+              NOTES("Life", "Buffers of one path that were opened about the same time and ended "
+                            "alike; released ones only if they were open for lifeThreshold="),
               .fields = {START, DURATION, THREAD, PATH("Path"), PLACE, TEXT("end", "End"),
                          TEXT("memory", "Memory"), TEXT("lost", "Lost by"),
-                         COUNT("count", "Buffers"), BYTES("bytes", "Size")}},
+                         COUNT("count", "Buffers"), BYTES("bytes", "Size"),
+                         COUNT("oneIn", "Recorded One in")}},
     [MISUSE] = {.name = "bbflow.Misuse",
                 EVENT,
                 NOTES("Use after Release", "A buffer was used after its release; the stack trace "
@@ -168,7 +169,9 @@ static const struct bbf_jfr_type_decl types[] = {
                              0,
                              {{"Label", "Estimated Share of CPU Time"}, {"Percentage", NULL}}},
                             BYTES("memory", "Memory of bbflow"),
-                            COUNT("dropped", "Events without Room")}},
+                            COUNT("dropped", "Events without Room"),
+                            COUNT("livesTooShort", "Collected Buffers below lifeThreshold"),
+                            COUNT("livesNotSampled", "Buffers That lifeSample Left out")}},
     [SETTING] = {.name = "bbflow.Setting",
                  EVENT,
                  NOTES("Setting", "An option of bbflow and its value from then on"),
@@ -316,6 +319,7 @@ void bbf_record_life(struct bbf_jfr_writer *w, const struct bbf_record_life *lif
     bbf_jfr_text(w, bbf_json_lost[life->lost]);
     put_count(out, life->count);
     put_long(out, life->bytes);
+    put_count(out, life->one_in);
     bbf_jfr_end(w);
 }
 
@@ -408,7 +412,8 @@ static float overhead(const struct bbf_snap_cost_row *row)
 }
 
 void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
-                        const struct bbf_snapshot *snapshot, uint64_t dropped)
+                        const struct bbf_snapshot *snapshot,
+                        const struct bbf_record_left_out *left_out)
 {
     const struct bbf_snap_totals *t = &snapshot->totals;
     const struct bbf_snap_cost *cost = &snapshot->cost;
@@ -429,7 +434,9 @@ void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
     bbf_jfr_put_float(out, overhead(&cost->since_start));
     put_long(out,
              cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_ + cost->memory_other_);
-    put_count(out, dropped);
+    put_count(out, left_out->dropped);
+    put_count(out, left_out->short_);
+    put_count(out, left_out->unsampled);
     bbf_jfr_end(w);
 }
 

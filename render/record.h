@@ -72,10 +72,11 @@ struct bbf_record_life {
     struct bbf_record_path path;
     struct bbf_record_thread thread;
     uint64_t place, opened_ticks, open_ns;
-    const char *end; /* "leaked", "held", "harmless", "unknown" */
+    const char *end; /* "leaked", "held", "harmless", "unknown", "released" */
     enum bbf_memory memory;
     enum bbf_lost lost;
     uint64_t count, bytes;
+    uint64_t one_in; /* Life is recorded, at random */
 };
 void bbf_record_life(struct bbf_jfr_writer *w, const struct bbf_record_life *life);
 
@@ -97,9 +98,16 @@ void bbf_record_allocations(struct bbf_jfr_writer *w, const struct bbf_record_lo
 bool bbf_record_misuse(struct bbf_jfr_writer *w, uint64_t ticks, const struct bbf_snap_misuse *row,
                        struct bbf_record_thread thread);
 
-/* A snapshot's totals; `dropped`: events that had no room in this recording. */
+/* What a recording does not have. */
+struct bbf_record_left_out {
+    uint64_t dropped;   /* events without room */
+    uint64_t short_;    /* buffers whose Life was shorter than lifeThreshold= */
+    uint64_t unsampled; /* buffers whose Life lifeSample= did not choose */
+};
+/* A snapshot's totals. */
 void bbf_record_summary(struct bbf_jfr_writer *w, uint64_t ticks,
-                        const struct bbf_snapshot *snapshot, uint64_t dropped);
+                        const struct bbf_snapshot *snapshot,
+                        const struct bbf_record_left_out *left_out);
 /* One buffer in how many is followed. */
 static inline uint64_t bbf_record_sample(const struct bbf_snapshot *snapshot)
 {

@@ -30,7 +30,9 @@ int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bb
     int err = bbf_view_init(&view, snapshot);
     if (err != 0)
         return err;
-    err = formats[format].render(out, &view, options != NULL ? options : &everything);
+    options = options != NULL ? options : &everything;
+    view.by_method = options->by_method;
+    err = formats[format].render(out, &view, options);
     bbf_view_free(&view);
     return err == 0 && out->failed ? BBF_ENOMEM : err;
 }

@@ -6,6 +6,7 @@
 #include "render/formats.h"
 
 #include "core/err.h"
+#include "render/compact.h"
 #include "render/cost.h"
 #include "render/diverge_text.h"
 #include "render/head.h"
@@ -28,8 +29,9 @@ enum { DIVERGENCES_SHOWN = 10, MISUSES_SHOWN = 10 };
 
 struct tree {
     struct bbf_buf *out;
-    const struct bbf_snapshot *snapshot;
-    struct bbf_view *view;
+    struct bbf_compact compact;
+    const struct bbf_snapshot *snapshot; /* of the compact view */
+    struct bbf_view *view;               /* the compact one */
     struct bbf_leak_index leaks;
     struct bbf_buf indent; /* "│   " or "    " for each level above the line */
     uint32_t *starts;      /* where each level begins in indent */
@@ -151,30 +153,44 @@ static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
     bbf_buf_char(out, '\n');
 }
 
-static int tree_init(struct tree *tree, size_t max_leaves)
+static int tree_init(struct tree *tree, struct bbf_view *view, size_t max_lines)
 {
-    size_t n = tree->snapshot->n_nodes;
-    int err = bbf_view_add_names(tree->view, '\0');
+    int err = bbf_view_add_names(view, '\0');
 
     if (err == 0)
-        err = bbf_view_add_forest(tree->view);
+        err = bbf_view_add_divergences(view);
     if (err == 0)
-        err = bbf_view_add_divergences(tree->view);
-    if (err == 0)
-        err = bbf_leak_index_init(&tree->leaks, tree->snapshot);
-    if (err == 0 && max_leaves != 0)
-        err = bbf_forest_cut(&tree->view->forest, max_leaves);
-    if (err == 0) {
-        tree->starts = calloc(n + 1, sizeof *tree->starts);
-        tree->at = calloc(n + 1, sizeof *tree->at);
-        if (tree->starts == NULL || tree->at == NULL)
-            err = BBF_ENOMEM;
-    }
-    return err;
+        err = bbf_compact_init(&tree->compact, view, max_lines);
+    if (err != 0)
+        return err;
+    tree->view = tree->compact.view;
+    tree->snapshot = tree->view->snapshot;
+    size_t n = tree->snapshot->n_nodes;
+    tree->starts = calloc(n + 1, sizeof *tree->starts);
+    tree->at = calloc(n + 1, sizeof *tree->at);
+    if (tree->starts == NULL || tree->at == NULL)
+        return BBF_ENOMEM;
+    return bbf_leak_index_init(&tree->leaks, tree->snapshot);
 }
 
-static void add_hidden(struct bbf_buf *out, const struct bbf_forest *forest)
+static void tree_free(struct tree *tree)
 {
+    free(tree->at);
+    free(tree->starts);
+    bbf_buf_free(&tree->indent);
+    bbf_leak_index_free(&tree->leaks);
+    bbf_compact_free(&tree->compact);
+}
+
+static void add_hidden(struct bbf_buf *out, const struct tree *tree)
+{
+    const struct bbf_forest *forest = &tree->view->forest;
+
+    if (tree->compact.unfolded != 0)
+        bbf_buf_printf(out,
+                       "(loops are folded: %zu lines became %zu; each life is counted where it "
+                       "ended. --all shows every turn)\n",
+                       tree->compact.unfolded, tree->snapshot->n_nodes);
     if (forest->hidden_nodes != 0)
         bbf_buf_printf(out,
                        "(%zu of %zu leaf lines left out, %zu lines in all; no leak is among "
@@ -186,8 +202,8 @@ int bbf_render_tree(struct bbf_buf *out, struct bbf_view *view,
                     const struct bbf_render_options *options)
 {
     const struct bbf_snapshot *snapshot = view->snapshot;
-    struct tree tree = {.out = out, .snapshot = snapshot, .view = view, .indent = BBF_BUF_INIT};
-    int err = tree_init(&tree, options->max_leaves);
+    struct tree tree = {.out = out, .indent = BBF_BUF_INIT};
+    int err = tree_init(&tree, view, options->max_lines);
 
     if (err == 0) {
         bbf_head_text(out, snapshot, "note: ");
@@ -197,13 +213,10 @@ int bbf_render_tree(struct bbf_buf *out, struct bbf_view *view,
         bbf_reconciled_line(out, &snapshot->reconciled);
         bbf_cost_line(out, &snapshot->cost);
         add_nodes(&tree);
-        add_hidden(out, &view->forest);
+        add_hidden(out, &tree);
         if (tree.indent.failed)
             err = BBF_ENOMEM;
     }
-    free(tree.at);
-    free(tree.starts);
-    bbf_buf_free(&tree.indent);
-    bbf_leak_index_free(&tree.leaks);
+    tree_free(&tree);
     return err;
 }

@@ -2,6 +2,7 @@
 #include "render/view.h"
 
 #include "core/err.h"
+#include "render/diverge_find.h"
 
 #include <stdlib.h>
 
@@ -56,7 +57,7 @@ int bbf_view_add_forest(struct bbf_view *view)
 
 int bbf_view_add_divergences(struct bbf_view *view)
 {
-    return bbf_divergences_init(&view->divergences, view->snapshot, view->parents);
+    return bbf_divergences_init(&view->divergences, view->snapshot, view->parents, view->by_method);
 }
 
 int bbf_view_add_ends(struct bbf_view *view, size_t head)

@@ -24,6 +24,7 @@ struct bbf_view {
     uint32_t *parents;                  /* by node; BBF_NO_PARENT: a root */
     struct bbf_names names;             /* by bbf_view_add_names(), or the format's own */
     struct bbf_forest forest;           /* by bbf_view_add_forest() */
+    bool by_method;                     /* how divergences are joined: render/diverge.h */
     struct bbf_divergences divergences; /* by bbf_view_add_divergences() */
     uint32_t *depths;                   /* by node, 0 for a root; by bbf_view_add_ends() */
     uint32_t *heads;  /* by node: the last step of the head of its path, or itself */

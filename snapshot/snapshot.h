@@ -280,13 +280,6 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 
-/*
- * Merge the rows that have the same parent, site and bucket, from the roots down: each sampling
- * rate has nodes of its own. Call it before bbf_snapshot_finish(), which merges their leak rows.
- * Errors: BBF_ENOMEM, BBF_EFORMAT as for bbf_snapshot_parents(); the rows are then unchanged.
- */
-int bbf_snapshot_merge_rates(struct bbf_snapshot *snapshot);
-
 /* Is every index within its table, every enum within its range, and no string NULL? 0 or
  * BBF_EFORMAT. */
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot);

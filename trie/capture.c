@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "snapshot/regroup.h"
 #include "snapshot/snapshot.h"
 #include "trie/aged.h"
 #include "trie/lives.h"

@@ -126,23 +126,23 @@ void bbf_tracker_hold(struct bbf_tracker *t)
 
 void bbf_tracker_expect_fieldless(struct bbf_tracker *t)
 {
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_MIXED), (uint32_t)BBF_L_MIXED_FIELDLESS);
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_SLOW_HOOKS), (uint32_t)BBF_L_SLOW_FIELDLESS);
 }
 
 void bbf_tracker_set_idle(struct bbf_tracker *t, bool idle)
 {
-    _Atomic uint32_t *mixed = bbf_shared_int(t, BBF_L_SHARED_MIXED);
+    _Atomic uint32_t *slow = bbf_shared_int(t, BBF_L_SHARED_SLOW_HOOKS);
     if (idle)
-        atomic_fetch_or(mixed, (uint32_t)BBF_L_MIXED_IDLE);
+        atomic_fetch_or(slow, (uint32_t)BBF_L_SLOW_IDLE);
     else
-        atomic_fetch_and(mixed, ~(uint32_t)BBF_L_MIXED_IDLE);
+        atomic_fetch_and(slow, ~(uint32_t)BBF_L_SLOW_IDLE);
 }
 
 bool bbf_tracker_is_idle(const struct bbf_tracker *t)
 {
-    uint32_t mixed =
-        atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_MIXED), memory_order_relaxed);
-    return (mixed & (uint32_t)BBF_L_MIXED_IDLE) != 0;
+    uint32_t slow =
+        atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_SLOW_HOOKS), memory_order_relaxed);
+    return (slow & (uint32_t)BBF_L_SLOW_IDLE) != 0;
 }
 
 void bbf_tracker_expect_unseen(struct bbf_tracker *t)

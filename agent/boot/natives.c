@@ -12,6 +12,7 @@
 #include "agent/classes/kinds.h"
 #include "agent/cost/meter.h"
 #include "agent/exit.h"
+#include "agent/report/ends.h"
 #include "agent/report/misuse.h"
 #include "agent/state.h"
 #include "agent/thread.h"
@@ -97,6 +98,7 @@ NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds)
     (void)env;
     (void)class;
     bbf_aged_lasted(bbf_agent.tracker, (uint32_t)node, (uint32_t)seconds);
+    bbf_ends_released((uint32_t)node, (uint32_t)seconds);
     bbf_meter_leave(entered);
 }
 

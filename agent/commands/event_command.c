@@ -76,7 +76,7 @@ static int send_part(void *ctx, const char *data, size_t len)
 static int render(struct bbf_reply *reply, struct bbf_buf *out, const struct bbf_snapshot *snapshot,
                   enum bbf_format format)
 {
-    static const struct bbf_render_options options = {.max_leaves = 100};
+    static const struct bbf_render_options options = {.max_lines = 100};
     bool streams = (bbf_format_flags(format) & BBF_FORMAT_STREAMS) != 0;
 
     if (streams) {

@@ -9,6 +9,7 @@
 #include "agent/state.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "render/head.h"
 
 enum {
     SENTENCES = 256,   /* that are remembered; further ones are left out */
@@ -50,25 +51,57 @@ static void post_settings(const struct bbf_options *options)
     }
 }
 
+static void forget_said(void)
+{
+    for (size_t i = 0; i < n_said; i++)
+        free(said[i]);
+    n_said = 0;
+}
+
 static void forget_recorded(void)
 {
     for (size_t i = 0; values != NULL && i < bbf_options_count(); i++)
         free(values[i]);
     free(values);
     values = NULL;
-    for (size_t i = 0; i < n_said; i++)
-        free(said[i]);
-    n_said = 0;
+    forget_said();
 }
 
 /* ---- what is not followed ---- */
 
-static void say(const char *sentence)
+/* The next character, with a number (a word of digits) as one '0'. */
+static char next_of(const char *text, const char **at)
 {
+    size_t digits = *at == text || (*at)[-1] == ' ' ? strspn(*at, "0123456789") : 0;
+
+    if (digits > 0 && ((*at)[digits] == ' ' || (*at)[digits] == '\0')) {
+        *at += digits;
+        return '0';
+    }
+    return *(*at)++;
+}
+
+/* Equal but for numbers: a count that grows is no news. */
+static bool is_same(const char *a, const char *b)
+{
+    const char *at = a, *bt = b;
+    char c;
+
+    do {
+        c = next_of(a, &at);
+        if (c != next_of(b, &bt))
+            return false;
+    } while (c != '\0');
+    return true;
+}
+
+static void say(void *ctx, const char *sentence)
+{
+    (void)ctx;
     struct bbf_event event = bbf_event_new(BBF_EVENT_UNTRACKED);
 
     for (size_t i = 0; i < n_said; i++)
-        if (strcmp(said[i], sentence) == 0)
+        if (is_same(said[i], sentence))
             return;
     if (n_said == SENTENCES || (said[n_said] = strdup(sentence)) == NULL)
         return;
@@ -91,11 +124,8 @@ static void post_summary(JNIEnv *env)
     }
     event.detail.snapshot = s;
     bbf_events_post(&event);
-    bool is_wanted = bbf_events_wanted(BBF_EVENT_UNTRACKED);
-    for (size_t i = 0; is_wanted && i < s->n_notes; i++)
-        say(s->notes[i]);
-    for (size_t i = 0; is_wanted && i < s->jvm.n_map_mode; i++)
-        say(s->jvm.map_mode[i]);
+    if (bbf_events_wanted(BBF_EVENT_UNTRACKED) && bbf_head_each(s, say, NULL) != BBF_OK)
+        bbf_events_unmade(BBF_EVENT_UNTRACKED, 1);
     bbf_snapshot_free(s);
 }
 
@@ -132,8 +162,10 @@ void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
     due_ns = now + (SUMMARY_SHARE * took > pause ? SUMMARY_SHARE * took : pause);
 }
 
+/* Sentences are posted again, with the last numbers. */
 void bbf_facts_end(JNIEnv *env)
 {
+    forget_said();
     if (bbf_events_wanted(BBF_EVENT_SUMMARY))
         post_summary(env);
 }

@@ -58,7 +58,7 @@ static int write_part(void *ctx, const char *data, size_t len)
 static int write_text(struct bbf_file *file, const struct bbf_snapshot *snapshot)
 {
     enum bbf_format format = BBF_FORMAT_JSON;
-    const struct bbf_render_options all = {.max_leaves = 0};
+    const struct bbf_render_options all = {.max_lines = 0};
     struct bbf_buf text = BBF_BUF_INIT;
     (void)bbf_format_of_path(file->path, &format);
     if ((bbf_format_flags(format) & BBF_FORMAT_STREAMS) != 0) { /* JSON of 1 M nodes has 194 MB */

@@ -26,13 +26,16 @@ static struct {
     char *asked; /* the value of jfr= that was looked at last; NULL: none */
     struct bbf_disk *disk;
     struct bbf_jfr_writer writer;
-    uint64_t file_ns;  /* CLOCK_MONOTONIC: when this file was begun */
-    uint64_t flush_s;  /* second of the last flush */
-    uint64_t retry_ns; /* after an error: when to try again; 0: there was none */
-    uint64_t lives;    /* numbers given out */
-    uint64_t dropped;  /* events, since the start */
-    uint64_t half;     /* bytes of a file */
-    char why[REASON];  /* why nothing is recorded */
+    uint64_t file_ns;                    /* CLOCK_MONOTONIC: when this file was begun */
+    uint64_t flush_s;                    /* second of the last flush */
+    uint64_t retry_ns;                   /* after an error: when to try again; 0: there was none */
+    uint64_t lives;                      /* numbers given out */
+    struct bbf_record_left_out left_out; /* since the start */
+    uint64_t least_ns;                   /* lifeThreshold= */
+    uint64_t one_in;                     /* lifeSample= */
+    uint64_t random;                     /* xorshift64 (Marsaglia 2003); never 0 */
+    uint64_t half;                       /* bytes of a file */
+    char why[REASON];                    /* why nothing is recorded */
 } now;
 
 static uint64_t monotonic(void)
@@ -80,6 +83,7 @@ static int begin_writer(const struct bbf_options *options)
     if (err == BBF_OK)
         commit();
     now.file_ns = ticks;
+    now.random |= ticks | 1;
     now.flush_s = ticks / BBF_CLOCK_SECOND;
     now.retry_ns = 0;
     return err;
@@ -231,12 +235,38 @@ static void put_leak(const struct bbf_event *event)
     bbf_record_leak(&now.writer, event->monotonic_ns, &leak);
 }
 
-static void put_life(const struct bbf_event *event)
+/* One in `n`, at random. A bias of 2^-44 at most. */
+static bool is_chosen(uint64_t n)
+{
+    now.random ^= now.random << 13;
+    now.random ^= now.random >> 7;
+    now.random ^= now.random << 17;
+    return n < 2 || now.random % n == 0;
+}
+
+/* Counts the buffers of a life that is not to be recorded. */
+static bool is_life_wanted(const struct bbf_event *event)
+{
+    if (event->age_ns < now.least_ns)
+        now.left_out.short_ += event->count;
+    else if (!is_chosen(now.one_in))
+        now.left_out.unsampled += event->count;
+    else
+        return true;
+    return false;
+}
+
+static const char *end_of(const struct bbf_event *event)
 {
     static const char *const ends[] = {[BBF_END_LEAKED] = "leaked",
                                        [BBF_END_HELD] = "held",
                                        [BBF_END_HARMLESS] = "harmless",
                                        [BBF_END_UNKNOWN] = "unknown"};
+    return event->detail.life.is_released ? "released" : ends[event->detail.life.end];
+}
+
+static void put_life(const struct bbf_event *event)
+{
     const struct bbf_record_life life = {.path = path_of(event),
                                          .thread = thread_of(event),
                                          .place = event->node,
@@ -244,19 +274,21 @@ static void put_life(const struct bbf_event *event)
                                                              ? event->monotonic_ns - event->age_ns
                                                              : 0,
                                          .open_ns = event->age_ns,
-                                         .end = ends[event->detail.end],
+                                         .end = end_of(event),
                                          .memory = event->memory,
                                          .lost = event->lost,
                                          .count = event->count,
-                                         .bytes = event->bytes};
+                                         .bytes = event->bytes,
+                                         .one_in = now.one_in};
     const struct bbf_record_lost lost = {.path = life.path,
                                          .thread = life.thread,
                                          .opened_ticks = life.opened_ticks,
                                          .count = event->count,
                                          .bytes = event->bytes};
 
-    bbf_record_life(&now.writer, &life);
-    if (event->detail.end == BBF_END_LEAKED)
+    if (is_life_wanted(event))
+        bbf_record_life(&now.writer, &life);
+    if (!event->detail.life.is_released && event->detail.life.end == BBF_END_LEAKED)
         bbf_record_allocations(&now.writer, &lost, &now.lives);
 }
 
@@ -279,7 +311,7 @@ static void put_event(const struct bbf_event *event)
                            event->detail.setting.value);
         break;
     case BBF_EVENT_SUMMARY:
-        bbf_record_summary(&now.writer, event->monotonic_ns, event->detail.snapshot, now.dropped);
+        bbf_record_summary(&now.writer, event->monotonic_ns, event->detail.snapshot, &now.left_out);
         break;
     case BBF_EVENT_UNTRACKED:
         bbf_record_untracked(&now.writer, event->monotonic_ns, event->detail.untracked);
@@ -309,7 +341,7 @@ static bool offer(const struct bbf_event *event)
     if (taken)
         put_event(event);
     taken = taken && bbf_jfr_writer_error(&now.writer) == BBF_OK;
-    now.dropped += !taken;
+    now.left_out.dropped += !taken;
     return taken;
 }
 
@@ -389,6 +421,8 @@ int bbf_sink_jfr_apply(const struct bbf_options *options, char *why, size_t why_
     const char *asked = options != NULL ? options->jfr : NULL;
     int err = BBF_OK;
 
+    now.least_ns = asked != NULL ? options->jfr_life_age * BBF_CLOCK_SECOND : 0;
+    now.one_in = asked != NULL ? options->jfr_life_share : 1;
     if (is_same(asked, now.asked)) {
         if (now.retry_ns != 0)
             snprintf(why, why_size, "%s", now.why);

@@ -103,13 +103,13 @@ static bool offer_life(const struct bbf_event *event)
                                        .thread = event->thread,
                                        .thread_count = event->thread_count,
                                        .thread_name = event->thread_name};
-    struct bbf_log_record record = new_record(event, level_of_life(event->detail.end));
+    struct bbf_log_record record = new_record(event, level_of_life(event->detail.life.end));
     struct bbf_buf line = BBF_BUF_INIT;
     struct bbf_path path;
 
     bbf_event_path(event->tracker, event->node, &path);
     take_last_step(&path, &record);
-    bbf_line_life(&line, &loss, ends[event->detail.end], event->age_ns / BBF_CLOCK_SECOND, &path);
+    bbf_line_life(&line, &loss, ends[event->detail.life.end], event->age_ns / BBF_CLOCK_SECOND, &path);
     bool made = !line.failed;
     record.message = bbf_buf_cstr(&line);
     if (made)

@@ -215,6 +215,8 @@ class Bench(Worker):
 
     def expect(self, word):
         line = self.process.stdout.readline().strip()
+        while line.startswith("[") and "][warning]" in line:  # the JVM's, not the workload's
+            line = self.process.stdout.readline().strip()
         if line != word:
             self.process.kill()
             self.process.wait()

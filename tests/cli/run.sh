@@ -242,15 +242,31 @@ same full-stdout <(echo $?) <(echo 0)
 
 wide_snapshot 150 >"$work/wide.json"
 check wide 0 '*' '' tree "$work/wide.json"
-same wide-cut <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 100)
+same wide-cut <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 99)
 grep -q '50.*--all' "$work/out"
 same wide-says-so <(echo $?) <(echo 0)
 check wide-all 0 '*' '' tree "$work/wide.json" --all
 same wide-whole <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 150)
 
+check only 0 '*only the paths with a step C7 are shown: *(--only)*C7.m*' '' tree "$work/wide.json" --only C7
+same only-one <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 1)
+check only-dump 0 '*' '' dump "$work/wide.json" --only C7 -o "$work/only.json"
+check only-read 0 '*C7.m*' '' tree "$work/only.json"
+check only-none 1 '' "bbflow: $work/wide.json: no path has a step 'C'; --only takes whole names*" \
+    tree "$work/wide.json" --only C
+check why-lost 10 'verdict: a leak, 2 buffers were lost*' '' why "$golden/basic.json"
+check why-file 10 '' '' why "$golden/basic.json" -o "$work/why.txt" -f why
+check why-none 0 'verdict: no leak is proven*' '' why "$golden/empty.json"
+check depth 0 '*only the first 1 steps of a path are shown, 1 of 151 lines*(--depth)*' '' tree "$work/wide.json" --depth 1
+same depth-one <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 0)
+check depth-bad 2 '' "bbflow: --depth takes steps, 1 to *, not '0'" tree "$work/wide.json" --depth 0
+check by-method 0 '*' '' tree "$work/wide.json" --by method
+check by-bad 2 '' "bbflow: --by takes bug or method, not 'x'" tree "$work/wide.json" --by x
+check only-status 2 '' "bbflow: 'status' does not take --only*" status --only C7
+
 # The manual's exit codes, each by what it says.
-statuses=$(sed -n '/^\.SH EXIT STATUS/,/^\.SH FILES/s/^\.B \([0-9]\)$/\1/p' "$here/../../docs/man/bbflow.1" | tr -d '\n')
-same exit-statuses <(echo "$statuses") <(echo 012345)
+statuses=$(sed -n '/^\.SH EXIT STATUS/,/^\.SH FILES/s/^\.B \([0-9]*\)$/\1/p' "$here/../../docs/man/bbflow.1" | tr -d '\n')
+same exit-statuses <(echo "$statuses") <(echo 01234510)
 says() { # CODE WORDS: the manual says so of that code
     sed -n "/^\.SH EXIT STATUS/,/^\.SH FILES/{/^\.B $1\$/,/^\.TP/p}" "$here/../../docs/man/bbflow.1" | tr '\n' ' ' |
         grep -qF -- "$2"

@@ -22,9 +22,9 @@ static void check(int ok, const char *what)
 }
 
 static void render(struct bbf_buf *text, const struct bbf_snapshot *s, enum bbf_format format,
-                   size_t max_leaves)
+                   size_t max_lines)
 {
-    struct bbf_render_options options = {max_leaves};
+    struct bbf_render_options options = {.max_lines = max_lines};
     check(bbf_render(text, s, format, &options) == 0, "accepted, but does not render");
 }
 

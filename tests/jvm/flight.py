@@ -18,7 +18,8 @@ from snapshot import Snapshot, same
 
 NETTY = "4.2.20.Final"
 LEAKY, WORK = "com.app.Leaky", "com.app.Work"
-NETTY_EVENTS = ("AllocateBuffer", "FreeBuffer", "ReallocateBuffer", "AllocateChunk", "FreeChunk")
+NETTY_EVENTS = ("AllocateBuffer", "FreeBuffer", "ReallocateBuffer", "AllocateChunk", "FreeChunk",
+                "ReturnChunk")
 JMC = ("org.openjdk.jmc:flightrecorder:9.1.2", "org.openjdk.jmc:common:9.1.2",
        "org.owasp.encoder:encoder:1.2.3", "at.yawk.lz4:lz4-java:1.10.2")
 ASYNC_PROFILER = "tools.profiler:async-profiler:4.5"
@@ -173,11 +174,40 @@ def numbers(data, at):
     return struct.unpack(">Q", data[at:at + 8])[0]
 
 
+def leb128(data, at):
+    """A number and where it ends."""
+    number_, shift = 0, 0
+    while data[at] & 0x80:
+        number_ |= (data[at] & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+    return number_ | data[at] << shift, at + 1
+
+
+def first_event(data, least=2):
+    """Of the first chunk, with a type id of `least` or more (0 is metadata, 1 a checkpoint): where it
+    begins, its type id, its fields, and where it ends."""
+    at = 68
+    while True:
+        length, type_at = leb128(data, at)
+        kind, fields = leb128(data, type_at)
+        if kind >= least:
+            return at, type_at, fields, at + length
+        at += length
+
+
 def damages(data):
     """Name -> the bytes of a damaged file; `data` has two chunks."""
     size, meta, checkpoint = numbers(data, 8), numbers(data, 24), numbers(data, 16)
     one, two = data[:size], data[size:]
+    event, _, fields, end = first_event(data)
+    _, kind, behind, _ = first_event(data, 128)  # a type id of two bytes
     return {
+        "first event of size 0": put(data, event, b"\0"),
+        "an event of an undeclared type": put(data, kind, b"\xff" * (behind - kind - 1) + b"\x7f"),
+        "garbage in the first event": put(data, fields, b"\x80" * (end - fields)),
+        "a bit of a checkpoint": put(data, checkpoint + 40,
+                                     bytes([data[checkpoint + 40] ^ 0x01])),
+        "a single chunk, state 1": put(one, 64, b"\x01"),
         "last 20 bytes missing": data[:-20],
         "cut in the header of chunk 2": data[:size + 30],
         "cut in chunk 2": data[:size + len(two) // 3],
@@ -215,6 +245,9 @@ def damages(data):
 
 # The first chunk of a JVM 25 ends with its metadata: without them nothing can be read.
 NOTHING = ("header only", "5 bytes", "empty", "cut in chunk 1")
+# Rows that lose the event that is damaged, and no other.
+LESS_ONE = ("first event of size 0", "an event of an undeclared type",
+            "garbage in the first event")
 # Rows whose events all come out: each is 0 events short.
 WHOLE = ("size too large", "size 1 GiB", "size 0", "size short by 5", "metadata 0",
          "metadata off by 7", "checkpoint 0", "checkpoint off by 3", "state 255",
@@ -240,7 +273,8 @@ def repaired(bench):
         return
     with open(two_chunks(bench), "rb") as file:
         data = file.read()
-    total = count(bbflow(bench, "print", "--json", bench.path("two.jfr")))
+    total, of_one = (count(bbflow(bench, "print", "--json", bench.path(name)))
+                     for name in ("two.jfr", "part0.jfr"))
     jmc_reads = {"flags 0": jmc(bench, bench.path("two.jfr")),
                  "unfinished, all zero": jmc(bench, bench.path("part0.jfr"))}
     outcomes = []
@@ -263,6 +297,12 @@ def repaired(bench):
         same(f"{name}: events that 17 and 25 read", theirs, [ours, ours])
         if name in WHOLE:
             same(f"{name}: events", ours, total)
+        if name in ("a single chunk, state 1", "unfinished, all zero"):
+            same(f"{name}: events", ours, of_one)
+        if name in LESS_ONE:
+            same(f"{name}: events", ours, total - 1)
+            at = first_event(data, 128 if "undeclared" in name else 2)
+            assert f"lost: bytes {at[0]} to {at[3] - 1}:" in done.stderr, f"{name}: {done.stderr}"
         assert ours > 0, f"{name}: nothing came out"
         outcomes.append(f"{name}: {ours} of {total}")
         if name in jmc_reads:
@@ -418,6 +458,17 @@ def of_netty(allocator):
             assert any("no address of their own" in note for note in flight.doc["notes"])
         aged = Snapshot(bbflow(bench, "netty", "--age=1ns", "-f", "json", path))
         same("aged", aged.totals["aged"], 0 if flight.totals["unknown"] else 40)
+        window = Snapshot(bbflow(bench, "netty", "--from=2000-01-01", "--until=2100-01-01", "-f", "json",
+                                 path))
+        same("a window that has all", window.totals, flight.totals)
+        for window in ("--from=2100-01-01", "--until=2000-01-01"):
+            nothing = Snapshot(bbflow(bench, "netty", window, "-f", "json", path))
+            same(window, nothing.totals["lives"], 0)
+        chosen = "--events=io.netty.AllocateBuffer"
+        times = [line.split()[0] for line in bbflow(bench, "events", chosen, path).splitlines()]
+        middle = times[len(times) // 2]  # with a fraction of a second, as it is printed
+        same("from the middle", len(bbflow(bench, "events", chosen, f"--from={middle}", path).splitlines()),
+             sum(t >= middle for t in times))
         text = bbflow(bench, "netty", path)
         for name in ("lose", "hold"):
             assert f"Leaky.{name}" in text, text

@@ -415,26 +415,48 @@ def beside(bench):
         same("exit", program.end(), 0)
 
 
+def snapshot_of(world, program, out, n):
+    """The trigger takes a snapshot in `out` at the loss of n buffers, and the loss is in it."""
+    same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
+    lose(program, n)
+    until(lambda: os.path.isdir(out) and os.listdir(out), lambda: "no snapshot: " +
+          world.lttng("list-triggers", code=None) + "recorded in vain: " +
+          world.lttng("snapshot", "record", code=None) + world.run("babeltrace2", out, code=None))
+    time.sleep(1)
+    text = world.run("babeltrace2", out)
+    same(f"leaks in {text}", leaks(text), n)
+
+
+def flight_recorder(world, name, event):
+    """A session that keeps the newest events in memory; returns where its snapshots go."""
+    out = world.bench.path(name)
+    world.lttng("create", name, "--snapshot", f"--output={out}")
+    world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
+    world.lttng("enable-event", "--jul", event)
+    world.lttng("start")
+    return out
+
+
+def add_trigger(world, session, *rule):
+    world.lttng("add-trigger", f"--name={session}", "--condition=event-rule-matches", *rule,
+                "--action=snapshot-session", session)
+
+
 def trigger(bench):
-    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost."""
+    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost: one of
+    type jul that was there before the tracer was loaded, and one of type user at any time. (lttng-sessiond
+    2.13 does not send one of type jul to a program whose tracer is loaded, and aborts when it is removed.)"""
     with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as program:
         registered(world)
-        out = bench.path("snapshots")
-        world.lttng("create", "black-box", "--snapshot", f"--output={out}")
-        world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
-        world.lttng("enable-event", "--jul", "bbflow.*")
-        world.lttng("start")
-        world.lttng("add-trigger", "--name=loss", "--condition=event-rule-matches", "--type=jul",
-                    "--name=bbflow.leak", "--action=snapshot-session", "black-box")
-        recording(world)
-        same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
-        lose(program, 6)
-        until(lambda: os.path.isdir(out) and os.listdir(out), lambda: "no snapshot: " +
-              world.lttng("list-triggers", code=None) +
-              world.run(harness.CLIENT, "status", str(program.pid), code=None))
-        time.sleep(1)
-        text = world.run("babeltrace2", out)
-        same(f"leaks in {text}", leaks(text), 6)
+        add_trigger(world, "black-box", "--type=jul", "--name=bbflow.leak")
+        recording(world)  # the trigger alone loads the tracer
+        snapshot_of(world, program, flight_recorder(world, "black-box", "bbflow.*"), 6)
+        out = flight_recorder(world, "later", "bbflow.leak")
+        add_trigger(world, "later", "--type=user", "--name=lttng_jul:event",
+                    '--filter=logger_name == "bbflow.leak"')
+        snapshot_of(world, program, out, 4)
+        world.lttng("remove-trigger", "later")
+        same("triggers", re.findall("- name: (.*)", world.lttng("list-triggers")), ["black-box"])
         same("exit", program.end(), 0)
 
 

@@ -50,6 +50,30 @@ def netty_says(run, picture):
     return rows, doc["causes"]
 
 
+def why_adds_up(run):
+    """The shares of `why` are the whole; each is what the dump's numbers say, unless a slow machine
+    cut the report short."""
+    text = run.client("why", str(run.pid), code=10)[0]
+    doc = run.snapshot().doc["reconciled"]
+    assert text.startswith("verdict: a leak, "), text
+    shares = dict(re.findall(r"^  (lost|still held|in the pools|not Netty's|unexplained) .*  ([\d.]+)%$",
+                             text, re.M))
+    same("shares", len(shares), 5)
+    shares = {name: float(share) for name, share in shares.items()}
+    assert abs(sum(shares.values()) - 100) <= 0.05, text
+    if "note: " in text or doc["causes"]:
+        return
+    direct = [row for row in doc["pools"] if row["memory"] == "direct"]
+    used, nio = doc.get("used_direct", 0), doc["nio_capacity"]
+    total = max(used, nio)  # no program that is tried here has other direct memory
+    held = 100 * sum(row["bytes"] for row in direct) / total
+    pools = 100 * sum(row["reserved"] - row.get("netty_bytes", row["bytes"]) for row in direct
+                      if "reserved" in row) / total
+    assert abs(shares["lost"] + shares["still held"] - held) < 2, (text, held, total)
+    assert abs(shares["in the pools"] - pools) < 2, (text, pools, total)
+    assert 0 < shares["lost"] < shares["still held"] and shares["not Netty's"] < 2, text
+
+
 def reconciled(caches, lives):
     def live(run):
         rows, causes = netty_says(run, run.snapshot())
@@ -69,6 +93,7 @@ def reconciled(caches, lives):
         same("causes", len(causes), 2 if caches else 0)
         text = run.client("summary", str(run.pid))[0]
         assert "=== Reconciled with Netty's own numbers ===\n100.00% of " in text, text
+        why_adds_up(run)
         # Also after a reset: Netty's counters continue.
         run.client("reset", str(run.pid))
         again, _ = netty_says(run, run.snapshot())

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+import coming
 import harness
 from attach import Program
 from harness import ROOT, Scenario
@@ -51,6 +52,14 @@ def until(look, what, seconds=30):
 
 def counted(bench, path):
     return sum(e["count"] for e in events(bench, path, "bbflow.Leak") if e["verdict"] == "leaked")
+
+
+def counted_now(bench, path):
+    """The same of a file that grows; None: the tool read it in the middle of a flush."""
+    try:
+        return counted(bench, path)
+    except AssertionError:
+        return None
 
 
 def steps(event):
@@ -131,7 +140,7 @@ def live(bench):
     with losing(bench, f",jfr={path},summarySeconds=1") as program:
         program.tell("lose 7")
         program.tell("gc")
-        until(lambda: counted(bench, path) == 7, "leak in the growing file") if bench.jdk.major < 25 else None
+        until(lambda: counted_now(bench, path) == 7, "leak in the growing file") if bench.jdk.major < 25 else None
         program.tell("lose 2500")
         program.tell("gc")
         time.sleep(2.5)
@@ -204,7 +213,7 @@ def changed(bench):
         program.tell("gc")
         time.sleep(2.5)
         program.ask("set", pid, f"jfr={other}", "maxage=3s")
-        same("leaks", counted(bench, path), 3)
+        same("leaks", counted(bench, path), 3)  # that file is finished
         program.tell("lose 4")
         program.tell("gc")
         time.sleep(2)
@@ -233,8 +242,69 @@ def changed(bench):
     assert len(logged) <= 4, logged
 
 
+def lives(bench):
+    """lifeThreshold=, lifeSample=: released lives above the threshold, what is left out is counted."""
+    path = bench.path("lives.jfr")
+    with losing(bench, f",jfr={path},summarySeconds=1,lifeThreshold=4s") as program:
+        program.tell("hold 6")
+        time.sleep(5.5)
+        program.tell("drop")      # long enough
+        program.tell("hold 5")
+        time.sleep(1.5)
+        program.tell("drop")      # too short
+        program.tell("lose 7")
+        program.tell("gc")        # too short, and leaked
+        time.sleep(2.5)
+        program.ask("set", str(program.pid), "lifeThreshold=0")
+        time.sleep(1.5)
+        program.tell("lose 9")
+        program.tell("gc")
+        time.sleep(2.5)
+        program.ask("set", str(program.pid), "lifeSample=1000000")
+        time.sleep(1.5)
+        program.tell("lose 4")
+        program.tell("gc")
+        same("exit", program.end(), 0)
+    found = {}
+    for event in events(bench, path, "bbflow.Life"):
+        found[event["end"]] = found.get(event["end"], 0) + event["count"]
+        if event["end"] == "released":
+            assert re.match(r"PT[4-9]S", event["duration"]), event
+            same("path", [s for s in steps(event) if s in ("step", "heapBuffer")], ["step", "heapBuffer"])
+            same("what is not known there", (event["memory"], event["bytes"], event["eventThread"]),
+                 ("unknown", 0, None))
+    same("lives", found, {"released": 6, "leaked": 9})
+    last = events(bench, path, "bbflow.Summary")[-1]
+    same("left out", (last["livesTooShort"], last["livesNotSampled"], last["leaked"]), (7, 4, 20))
+    same("each lost buffer", len(events(bench, path, "profiler.Malloc")), 20)
+    ours = run(bench, harness.CLIENT, "jfr", "print", "--json", "--events", "bbflow.Life", path)
+    same("ours", len(json.loads(ours)["recording"]["events"]), len(events(bench, path, "bbflow.Life")))
+
+
+def untracked(bench):
+    """What bbflow does not see, in a snapshot and live: a class in map mode, a class left as it was."""
+    classes, live_path, snap_path = (bench.path(n) for n in ("classes", "live.jfr", "snap.jfr"))
+    shutil.copytree(os.path.join(harness.OUT, "classes/probes"), classes)
+    coming.value_class(os.path.join(classes, "com/app/Steps.class"), bench.jdk.major + 44)
+    run(bench, bench.jdk.java, "--enable-preview", f"-javaagent:{harness.OUT}/other-agent.jar=load",
+        f"-agentpath:{harness.AGENT}=include=com.app,summarySeconds=1,jfr={live_path},file={snap_path}",
+        "-cp", f"{classes}:{harness.netty_jars(coming.NETTY)}", *coming.PROGRAM)
+    for path in (live_path, snap_path):
+        said = [e["what"] for e in events(bench, path, "bbflow.Untracked")]
+        for pattern, least in ((r"io\.netty\.buffer\.\w+ has no place for bbflow's mark: .", 1),
+                               (r"^1 class left as it was \(untouched_classes\)$", 1)):
+            found = [text for text in said if re.search(pattern, text)]
+            assert len(found) >= least, f"{path}: no {pattern} in {said}"
+        text = run(bench, tool_of(bench, "jfr"), "print", "--events", "bbflow.Untracked", path)
+        same("events of the text form", text.count("bbflow.Untracked {"), len(said))
+        ours = run(bench, harness.CLIENT, "jfr", "print", "--json", "--events", "bbflow.Untracked", path)
+        same("ours", [e["values"]["what"] for e in json.loads(ours)["recording"]["events"]], said)
+
+
 def cases():
     yield Scenario("jfr/live", live, jdk=(17, 25))
     yield Scenario("jfr/snapshot", snapshot, jdk=(17, 25))
+    yield Scenario("jfr/lives", lives, jdk=(17, 25), short=(25,))
+    yield Scenario("jfr/untracked", untracked, jdk=(17, 25), short=(25,))
     yield Scenario("jfr/killed", killed, jdk=(17, 25))
     yield Scenario("jfr/changed", changed, jdk=(17, 25), short=(25,))

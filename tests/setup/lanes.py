@@ -21,11 +21,15 @@ CASES = {
         step front one true
         summed front many echo '3 passed, 0 failed'
         """,
-        (0, ["build +\\d+s  ok", "one +\\d+s  ok", "many +\\d+s  3 passed, 0 failed", "5 passed, 0 failed"]),
+        (0, ["build +\\d+s +[\\d.]+ cpu  ok", "one +\\d+s +[\\d.]+ cpu  ok", "many +\\d+s +[\\d.]+ cpu  3 passed, 0 failed", "5 passed, 0 failed"]),
     ),
     "a step that fails": (
         "step back one bash -c 'echo why; exit 3'",
-        (1, ["one +\\d+s  FAILED", "why", "failed: one", "0 passed, 1 failed"]),
+        (1, ["one +\\d+s +[\\d.]+ cpu  FAILED", "why", "failed: one", "0 passed, 1 failed"]),
+    ),
+    "a step whose child computes": (
+        "step back busy bash -c 'bash -c \"for n in {1..300000}; do :; done\"; exit 0'",
+        (0, ["busy +\\d+s +(?!0\\.0)[\\d.]+ cpu  ok", "1 passed, 0 failed"]),
     ),
     "some cases fail, with exit 0": (
         "summed back many echo '3 passed, 2 failed'",
@@ -33,16 +37,16 @@ CASES = {
     ),
     "all cases pass, with another exit code": (
         "summed back many bash -c 'echo 3 passed, 0 failed; exit 3'",
-        (1, ["many +\\d+s  3 passed, 0 failed, exit 3", "3 passed, 1 failed"]),
+        (1, ["many +\\d+s +[\\d.]+ cpu  3 passed, 0 failed, exit 3", "3 passed, 1 failed"]),
     ),
     "no summary": ("summed back many echo hello", (1, ["no summary, exit 0", "hello", "0 passed, 1 failed"])),
     "a step in which nothing ran": (
         "summed back many echo '0 passed, 0 failed'",
-        (1, ["many +\\d+s  nothing ran, exit 0", "0 passed, 1 failed"]),
+        (1, ["many +\\d+s +[\\d.]+ cpu  nothing ran, exit 0", "0 passed, 1 failed"]),
     ),
     "a step without its JDK": (
         "summed back many printf '%s\\n' 'no Java 99' '0 passed, 0 failed'",
-        (0, ["many +\\d+s  0 passed, 0 failed"]),
+        (0, ["many +\\d+s +[\\d.]+ cpu  0 passed, 0 failed"]),
     ),
     "a step that is killed": (
         "summed front many bash -c 'echo 3 passed, 0 fai; kill -9 $$'",
@@ -54,7 +58,7 @@ CASES = {
         needs=build
         step front one true
         """,
-        (1, ["build +\\d+s  FAILED", "one +\\d+s  not run: build", "0 passed, 1 failed"]),
+        (1, ["build +\\d+s +[\\d.]+ cpu  FAILED", "one +\\d+s +[\\d.]+ cpu  not run: build", "0 passed, 1 failed"]),
     ),
     "a lane that is killed, and the other that waits for it": (
         """
@@ -63,7 +67,7 @@ CASES = {
         needs=build
         step front one true
         """,
-        (1, ["build +\\d+s  not run: its lane ended", "one +\\d+s  not run: build", "0 passed, 2 failed"]),
+        (1, ["build +\\d+s +[\\d.]+ cpu  not run: its lane ended", "one +\\d+s +[\\d.]+ cpu  not run: build", "0 passed, 2 failed"]),
     ),
 }
 

@@ -4,8 +4,8 @@
  * Java and this together.
  *
  * Orders: plain Unsafe accesses are relaxed; putLongRelease is a release; getLongVolatile,
- * compareAndSet and getAndAdd are sequentially consistent. Left out: `mixed`, catch blocks and
- * holders, which read and write no shared word.
+ * compareAndSet and getAndAdd are sequentially consistent. Left out: `slowHooks()`, catch blocks
+ * and holders, which read and write no shared word.
  *
  * MUTANT=n breaks one rule of design.md: memory safety (tests/long/mutate-twin); TWIN_POINT()
  * widens every window a bit.

@@ -80,16 +80,16 @@ static void check(int ok, const char *what)
     }
 }
 
-static void time_format(const struct bbf_snapshot *s, const char *name, size_t max_leaves)
+static void time_format(const struct bbf_snapshot *s, const char *name, size_t max_lines)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    struct bbf_render_options options = {max_leaves};
+    struct bbf_render_options options = {.max_lines = max_lines};
     enum bbf_format format;
     double start = now();
 
     check(bbf_format_of_name(name, &format) == 0, "no such format");
     check(bbf_render(&text, s, format, &options) == 0, name);
-    printf("%-8s max_leaves=%-4zu %6.3f s %8.1f MB\n", name, max_leaves, now() - start,
+    printf("%-8s max_lines=%-4zu %6.3f s %8.1f MB\n", name, max_lines, now() - start,
            (double)text.len / 1e6);
     bbf_buf_free(&text);
 }

@@ -96,7 +96,8 @@ static int setup(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/x.jfr", folder);
     snprintf(previous, sizeof previous, "%s/x.1.jfr", folder);
-    options = (struct bbf_options){.jfr = path, .jfr_max_size = 64 << 20, .jfr_summary = 10};
+    options = (struct bbf_options){
+        .jfr = path, .jfr_max_size = 64 << 20, .jfr_summary = 10, .jfr_life_share = 1};
     bbf_log_set_level(BBF_LOG_NONE);
     return 0;
 }
@@ -257,6 +258,57 @@ static void parts_can_be_put_together(void **state)
     bbf_buf_free(&two);
 }
 
+static void end_lives(uint64_t count, uint64_t seconds, bool is_released)
+{
+    struct bbf_event event = bbf_event_new(BBF_EVENT_LIFE);
+
+    event.tracker = NULL;
+    event.node = BBF_L_NODE_NONE;
+    event.monotonic_ns = clock_ns;
+    event.count = count;
+    event.bytes = 64 * count;
+    event.age_ns = seconds * BBF_CLOCK_SECOND;
+    event.detail.life.end = BBF_END_LEAKED;
+    event.detail.life.is_released = is_released;
+    assert_true(bbf_sink_jfr.offer(&event));
+}
+
+/* Short lives and those that chance leaves out are counted; each lost buffer still has its Malloc.
+ */
+static void lives_below_the_threshold_are_counted(void **state)
+{
+    (void)state;
+    options.jfr_life_age = 10;
+    begin();
+    end_lives(3, 9, false);
+    end_lives(5, 10, false);
+    end_lives(2, 11, true);
+    assert_int_equal(now.left_out.short_, 3);
+    options.jfr_life_age = 0;
+    begin(); /* as bbflow set */
+    end_lives(1, 0, false);
+    bbf_sink_jfr_end(10000);
+    assert_int_equal(count(path, "bbflow.Life", true), 3);
+    assert_int_equal(count(path, "profiler.Malloc", true), 3 + 5 + 1);
+}
+
+static void one_life_in_many_is_recorded(void **state)
+{
+    enum { LIVES = 20000, ONE_IN = 10 };
+    uint64_t before = now.left_out.unsampled;
+
+    (void)state;
+    options.jfr_life_share = ONE_IN;
+    begin();
+    for (int i = 0; i < LIVES; i++)
+        end_lives(1, 1, true);
+    bbf_sink_jfr_end(10000);
+    uint64_t recorded = count(path, "bbflow.Life", true);
+    assert_int_equal(recorded + now.left_out.unsampled - before, LIVES);
+    assert_in_range(recorded, LIVES / ONE_IN - 300, LIVES / ONE_IN + 300); /* seven sigma */
+    assert_int_equal(count(path, "profiler.Malloc", true), 0);
+}
+
 /* The disk takes no more than `bytes` of a file. */
 static void limit(rlim_t bytes)
 {
@@ -282,9 +334,9 @@ static void a_full_disk_costs_events_and_no_more(void **state)
     limit((rlim_t)st.st_size + 3000);
     assert_true(post(text));
     pass_second(); /* fails */
-    uint64_t dropped = now.dropped;
+    uint64_t dropped = now.left_out.dropped;
     assert_false(post("while it is full"));
-    assert_int_equal(now.dropped, dropped + 1);
+    assert_int_equal(now.left_out.dropped, dropped + 1);
     bbf_sink_jfr_note(&note);
     assert_non_null(strstr(bbf_buf_cstr(&note), "File too large"));
     /* The part before the error is a whole recording. */
@@ -329,7 +381,7 @@ static void a_disk_that_does_not_answer_holds_up_no_one(void **state)
     assert_null(none);
     now.disk->queued = BBF_DISK_QUEUE;
     assert_false(post(text));
-    assert_int_equal(now.dropped > 0, 1);
+    assert_int_equal(now.left_out.dropped > 0, 1);
     bbf_sink_jfr_poll(&options);
     pthread_mutex_lock(&now.disk->lock);
     now.disk->is_busy = false;
@@ -384,6 +436,8 @@ int main(void)
         TEST(both_files_have_half_of_maxsize),
         TEST(a_file_lasts_maxage),
         TEST(parts_can_be_put_together),
+        TEST(lives_below_the_threshold_are_counted),
+        TEST(one_life_in_many_is_recorded),
         TEST(a_full_disk_costs_events_and_no_more),
         TEST(a_file_that_is_removed_is_made_anew),
         TEST(a_disk_that_does_not_answer_holds_up_no_one),

@@ -418,13 +418,13 @@ static void a_life_has_a_level_by_its_end(void **state)
     event.count = event.added = 3;
     event.bytes = event.added_bytes = 192;
     event.age_ns = 4 * BBF_CLOCK_SECOND;
-    event.detail.end = BBF_END_LEAKED;
+    event.detail.life.end = BBF_END_LEAKED;
     assert_true(bbf_sink_lttng.offer(&event));
     assert_non_null(
         strstr(bbf_buf_cstr(&recorded), "LIFE heap: 3 buffers (192 bytes), leaked after 4 s: "));
     assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|800|0\n"));
     bbf_buf_free(&recorded);
-    event.detail.end = BBF_END_HARMLESS;
+    event.detail.life.end = BBF_END_HARMLESS;
     assert_true(bbf_sink_lttng.offer(&event));
     assert_non_null(strstr(bbf_buf_cstr(&recorded), "harmless after 4 s"));
     assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|500|0\n"));

@@ -58,7 +58,7 @@
         INT("size"), INT("maxFastCapacity"), INT("maxCapacity"), {"direct", "boolean", 0, {{0}}},  \
         LONG("address")
 
-enum { ALLOCATE, FREE, REALLOCATE, ALLOCATE_CHUNK, FREE_CHUNK, DATA_LOSS, TYPES };
+enum { ALLOCATE, FREE, REALLOCATE, ALLOCATE_CHUNK, FREE_CHUNK, RETURN_CHUNK, DATA_LOSS, TYPES };
 
 static const struct bbf_jfr_type_decl types[TYPES] = {
     {.name = "io.netty.AllocateBuffer", .super = "jdk.jfr.Event", .fields = {BUFFER_FIELDS}},
@@ -70,6 +70,9 @@ static const struct bbf_jfr_type_decl types[TYPES] = {
      .super = "jdk.jfr.Event",
      .fields = {START, INT("capacity"), {"direct", "boolean", 0, {{0}}}, LONG("address")}},
     {.name = "io.netty.FreeChunk",
+     .super = "jdk.jfr.Event",
+     .fields = {START, INT("capacity"), {"direct", "boolean", 0, {{0}}}, LONG("address")}},
+    {.name = "io.netty.ReturnChunk",
      .super = "jdk.jfr.Event",
      .fields = {START, INT("capacity"), {"direct", "boolean", 0, {{0}}}, LONG("address")}},
     {.name = "jdk.DataLoss", .super = "jdk.jfr.Event", .fields = {START, LONG("amount")}},
@@ -89,7 +92,8 @@ struct test {
     struct bbf_snapshot *snapshot;
 };
 
-#define MS UINT64_C(1000000)
+#define MS       UINT64_C(1000000)
+#define START_NS UINT64_C(1700000000000000000)
 
 static void begin(struct test *t)
 {
@@ -97,7 +101,7 @@ static void begin(struct test *t)
     const struct bbf_jfr_config config = {
         .schema = {types, TYPES},
         .output = {append, NULL, &t->bytes},
-        .start_ns = UINT64_C(1700000000000000000),
+        .start_ns = START_NS,
         .start_ticks = 1,
     };
     assert_int_equal(bbf_jfr_writer_init(&t->writer, &config), BBF_OK);
@@ -161,9 +165,8 @@ static void data_loss(struct test *t)
     bbf_jfr_end(&t->writer);
 }
 
-static int finish(struct test *t, uint64_t age_ns, uint32_t max_nodes)
+static int finish_with(struct test *t, struct bbf_netty_config config)
 {
-    const struct bbf_netty_config config = {age_ns, max_nodes};
     struct bbf_jfr_recording recording;
 
     assert_int_equal(bbf_jfr_finish(&t->writer, t->ticks), BBF_OK);
@@ -173,6 +176,17 @@ static int finish(struct test *t, uint64_t age_ns, uint32_t max_nodes)
     assert_null(recording.trouble.what);
     bbf_jfr_recording_close(&recording);
     return err;
+}
+
+static int finish(struct test *t, uint64_t age_ns, uint32_t max_nodes)
+{
+    return finish_with(t, (struct bbf_netty_config){.age_ns = age_ns, .max_nodes = max_nodes});
+}
+
+/* The time of the next event. */
+static int64_t next_ns(const struct test *t)
+{
+    return (int64_t)(START_NS + t->ticks + MS - 1);
 }
 
 static void end(struct test *t)
@@ -418,7 +432,7 @@ static void a_chunk_that_few_buffers_keep_is_pinned(void **state)
     event(&t, ALLOCATE, &(struct buffer){.caller = "full", .address = 0x300000, .size = 900});
     assert_int_equal(finish(&t, 0, 0), BBF_OK);
     assert_true(has_note(&t, "3 direct chunks: 129.0 KiB reserved, 1000 B in use"));
-    assert_true(has_note(&t, "1 without such a buffer, 1 pinned"));
+    assert_true(has_note(&t, "1 without such a buffer (0 of them given back for reuse), 1 pinned"));
     assert_true(has_note(&t, "pinned: 1 buffer of 100 B keeps the chunk 0x100000 of 64.0 KiB: "
                              "AbstractByteBufAllocator.directBuffer → Handler.keep → Main.main"));
     end(&t);
@@ -478,6 +492,85 @@ static void without_a_stack_it_still_counts(void **state)
     end(&t);
 }
 
+/* Opened before: not reported, and its end is no other's. Still open at --until: live. */
+static void a_window_has_the_buffers_that_opened_in_it(void **state)
+{
+    struct bbf_netty_config config = {0};
+    struct test t;
+    (void)state;
+
+    begin(&t);
+    event(&t, ALLOCATE, &(struct buffer){.caller = "before", .address = 0x1000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "before", .address = 0x2000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "before", .address = 0x3000});
+    event(&t, FREE, &(struct buffer){.caller = "x", .address = 0x3000});
+    config.from_ns = next_ns(&t);
+    event(&t, ALLOCATE, &(struct buffer){.caller = "a", .address = 0x4000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "a", .address = 0x5000});
+    event(&t, FREE, &(struct buffer){.caller = "x", .address = 0x1000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "a", .address = 0x2000}); /* was lost before */
+    event(&t, FREE, &(struct buffer){.caller = "x", .address = 0x4000});
+    config.until_ns = next_ns(&t);
+    event(&t, FREE, &(struct buffer){.caller = "x", .address = 0x5000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "after", .address = 0x6000});
+    assert_int_equal(finish_with(&t, config), BBF_OK);
+    assert_null(path_of(&t, "before"));
+    assert_null(path_of(&t, "after"));
+    assert_int_equal(path_of(&t, "a")->live_, 2);
+    assert_int_equal(path_of(&t, "a")->released_, 1);
+    assert_int_equal(t.snapshot->totals.leaked_, 0);
+    assert_int_equal(t.snapshot->captured_at_ms, config.until_ns / (int64_t)MS);
+    assert_true(has_note(&t, "6 events are left out by --from or --until"));
+    assert_true(has_note(&t, "2 direct buffers (200 B) had no FreeBuffer event before --until"));
+    end(&t);
+}
+
+/* The free may be the older one's. */
+static void a_window_knows_less_of_heap_buffers(void **state)
+{
+    struct bbf_netty_config config = {0};
+    struct buffer heap = {.caller = "before", .is_heap = true};
+    struct test t;
+    (void)state;
+
+    begin(&t);
+    for (int i = 0; i < 2; i++)
+        event(&t, ALLOCATE, &heap);
+    event(&t, FREE, &heap); /* one is open when the time begins */
+    config.from_ns = next_ns(&t);
+    heap.caller = "a";
+    for (int i = 0; i < 5; i++)
+        event(&t, ALLOCATE, &heap);
+    for (int i = 0; i < 3; i++)
+        event(&t, FREE, &heap);
+    assert_int_equal(finish_with(&t, config), BBF_OK);
+    assert_int_equal(path_of(&t, "a")->live_, 2);     /* 3 frees at most were its own */
+    assert_int_equal(path_of(&t, "a")->released_, 2); /* and 2 at least */
+    assert_int_equal(path_of(&t, "a")->unknown_, 1);
+    end(&t);
+}
+
+/* A chunk that was given back was empty then: what seems open in it from before is not. */
+static void a_chunk_that_was_given_back_is_not_pinned(void **state)
+{
+    struct test t;
+    (void)state;
+
+    begin(&t);
+    chunk(&t, ALLOCATE_CHUNK, 0x100000, 65536);
+    chunk(&t, ALLOCATE_CHUNK, 0x200000, 65536);
+    event(&t, ALLOCATE, &(struct buffer){.caller = "a", .address = 0x101000});
+    event(&t, ALLOCATE, &(struct buffer){.caller = "b", .address = 0x201000});
+    chunk(&t, RETURN_CHUNK, 0x100000, 65536);
+    chunk(&t, RETURN_CHUNK, 0x200000, 65536);
+    event(&t, ALLOCATE, &(struct buffer){.caller = "b", .address = 0x202000});
+    assert_int_equal(finish(&t, 0, 0), BBF_OK);
+    assert_true(has_note(&t, "2 direct chunks: 128.0 KiB reserved, 100 B in use"));
+    assert_true(has_note(&t, "1 without such a buffer (1 of them given back for reuse), 1 pinned"));
+    assert_true(has_note(&t, "pinned: 1 buffer of 100 B keeps the chunk 0x200000 of"));
+    end(&t);
+}
+
 static void a_recording_without_netty_is_refused(void **state)
 {
     struct test t;
@@ -506,6 +599,9 @@ int main(void)
         cmocka_unit_test(paths_are_bounded),
         cmocka_unit_test(the_table_of_lives_holds),
         cmocka_unit_test(without_a_stack_it_still_counts),
+        cmocka_unit_test(a_window_has_the_buffers_that_opened_in_it),
+        cmocka_unit_test(a_window_knows_less_of_heap_buffers),
+        cmocka_unit_test(a_chunk_that_was_given_back_is_not_pinned),
         cmocka_unit_test(a_recording_without_netty_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,47 @@ static void a_wrong_offset_of_the_metadata_costs_no_event(void **state)
     bbf_buf_free(&file);
 }
 
+/* A checkpoint whose constant is the chunk's header, as the JVM writes it. */
+static void add_header_copy(struct bbf_buf *file, uint64_t string_type)
+{
+    struct bbf_buf event = BBF_BUF_INIT;
+
+    bbf_buf_add(&event, "\1\0\0\0\2\1", 6); /* type, start, duration, delta, flags, pools */
+    bbf_jfr_put_long(&event, string_type);
+    bbf_buf_add(&event, "\1\7\3\x44", 4); /* one: key 7, in UTF-8 of 68 bytes */
+    size_t header = file->len + 1 + event.len;
+    bbf_jfr_set_u8(file->data + 8, header + BBF_JFR_HEADER_BYTES);
+    bbf_buf_add(&event, file->data, BBF_JFR_HEADER_BYTES);
+    bbf_buf_char(file, (char)(event.len + 1));
+    bbf_buf_add(file, event.data, event.len);
+    assert_memory_equal(file->data + header, "FLR", 4);
+    bbf_buf_free(&event);
+}
+
+/* The JVM's checkpoints have copies of the header; a chunk that ends behind one is one chunk. */
+static void a_copy_of_the_header_is_no_chunk(void **state)
+{
+    struct bbf_buf file = BBF_BUF_INIT;
+    struct bbf_jfr_recording r;
+    (void)state;
+
+    sample_write(&file, 1, EVENTS);
+    bbf_jfr_recording_init(&r, bytes_of(&file), file.len, false);
+    assert_int_equal(bbf_jfr_next_chunk(&r), BBF_OK);
+    uint64_t string_type = bbf_jfr_type_named(&r.chunk.metadata, "java.lang.String")->id;
+    bbf_jfr_recording_close(&r);
+    add_header_copy(&file, string_type);
+    bbf_jfr_set_u8(file.data + 8, 0); /* unfinished */
+    file.data[64] = 1;
+    struct repaired mended = repair(bytes_of(&file), file.len);
+    assert_int_equal(mended.err, BBF_OK);
+    assert_int_equal(mended.mend.losses, 0);
+    assert_int_equal(mended.mend.chunks, 1);
+    assert_int_equal(mended.events, EVENTS);
+    release(&mended);
+    bbf_buf_free(&file);
+}
+
 static void a_cut_recording_keeps_all_whole_events(void **state)
 {
     struct bbf_buf file = BBF_BUF_INIT;
@@ -334,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_whole_recording_is_copied),
         cmocka_unit_test(a_damaged_header_costs_no_event),
         cmocka_unit_test(a_wrong_offset_of_the_metadata_costs_no_event),
+        cmocka_unit_test(a_copy_of_the_header_is_no_chunk),
         cmocka_unit_test(a_cut_recording_keeps_all_whole_events),
         cmocka_unit_test(zeroed_bytes_cost_only_the_events_they_touch),
         cmocka_unit_test(every_flipped_byte_leaves_a_recording_that_can_be_read),

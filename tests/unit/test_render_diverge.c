@@ -4,6 +4,7 @@
  * by hand on trees of every kind; what a person reads of them.
  */
 #include "core/buf.h"
+#include "render/diverge_find.h"
 #include "render/diverge_text.h"
 #include "render/leaks.h"
 #include "tests/unit/snapshot_samples.h"
@@ -83,6 +84,7 @@ static void the_branch_that_loses_and_the_one_that_does_not(void **state)
                 "1. 8 of 1000 (0.80%) that reach A.read go to A.check and end in A.log or 1 other "
                 "step: 800 B direct\n"
                 "   by way of A.onError\n"
+                "   lost in: A.log 6, A.onError 2\n"
                 "   992 of 1000 (99.20%) are released, 98.79% of them through A.done\n\n");
     found_free(&f);
 }
@@ -288,6 +290,7 @@ static void one_method_is_one_end(void **state)
                 "1. 18 of 18 (100.00%) of PooledByteBufAllocator.directBuffer end in A.wrap or 1 "
                 "other step: 1.2 KiB direct and heap\n"
                 "   by way of A.keep, or 2 other ways\n"
+                "   lost in: A.wrap 12, A.drop 6\n"
                 "   none of these is released anywhere\n\n");
     found_free(&f);
 }
@@ -324,6 +327,111 @@ static void one_bug_is_one_entry(void **state)
                 "2. 1 of 110 (0.91%) that reach A.read end in A.lost: 976.6 KiB direct, all still "
                 "open\n"
                 "   100 of 110 (90.91%) are released, 90.00% of them there\n\n");
+    found_free(&f);
+}
+
+/* root -> A -> B -> A -> … : a life is lost after each turn, and each turn releases some. The last
+ * step is at maxDepth: no last step, though most lives are there. */
+static void a_loop_is_one_bug_however_often_it_goes_round(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer"), at = root;
+    uint32_t a = sample_site(s, "com.app.A", "a", "", BBF_SITE_ENTER);
+    uint32_t b = sample_site(s, "com.app.A", "b", "", BBF_SITE_ENTER);
+
+    sample_limit(s, "maxDepth", 8, 8, 1);
+    for (int turn = 0; turn < 7; turn++) {
+        at = sample_node(s, at, turn % 2 == 0 ? a : b, BBF_REF_1_2);
+        sample_release(s, at, direct, 10);
+        if (turn % 2 == 1)
+            sample_leak(s, at, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 10, 1);
+    }
+    sample_leak(s, at, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 100, 1000, 1);
+    /* The same methods behind another root are another bug. */
+    int64_t heap = sample_step(s, -1, pooled, "heapBuffer");
+    sample_leak(s, sample_node(s, heap, b, BBF_REF_1_2), BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 1, 1);
+    struct found f = find(s);
+    assert_int_equal(f.divergences.count, 2);
+    const struct bbf_divergence *d = f.divergences.rows;
+    assert_true(d->loop);
+    assert_int_equal(d->leaked, 103);
+    assert_int_equal(d->places, 4);
+    /* Reached the first place: all but the 10 released at the first turn's step. Each life once. */
+    assert_int_equal(d->passed, 6 * 10 + 103);
+    assert_int_equal(d->released, 6 * 10);
+    assert_int_equal(s->nodes[d->last].site, b);
+    assert_int_equal(d->most[0].lives, 3);
+    assert_int_equal(d->most[1].lives, 0);
+    assert_int_equal(d->beyond, 100);
+    struct bbf_buf text = BBF_BUF_INIT;
+    bbf_divergences_text(&text, &f.view, 1);
+    assert_non_null(
+        strstr(bbf_buf_cstr(&text), "   in a loop: A.b 3, 100 where maxDepth= ended the path\n"));
+    bbf_buf_free(&text);
+    found_free(&f);
+}
+
+static void by_method_origins_are_joined(void **state)
+{
+    (void)state;
+    for (int by_method = 0; by_method < 2; by_method++) {
+        struct bbf_snapshot *s = sample_new();
+        struct bbf_divergences d;
+        uint32_t parents[4];
+        uint32_t keep = sample_site(s, "com.app.A", "keep", "", BBF_SITE_ENTER);
+        int64_t one = sample_step(s, -1, pooled, "directBuffer");
+        int64_t two = sample_step(s, -1, pooled, "heapBuffer");
+
+        sample_leak(s, sample_node(s, one, keep, BBF_REF_1_2), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT,
+                    1, 10, 1);
+        sample_leak(s, sample_node(s, two, keep, BBF_REF_1_2), BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2,
+                    20, 1);
+        assert_int_equal(bbf_snapshot_finish(s), 0);
+        assert_int_equal(bbf_snapshot_parents(s, parents, NULL), 0);
+        assert_int_equal(bbf_divergences_init(&d, s, parents, by_method != 0), 0);
+        assert_int_equal(d.count, by_method != 0 ? 1 : 2);
+        assert_int_equal(d.rows[0].leaked, by_method != 0 ? 3 : 1);
+        assert_int_equal(d.rows[0].passed, d.rows[0].leaked);
+        bbf_divergences_free(&d);
+        bbf_snapshot_free(s);
+    }
+}
+
+/* Two places, one of them below the other: who reached both is counted once. Two roots' ways to one
+ * method: both count. */
+static void lives_that_reach_several_places_are_counted_once(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    uint32_t root = sample_site(s, pooled, "directBuffer", "", BBF_SITE_ROOT);
+    uint32_t keep = sample_site(s, "com.app.A", "keep", "", BBF_SITE_ENTER);
+    int64_t one = sample_node(s, -1, root, BBF_REF_1_2);
+    int64_t two = sample_node(s, -1, root, BBF_REF_3_5);
+    int64_t upper = sample_step(s, one, "com.app.A", "upper");
+    int64_t lower = sample_step(s, upper, "com.app.A", "lower");
+    int64_t other = sample_step(s, two, "com.app.A", "other");
+
+    sample_release(s, upper, direct, 20);
+    sample_release(s, lower, direct, 30);
+    sample_release(s, other, direct, 7);
+    sample_leak(s, sample_node(s, upper, keep, BBF_REF_1_2), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1,
+                10, 1);
+    sample_leak(s, sample_node(s, lower, keep, BBF_REF_1_2), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 4,
+                40, 1);
+    sample_leak(s, sample_node(s, other, keep, BBF_REF_1_2), BBF_VERDICT_AGED, BBF_MEM_DIRECT, 2,
+                20, 1);
+    struct found f = find(s);
+    assert_int_equal(f.divergences.count, 1);
+    assert_int_equal(f.divergences.rows[0].passed, 20 + 30 + 5 + 7 + 2);
+    assert_int_equal(f.divergences.rows[0].released, 57);
+    assert_false(f.divergences.rows[0].loop);
+    assert_text(
+        &f, 10,
+        "Where lives are lost:\n"
+        "1. 7 of 64 (10.94%) that reach A.lower or 2 other steps end in A.keep: 70 B direct, 2 of "
+        "them still open\n"
+        "   57 of 64 (89.06%) are released\n\n");
     found_free(&f);
 }
 
@@ -375,6 +483,9 @@ int main(void)
         cmocka_unit_test(a_buffer_that_no_method_had),
         cmocka_unit_test(one_method_is_one_end),
         cmocka_unit_test(one_bug_is_one_entry),
+        cmocka_unit_test(a_loop_is_one_bug_however_often_it_goes_round),
+        cmocka_unit_test(by_method_origins_are_joined),
+        cmocka_unit_test(lives_that_reach_several_places_are_counted_once),
         cmocka_unit_test(the_worst_is_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

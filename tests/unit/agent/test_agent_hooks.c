@@ -81,8 +81,8 @@ static bool code_hook(jclass redefined, jobject by, const char *name, const uint
 
 static bool is_fieldless(void)
 {
-    return (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_MIXED)) &
-            (uint32_t)BBF_L_MIXED_FIELDLESS) != 0;
+    return (atomic_load(bbf_shared_int(bbf_agent.tracker, BBF_L_SHARED_SLOW_HOOKS)) &
+            (uint32_t)BBF_L_SLOW_FIELDLESS) != 0;
 }
 
 /* ---- the hidden field ---- */

@@ -27,20 +27,20 @@ final class BBFlowHandle {
     }
 
     /**
-     * Is anything out of the ordinary: a ByteBuf without the field (design.md: hot path), or nothing to
-     * do at all?
+     * Must a hook take its slow path: some ByteBuf class lacks the field (design.md: hot path), or there
+     * is nothing to do at all?
      */
     @ForceInline
     @Hidden
-    static boolean mixed() {
-        return U.getInt(SHARED + SHARED_MIXED) != 0;
+    static boolean slowHooks() {
+        return U.getInt(SHARED + SHARED_SLOW_HOOKS) != 0;
     }
 
-    /** Where mixed(): is no class there yet that include= may mean (ADR 29)? */
+    /** Where slowHooks(): is no class there yet that include= may mean (ADR 29)? */
     @ForceInline
     @Hidden
     static boolean idle() {
-        return U.getInt(SHARED + SHARED_MIXED) < 0;
+        return U.getInt(SHARED + SHARED_SLOW_HOOKS) < 0;
     }
 
     @ForceInline
@@ -49,7 +49,7 @@ final class BBFlowHandle {
         return BBFlowKind.of(o);
     }
 
-    /** In mixed mode a hook may meet a ByteBuf without the field: it is not touched. */
+    /** A slow hook may meet a ByteBuf without the field: it is not touched. */
     @DontInline
     @Hidden
     static boolean lacksField(Object o) {

@@ -41,7 +41,7 @@ public final class BBFlowShim {
     @Hidden
     public static void root(Object o, int size, int meta) {
         reserveStack();
-        if (o == null || mixed() && (idle() || BBFlowMap.root(o, size, meta, false)))
+        if (o == null || slowHooks() && (idle() || BBFlowMap.root(o, size, meta, false)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -64,7 +64,7 @@ public final class BBFlowShim {
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
         reserveStack();
-        if (o != null && !(mixed() && (idle() || BBFlowMap.root(o, size, meta, true))))
+        if (o != null && !(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
 
@@ -75,7 +75,7 @@ public final class BBFlowShim {
     @Hidden
     public static void alias(Object view, Object owner) {
         reserveStack();
-        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
+        if (owner == null || slowHooks() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         U.putLong(view, OFF, U.getLong(owner, OFF));
     }
@@ -89,7 +89,7 @@ public final class BBFlowShim {
     @Hidden
     public static void wrap(Object view, Object owner) {
         reserveStack();
-        if (owner == null || mixed() && (idle() || lacksField(view) || lacksField(owner)))
+        if (owner == null || slowHooks() && (idle() || lacksField(view) || lacksField(owner)))
             return;
         long f = U.getLong(owner, OFF);
         U.putLong(view, OFF, inForce(f) ? f : 0);
@@ -115,7 +115,7 @@ public final class BBFlowShim {
         reserveStack();
         reserveStackSlow();
         try {
-            if (o != null && !(mixed() && BBFlowMap.never(o)))
+            if (o != null && !(slowHooks() && BBFlowMap.never(o)))
                 BBFlowRoots.never(o);
         } catch (Throwable t) {
             failed(t);
@@ -136,7 +136,7 @@ public final class BBFlowShim {
     @Hidden
     public static void unreleasable(Object wrapper, Object owner) {
         reserveStack();
-        if (owner == null || mixed() && BBFlowMap.unreleasable(wrapper, owner))
+        if (owner == null || slowHooks() && BBFlowMap.unreleasable(wrapper, owner))
             return;
         makeStatic(U.getLong(owner, OFF));
         U.putLong(wrapper, OFF, NEVER);
@@ -147,7 +147,7 @@ public final class BBFlowShim {
     @Hidden
     public static void derive(Object o, Object parent, int site) {
         reserveStack();
-        if (o == null || parent == null || mixed() && (idle() || BBFlowMap.derive(o, parent, site)))
+        if (o == null || parent == null || slowHooks() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         long pf = U.getLong(parent, OFF), owner = recordAt(pf), path = U.getLong(owner + REC_PATH);
@@ -185,9 +185,9 @@ public final class BBFlowShim {
     @Hidden
     public static void adopt(Object composite, Object buffer) {
         reserveStack();
-        if (buffer == null || mixed() && idle())
+        if (buffer == null || slowHooks() && idle())
             return;
-        if (!mixed()) {
+        if (!slowHooks()) {
             long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
             if (c != k && isOpen(c) && isOpen(k)) {
                 U.putLong(BBFlowComposites.ownerAt(c), BBFlowComposites.ownerWord(c, k));
@@ -252,7 +252,7 @@ public final class BBFlowShim {
     @Hidden
     public static void refs(Object o, int delta) {
         reserveStack();
-        if (o != null && !(mixed() && (idle() || BBFlowMap.refs(o, delta))))
+        if (o != null && !(slowHooks() && (idle() || BBFlowMap.refs(o, delta))))
             BBFlowWalk.refsOn(U.getLong(o, OFF), delta);
     }
 
@@ -270,7 +270,7 @@ public final class BBFlowShim {
     @Hidden
     public static void resized(Object o, int size) {
         reserveStack();
-        if (o != null && !(mixed() && (idle() || BBFlowMap.resized(o, size))))
+        if (o != null && !(slowHooks() && (idle() || BBFlowMap.resized(o, size))))
             sizeOf(U.getLong(o, OFF), size);
     }
 
@@ -283,7 +283,7 @@ public final class BBFlowShim {
         reserveStack();
         reserveStackSlow();
         try {
-            if (o != null && !(mixed() && (idle() || BBFlowMap.reportAccess(o))))
+            if (o != null && !(slowHooks() && (idle() || BBFlowMap.reportAccess(o))))
                 BBFlowMisuse.access(o);
         } catch (Throwable t) {
             failed(t);
@@ -299,7 +299,7 @@ public final class BBFlowShim {
     @Hidden
     public static void checkUse(Object o, int use) {
         reserveStack();
-        if (mixed() && (idle() || BBFlowMap.checkUse(o, use)))
+        if (slowHooks() && (idle() || BBFlowMap.checkUse(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
@@ -313,7 +313,7 @@ public final class BBFlowShim {
         reserveStack();
         reserveStackSlow();
         try {
-            long f = mixed() ? BBFlowMap.counted(o) : U.getLong(o, OFF);
+            long f = slowHooks() ? BBFlowMap.counted(o) : U.getLong(o, OFF);
             int site = f != 0 && f != IGN && f != NEVER && isOpen(f) ? BBFlowNative.caller(use) : 0;
             if (site != 0)
                 BBFlowWalk.stepTo(f, site);
@@ -371,7 +371,7 @@ public final class BBFlowShim {
             refs(o, -1);
             return;
         }
-        if (mixed() && (idle() || BBFlowMap.release(o)))
+        if (slowHooks() && (idle() || BBFlowMap.release(o)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol;
@@ -466,7 +466,7 @@ public final class BBFlowShim {
     @Hidden
     public static void step(Object o, int site) {
         reserveStack();
-        if (o == null || mixed() && BBFlowMap.step(o, site))
+        if (o == null || slowHooks() && BBFlowMap.step(o, site))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/filter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/buf.h"
+#include "core/err.h"
+#include "render/names.h"
+#include "snapshot/regroup.h"
+
+enum { NOTE_MAX = 512 };
+
+static bool is_boundary(char c)
+{
+    return c == '\0' || c == '.' || c == '$';
+}
+
+static bool is_same(char a, char b)
+{
+    return a == b || (a == '$' && b == '.');
+}
+
+static bool begins_here(const char *name, const char *pattern)
+{
+    while (*pattern != '\0' && is_same(*name, *pattern)) {
+        name++;
+        pattern++;
+    }
+    return *pattern == '\0' && is_boundary(*name);
+}
+
+bool bbf_filter_matches(const struct bbf_snap_site *site, const char *pattern)
+{
+    struct bbf_buf name = BBF_BUF_INIT;
+    bool found = false;
+
+    bbf_site_full_name(&name, site);
+    const char *text = bbf_buf_cstr(&name);
+    for (const char *at = text; !found && *at != '\0'; at++)
+        found = (at == text || is_boundary(at[-1])) && begins_here(at, pattern);
+    bbf_buf_free(&name);
+    return found;
+}
+
+static bool is_wanted(const struct bbf_snap_site *site, void *pattern)
+{
+    return bbf_filter_matches(site, pattern);
+}
+
+bool bbf_filter_is_set(const struct bbf_command_line *request)
+{
+    return request->only != NULL || request->depth != 0;
+}
+
+static int note(struct bbf_snapshot *snapshot, const char *text)
+{
+    return bbf_snapshot_add_text(&snapshot->notes, &snapshot->n_notes, text);
+}
+
+static int keep_only(const struct bbf_command_line *request, const char *who,
+                     struct bbf_snapshot *snapshot)
+{
+    char text[NOTE_MAX];
+    uint64_t all = snapshot->totals.lives_;
+    char *pattern = (char *)(uintptr_t)request->only; /* is_wanted() only reads it */
+    int err = bbf_snapshot_only(snapshot, is_wanted, pattern);
+
+    if (err == BBF_OK)
+        err = bbf_snapshot_finish(snapshot);
+    if (err == BBF_OK && snapshot->n_nodes == 0)
+        return bbf_fail(
+            BBF_EXIT_FAILED,
+            "%s: no path has a step '%s'; --only takes whole names of packages, classes "
+            "and methods, as 'bbflow tree --all' prints them",
+            who, request->only);
+    snprintf(text, sizeof text,
+             "only the paths with a step %.200s are shown: %" PRIu64 " of %" PRIu64
+             " lives (--only)",
+             request->only, snapshot->totals.lives_, all);
+    if (err == BBF_OK)
+        err = note(snapshot, text);
+    return err == BBF_OK ? BBF_EXIT_OK
+                         : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
+}
+
+static int cut_depth(const struct bbf_command_line *request, const char *who,
+                     struct bbf_snapshot *snapshot)
+{
+    char text[NOTE_MAX];
+    size_t all = snapshot->n_nodes;
+    int err = bbf_snapshot_cut_depth(snapshot, request->depth);
+
+    if (err == BBF_OK)
+        err = bbf_snapshot_finish(snapshot);
+    snprintf(
+        text, sizeof text,
+        "only the first %u steps of a path are shown, %zu of %zu lines; lives that went further "
+        "are counted at the last of them (--depth)",
+        request->depth, snapshot->n_nodes, all);
+    if (err == BBF_OK && snapshot->n_nodes < all)
+        err = note(snapshot, text);
+    return err == BBF_OK ? BBF_EXIT_OK
+                         : bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(err));
+}
+
+int bbf_filter(const struct bbf_command_line *request, const char *who,
+               struct bbf_snapshot *snapshot)
+{
+    int exit_code = BBF_EXIT_OK;
+
+    if (request->only != NULL)
+        exit_code = keep_only(request, who, snapshot);
+    if (exit_code == BBF_EXIT_OK && request->depth != 0)
+        exit_code = cut_depth(request, who, snapshot);
+    return exit_code;
+}

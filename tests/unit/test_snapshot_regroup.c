@@ -1,0 +1,171 @@
+/* link: bbf_render bbf_snapshot bbf_core */
+/*
+ * Trees made smaller: which rows become one, that no life is lost or counted twice, and that
+ * derived lives stay behind their derive step.
+ */
+#include "core/buf.h"
+#include "render/render.h"
+#include "snapshot/regroup.h"
+#include "tests/unit/snapshot_samples.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static const char pooled[] = "io.netty.buffer.PooledByteBufAllocator";
+
+/* A step of a site that several nodes may have. */
+static int64_t step(struct bbf_snapshot *s, int64_t parent, uint32_t site)
+{
+    return sample_node(s, parent, site, BBF_REF_1_2);
+}
+
+static void assert_tree(struct bbf_snapshot *s, const char *expected)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    const struct bbf_render_options options = {0};
+
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(bbf_render(&text, s, BBF_FORMAT_TREE, &options), 0);
+    assert_string_equal(strstr(bbf_buf_cstr(&text), "ROOT:"), expected);
+    bbf_buf_free(&text);
+}
+
+/* root -> A -> B -> A -> B -> C, each with a life that ends there; then again from the second A. */
+static struct bbf_snapshot *looping(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t at = sample_step(s, -1, pooled, "directBuffer");
+    uint32_t a = sample_site(s, "x.Loop", "a", "", BBF_SITE_ENTER);
+    uint32_t b = sample_site(s, "x.Loop", "b", "", BBF_SITE_ENTER);
+    uint32_t c = sample_site(s, "x.Loop", "c", "", BBF_SITE_ENTER);
+
+    for (int turn = 0; turn < 3; turn++) {
+        at = step(s, at, a);
+        sample_leak(s, at, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 10, 1);
+        at = step(s, at, b);
+        sample_release(s, at, "x.Buffer", 5);
+    }
+    sample_leak(s, step(s, at, c), BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 7, 1);
+    return s;
+}
+
+static void loops_are_folded_and_each_life_is_counted_once(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    const struct bbf_snap_totals before = s->totals;
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    /* Each turn has a release row of its own site: three lines. */
+    assert_tree(s,
+                "ROOT: PooledByteBufAllocator.directBuffer [count=20]\n"
+                "└── Loop.a [ref=1, count=3] (loop) 🚨 LEAK 3 (30 B direct) oldest 1 s\n"
+                "    └── Loop.b [ref=1, count=0]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        ├── Buffer.release [ref=0, count=5]\n"
+                "        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) oldest 1 s\n");
+    assert_memory_equal(&before, &s->totals, sizeof before);
+    bbf_snapshot_free(s);
+}
+
+/* A derived life's path begins at its derive step: it must not move to a row of its origin's. */
+static void derived_lives_stay_behind_their_derive_step(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, pooled, "directBuffer");
+    uint32_t a = sample_site(s, "x.Loop", "a", "", BBF_SITE_ENTER);
+    uint32_t derive = sample_site(s, "x.Loop", "slice", "", BBF_SITE_DERIVE);
+    int64_t slice = step(s, step(s, root, a), derive);
+    int64_t again = step(s, step(s, slice, a), derive);
+
+    sample_leak(s, step(s, again, a), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 4, 40, 1);
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_tree(s, "ROOT: PooledByteBufAllocator.directBuffer [count=4]\n"
+                   "└── Loop.a [ref=1, count=0]\n"
+                   "    └── Loop.slice [ref=1, count=0] (loop)\n"
+                   "        └── Loop.a [ref=1, count=4] 🚨 LEAK 4 (40 B direct) oldest 1 s\n");
+    bbf_snapshot_free(s);
+}
+
+static void a_cut_keeps_the_lives_below(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    assert_int_equal(bbf_snapshot_cut_depth(s, 3), 0);
+    assert_tree(s, "ROOT: PooledByteBufAllocator.directBuffer [count=20]\n"
+                   "└── Loop.a [ref=1, count=1] 🚨 LEAK 1 (10 B direct) oldest 1 s\n"
+                   "    └── Loop.b [ref=1, count=19] 🚨 LEAK 2 (20 B direct) oldest 1 s, "
+                   "⚠️ LEAK 2 (7 B heap) oldest 1 s, released 15\n");
+    bbf_snapshot_free(s);
+    s = looping();
+    assert_int_equal(bbf_snapshot_cut_depth(s, 1), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_nodes, 1);
+    assert_int_equal(s->nodes[0].passed_, 20);
+    bbf_snapshot_free(s);
+}
+
+static bool is_method(const struct bbf_snap_site *site, void *method)
+{
+    return strcmp(site->method, method) == 0;
+}
+
+static void only_paths_with_a_step(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+    int64_t other = sample_step(s, -1, pooled, "heapBuffer");
+
+    sample_release(s, other, "x.Buffer", 100);
+    assert_int_equal(bbf_snapshot_only(s, is_method, "c"), 0);
+    assert_tree(
+        s, "ROOT: PooledByteBufAllocator.directBuffer [count=2]\n"
+           "└── Loop.a [ref=1, count=0]\n"
+           "    └── Loop.b [ref=1, count=0]\n"
+           "        └── Loop.a [ref=1, count=0]\n"
+           "            └── Loop.b [ref=1, count=0]\n"
+           "                └── Loop.a [ref=1, count=0]\n"
+           "                    └── Loop.b [ref=1, count=0]\n"
+           "                        └── Loop.c [ref=1, count=2] ⚠️ LEAK 2 (7 B heap) "
+           "oldest 1 s\n");
+    assert_int_equal(s->totals.lives_, 2);
+    assert_int_equal(s->totals.leaked_, 2);
+    assert_int_equal(s->totals.released_, 0);
+    bbf_snapshot_free(s);
+    s = looping();
+    assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_nodes, 0);
+    assert_int_equal(s->n_leaks, 0);
+    bbf_snapshot_free(s);
+}
+
+static void an_empty_snapshot_stays_empty(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_int_equal(bbf_snapshot_cut_depth(s, 1), 0);
+    assert_int_equal(bbf_snapshot_only(s, is_method, "a"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_nodes, 0);
+    bbf_snapshot_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_are_folded_and_each_life_is_counted_once),
+        cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
+        cmocka_unit_test(a_cut_keeps_the_lives_below),
+        cmocka_unit_test(only_paths_with_a_step),
+        cmocka_unit_test(an_empty_snapshot_stays_empty),
+    };
+    return cmocka_run_group_tests_name("snapshot_regroup", tests, NULL, NULL);
+}
