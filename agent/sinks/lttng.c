@@ -23,10 +23,9 @@ enum { KINDS = sizeof targets / sizeof targets[0] };
 _Static_assert((int)KINDS == (int)BBF_EVENT_LIFE,
                "a kind without a logger would go to the first one");
 
-/* An end that is not a leak is less important. */
-static enum bbf_logger_level level_of_life(enum bbf_end end)
+static bool is_leak(const struct bbf_event *life)
 {
-    return end == BBF_END_LEAKED ? BBF_LEVEL_INFO : BBF_LEVEL_FINE;
+    return !life->detail.life.is_released && life->detail.life.end == BBF_END_LEAKED;
 }
 
 static unsigned wanted(void)
@@ -89,12 +88,18 @@ static struct bbf_log_record new_record(const struct bbf_event *event, enum bbf_
 
 /* ---- bbflow.life ---- */
 
-static bool offer_life(const struct bbf_event *event)
+static const char *end_of(const struct bbf_event *event)
 {
     static const char *const ends[] = {[BBF_END_LEAKED] = "leaked",
                                        [BBF_END_HELD] = "held",
                                        [BBF_END_HARMLESS] = "harmless",
                                        [BBF_END_UNKNOWN] = "unknown"};
+    return event->detail.life.is_released ? "released" : ends[event->detail.life.end];
+}
+
+/* An end that is not a leak is less important. */
+static bool offer_life(const struct bbf_event *event)
+{
     const struct bbf_line_loss loss = {.memory = event->memory,
                                        .estimated = event->weight > 1,
                                        .added = event->added,
@@ -103,13 +108,14 @@ static bool offer_life(const struct bbf_event *event)
                                        .thread = event->thread,
                                        .thread_count = event->thread_count,
                                        .thread_name = event->thread_name};
-    struct bbf_log_record record = new_record(event, level_of_life(event->detail.life.end));
+    struct bbf_log_record record =
+        new_record(event, is_leak(event) ? BBF_LEVEL_INFO : BBF_LEVEL_FINE);
     struct bbf_buf line = BBF_BUF_INIT;
     struct bbf_path path;
 
     bbf_event_path(event->tracker, event->node, &path);
     take_last_step(&path, &record);
-    bbf_line_life(&line, &loss, ends[event->detail.life.end], event->age_ns / BBF_CLOCK_SECOND, &path);
+    bbf_line_life(&line, &loss, end_of(event), event->age_ns / BBF_CLOCK_SECOND, &path);
     bool made = !line.failed;
     record.message = bbf_buf_cstr(&line);
     if (made)

@@ -429,6 +429,12 @@ static void a_life_has_a_level_by_its_end(void **state)
     assert_non_null(strstr(bbf_buf_cstr(&recorded), "harmless after 4 s"));
     assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|500|0\n"));
     bbf_buf_free(&recorded);
+    event.detail.life.end = BBF_END_LEAKED; /* of a released one it says nothing */
+    event.detail.life.is_released = true;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "released after 4 s"));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|500|0\n"));
+    bbf_buf_free(&recorded);
     least[BBF_LOGGER_LIFE] = BBF_LEVEL_INFO;
     assert_true(bbf_sink_lttng.offer(&event));
     assert_int_equal(recorded.len, 0);
