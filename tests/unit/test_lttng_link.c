@@ -330,10 +330,13 @@ static void commands_behind_many_answers(void **state)
     for (int i = 0; i < LISTS; i++)
         add_header(&bytes, false, 0, 1);
     send_all(fd);
-    for (int round = 0; round < 10; round++) {
-        drive(&link);
+    struct pollfd p = bbf_lttng_link_poll(&link);
+    while (p.fd >= 0 && poll(&p, 1, 100) > 0) { /* as its owner does, and never without a reason */
+        bbf_lttng_link_work(&link, p.revents, now_ms, 0);
         got += drain(fd);
+        p = bbf_lttng_link_poll(&link);
     }
+    got += drain(fd);
     assert_int_equal(got, LISTS * LIST_BYTES);
     assert_int_equal(link.in.len, 0);
     bbf_lttng_link_free(&link);
