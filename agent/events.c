@@ -60,6 +60,13 @@ void bbf_events_unmade(enum bbf_event_kind kind, uint64_t count)
             count_dropped(i, count);
 }
 
+void bbf_events_lost(const char *sink, uint64_t count)
+{
+    for (size_t i = 0; i < SINKS; i++)
+        if (strcmp(sinks[i]->name, sink) == 0)
+            count_dropped(i, count);
+}
+
 uint64_t bbf_events_dropped(const char *sink)
 {
     for (size_t i = 0; i < SINKS; i++)

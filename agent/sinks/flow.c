@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/sinks/flow.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "core/err.h"
@@ -25,8 +26,7 @@ struct round {
     const uint32_t *parents;
     bbf_flow_take *take;
     void *context;
-    size_t lines, more;
-    bool all;
+    size_t lines, more, lost;
 };
 
 /* NULL: there is no room. */
@@ -78,7 +78,7 @@ static void give(struct round *round, size_t i, uint64_t added)
     add_path(round, i, &path);
     bbf_line_flow(&line, &flow, &path);
     if (line.failed)
-        round->all = false;
+        round->lost++;
     else
         round->take(bbf_buf_cstr(&line), &path, round->context);
     bbf_buf_free(&line);
@@ -94,7 +94,7 @@ static void look(struct round *round, size_t i)
         return;
     struct place *place = place_of(node->id);
     if (place == NULL) {
-        round->all = false;
+        round->lost++;
         return;
     }
     if (now == place->ended)
@@ -144,21 +144,30 @@ static bool make_room(const struct bbf_snapshot *s)
     return places != NULL;
 }
 
-bool bbf_flow_lines(const struct bbf_snapshot *snapshot, bbf_flow_take *take, void *context)
+static size_t count_used(const struct bbf_snapshot *s)
 {
-    struct round round = {.snapshot = snapshot, .take = take, .context = context, .all = true};
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_nodes; i++)
+        n += ended(&s->nodes[i]) > 0;
+    return n;
+}
+
+size_t bbf_flow_lines(const struct bbf_snapshot *snapshot, bbf_flow_take *take, void *context)
+{
+    struct round round = {.snapshot = snapshot, .take = take, .context = context};
 
     if (!make_room(snapshot))
-        return false;
+        return count_used(snapshot);
     uint32_t *parents = calloc(snapshot->n_nodes + 1, sizeof *parents);
     if (parents == NULL || bbf_snapshot_parents(snapshot, parents, NULL) != BBF_OK) {
         free(parents);
-        return false;
+        return count_used(snapshot);
     }
     round.parents = parents;
     for (size_t i = 0; i < snapshot->n_nodes; i++)
         look(&round, i);
     give_more(&round);
     free(parents);
-    return round.all;
+    return round.lost;
 }

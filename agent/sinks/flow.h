@@ -8,7 +8,7 @@
 #ifndef BBF_AGENT_SINKS_FLOW_H
 #define BBF_AGENT_SINKS_FLOW_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 #include "core/buf.h"
 #include "render/path.h"
@@ -22,10 +22,11 @@ typedef void bbf_flow_take(const char *line, const struct bbf_path *path, void *
 /*
  * Give the line of each path on which lives ended since the call before; the first time, and after
  * a reset, of each path on which lives ended so far. At most BBF_FLOW_LINES: what is left out comes
- * with the next summary, and the last line has its number. false: paths were left out for good,
- * because there are more than BBF_FLOW_PLACES, or no memory.
+ * with the next summary, and the last line has its number. Returns the number of paths that are in
+ * no line, because there are more than BBF_FLOW_PLACES or no memory: all that a life ended on, as
+ * nothing says which of them would be new.
  */
-bool bbf_flow_lines(const struct bbf_snapshot *snapshot, bbf_flow_take *take, void *context);
+size_t bbf_flow_lines(const struct bbf_snapshot *snapshot, bbf_flow_take *take, void *context);
 /* Nothing is wanted any more: forget the numbers. */
 void bbf_flow_forget(void);
 

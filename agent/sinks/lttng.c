@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "agent/events.h"
 #include "agent/lttng.h"
 #include "agent/sinks/flow.h"
 #include "agent/sinks/sinks.h"
@@ -148,7 +149,7 @@ static bool offer_summary(const struct bbf_event *event)
         bbf_tracing_record(BBF_LOGGER_STATS, record);
     bbf_buf_free(&line);
     if (bbf_tracing_wants(BBF_LOGGER_FLOW, BBF_LEVEL_INFO))
-        made = bbf_flow_lines(event->detail.snapshot, take_flow, &copy) && made;
+        bbf_events_lost("lttng", bbf_flow_lines(event->detail.snapshot, take_flow, &copy));
     return made;
 }
 

@@ -416,15 +416,16 @@ def beside(bench):
 
 
 def snapshot_of(world, program, out, n):
-    """The trigger takes a snapshot in `out` at the loss of n buffers, and the loss is in it."""
-    same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
+    """The trigger takes a snapshot in `out` at the loss of n buffers, and the loss is in it: in the
+    newest, because a loss that is reported in two parts has two."""
+    def newest():
+        names = sorted(os.listdir(out)) if os.path.isdir(out) else []
+        return world.run("babeltrace2", os.path.join(out, names[-1]), code=None) if names else ""
+    same("snapshots before", newest(), "")
     lose(program, n)
-    until(lambda: os.path.isdir(out) and os.listdir(out), lambda: "no snapshot: " +
-          world.lttng("list-triggers", code=None) + "recorded in vain: " +
-          world.lttng("snapshot", "record", code=None) + world.run("babeltrace2", out, code=None))
-    time.sleep(1)
-    text = world.run("babeltrace2", out)
-    same(f"leaks in {text}", leaks(text), n)
+    until(lambda: leaks(newest()) == n, lambda: f"the newest of {os.listdir(out)}: {newest()}" if newest()
+          else "no snapshot: " + world.lttng("list-triggers", code=None) + "recorded in vain: " +
+          world.lttng("snapshot", "record", code=None) + newest())
 
 
 def flight_recorder(world, name, event):

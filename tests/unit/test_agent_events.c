@@ -140,6 +140,10 @@ static void a_full_sink_counts_what_it_drops_and_stops_no_other(void **state)
     assert_string_equal(bbf_buf_cstr(&note), "events dropped: 45 live, 2 log");
     bbf_buf_free(&note);
     assert_int_equal(bbf_events_dropped("no such sink"), 0);
+    uint64_t before = bbf_events_dropped("lttng");
+    bbf_events_lost("lttng", 7);
+    bbf_events_lost("no such sink", 9);
+    assert_int_equal(bbf_events_dropped("lttng") - before, 7);
 }
 
 static void what_no_sink_wants_costs_no_text(void **state)

@@ -74,6 +74,14 @@ uint16_t bbf_lttng_port(const struct bbf_lttng_client *asked, enum bbf_lttng_dae
     return daemon == BBF_LTTNG_USER ? 5345 : 0;
 }
 
+static uint64_t lost;
+
+void bbf_events_lost(const char *sink, uint64_t count)
+{
+    assert_string_equal(sink, "lttng");
+    lost += count;
+}
+
 void bbf_thread_wake(void)
 {
     wakes++;
@@ -406,6 +414,28 @@ static void paths_without_room_are_counted(void **state)
     bbf_flow_forget();
 }
 
+/* Each of them is one event less, in each summary; those that are remembered go on. */
+static void paths_that_are_not_remembered_are_lost(void **state)
+{
+    enum { N = BBF_FLOW_PLACES + 5 };
+    static struct bbf_snap_node nodes[N];
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    least[BBF_LOGGER_STATS] = INT32_MAX;
+    for (size_t i = 0; i < N; i++)
+        nodes[i] = (struct bbf_snap_node){.id = (uint32_t)i, .parent = -1, .released_ = i > 0};
+    for (uint64_t summaries = 1; summaries <= BBF_FLOW_PLACES / BBF_FLOW_LINES; summaries++) {
+        lost = 0;
+        assert_true(strlen(summary_of(nodes, N, 0)) > BBF_FLOW_LINES);
+        assert_int_equal(lost, 4); /* the first one has no life that ended */
+    }
+    nodes[7].released_ = 2;
+    assert_non_null(strstr(summary_of(nodes, N, 0), "FLOW 1 ended, 2 so far (2 released, 0 leaked)"));
+    bbf_flow_forget();
+}
+
 static void a_life_has_a_level_by_its_end(void **state)
 {
     struct bbf_event event = bbf_event_new(BBF_EVENT_LIFE);
@@ -470,6 +500,7 @@ int main(void)
         cmocka_unit_test_setup(events_are_records, begin),
         cmocka_unit_test_setup(a_summary_has_what_ended_on_each_path, begin),
         cmocka_unit_test_setup(paths_without_room_are_counted, begin),
+        cmocka_unit_test_setup(paths_that_are_not_remembered_are_lost, begin),
         cmocka_unit_test_setup(a_life_has_a_level_by_its_end, begin),
     };
     return cmocka_run_group_tests(tests, open_log, close_log);
