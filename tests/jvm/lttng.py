@@ -155,8 +155,10 @@ def daemon_of(world, **more):
             daemon.stop()
 
 
-def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None):
-    return Program(world.bench, "losing", ready="READY", prefix=world.prefix, home=world.java,
+def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None, second=False,
+           main="com.app.Probes"):
+    return Program(world.bench, "losing", ready="READY", main=main, files=(
+        ("stdout.2", "stderr.2") if second else ("stdout", "stderr")), prefix=world.prefix, home=world.java,
                    path=":".join([class_path("probes", None), world.netty, *libraries]),
                    jvm=[NO_LEAK_DETECTOR, f"-agentpath:{agent or harness.AGENT}=include=com.app,{options}",
                         *jvm])
@@ -198,17 +200,15 @@ def leaks(text):
 def lose(program, n):
     program.tell(f"lose {n}")
     program.tell("gc")
-    time.sleep(1.5)  # the agent looks once a second
+    time.sleep(3)  # the agent looks once a second: at the collection, then at what it proved
 
 
 def trace(user):
     def run(bench):
-        """create, enable, start, leak, stop: the trace has the leak with its path. `lttng list` has the
-        loggers; another logger's session has nothing; disabled, nothing is recorded."""
+        """create, enable, start, leak, stop: the trace has the leak with its path. Another logger's session
+        has nothing; disabled, nothing is recorded."""
         with world_of(bench, user) as world, daemon_of(world) as daemon, losing(world) as program:
             registered(world)
-            same("loggers before a Netty is seen", sorted(re.findall(
-                r"- (bbflow\.\w+)", world.lttng("list", "-j"))), LOGGERS)
             create(world, "a")
             recording(world)
             status = world.run(harness.CLIENT, "status", str(program.pid))
@@ -224,6 +224,33 @@ def trace(user):
             same("in the other session", other.count("bbflow"), 0)
             same("exit", program.end(), 0)
     return run
+
+
+def listed(world):
+    """PID to loggers, of `lttng list -j`."""
+    parts = re.split(r"^PID: (\d+) .*$", world.lttng("list", "-j"), flags=re.M)[1:]
+    return {int(pid): sorted(re.findall("- (.+)", names)) for pid, names in zip(parts[::2], parts[1::2])}
+
+
+def before_netty(bench):
+    """`lttng list -j` has the loggers of each JVM, also of one in which no class of Netty is loaded; a
+    session that is made then records what this JVM loses later."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as first, losing(
+            world, main="com.app.Late", second=True) as late:
+        registered(world, 2)
+        same("loggers", listed(world), {first.pid: LOGGERS, late.pid: LOGGERS})
+        for program, has in ((first, True), (late, False)):
+            status = world.run(harness.CLIENT, "status", str(program.pid))
+            same(f"Netty in {status}", re.search("^netty ", status, re.M) is not None, has)
+        create(world, "a")
+        recording(world, 2)
+        late.process.stdin.write("\n")
+        late.process.stdin.flush()
+        until(lambda: late.read(0).count("READY") == 2, late.read(0))
+        lose(late, 5)
+        text = finish(world, "a")
+        same(f"leaks in {text}", leaks(text), 5)
+        same("exits", (first.end(), late.end()), (0, 0))
 
 
 def levels_and_wildcards(bench):
@@ -312,7 +339,7 @@ def restarts(bench):
 def two(bench):
     """Two JVMs in one session; lttng=off and lttng=user in one of them while it runs."""
     with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as first:
-        with losing(world, "lttng=off") as second:
+        with losing(world, "lttng=off", second=True) as second:
             registered(world, 1)
             world.run(harness.CLIENT, "set", str(second.pid), "lttng=user")
             registered(world, 2)
@@ -592,6 +619,7 @@ def cases():
 
     yield case("lttng/user", trace(NOBODY))
     yield case("lttng/root", trace(None), needs=root, short=(17,))
+    yield case("lttng/before netty", before_netty, short=(17,))
     yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
     yield case("lttng/loggers", loggers)
     yield case("lttng/restarts", restarts, short=(25,))
