@@ -442,49 +442,43 @@ def beside(bench):
         same("exit", program.end(), 0)
 
 
-def snapshot_of(world, program, out, n):
-    """The trigger takes a snapshot in `out` at the loss of n buffers, and the loss is in it: in the
-    newest, because a loss that is reported in two parts has two."""
-    def newest():
-        names = sorted(os.listdir(out)) if os.path.isdir(out) else []
-        return world.run("babeltrace2", os.path.join(out, names[-1]), code=None) if names else ""
-    same("snapshots before", newest(), "")
-    lose(program, n)
-    until(lambda: leaks(newest()) == n, lambda: f"the newest of {os.listdir(out)}: {newest()}" if newest()
-          else "no snapshot: " + world.lttng("list-triggers", code=None) + "recorded in vain: " +
-          world.lttng("snapshot", "record", code=None) + newest())
-
-
-def flight_recorder(world, name, event):
-    """A session that keeps the newest events in memory; returns where its snapshots go."""
-    out = world.bench.path(name)
-    world.lttng("create", name, "--snapshot", f"--output={out}")
-    world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
-    world.lttng("enable-event", "--jul", event)
-    world.lttng("start")
-    return out
-
-
-def add_trigger(world, session, *rule):
-    world.lttng("add-trigger", f"--name={session}", "--condition=event-rule-matches", *rule,
-                "--action=snapshot-session", session)
+def snapshots(out):
+    return sorted(os.listdir(out)) if os.path.isdir(out) else []
 
 
 def trigger(bench):
-    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost: one of
-    type jul that was there before the tracer was loaded, and one of type user at any time. (lttng-sessiond
-    2.13 does not send one of type jul to a program whose tracer is loaded, and aborts when it is removed.)"""
+    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost, and the
+    loss is in it; also when a JVM that came later loses one. The trigger is of type user, because
+    lttng-sessiond 2.13 does not send one of type jul to a program whose tracer is loaded, and aborts when
+    it is removed."""
     with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as program:
         registered(world)
-        add_trigger(world, "black-box", "--type=jul", "--name=bbflow.leak")
-        recording(world)  # the trigger alone loads the tracer
-        snapshot_of(world, program, flight_recorder(world, "black-box", "bbflow.*"), 6)
-        out = flight_recorder(world, "later", "bbflow.leak")
-        add_trigger(world, "later", "--type=user", "--name=lttng_jul:event",
-                    '--filter=logger_name == "bbflow.leak"')
-        snapshot_of(world, program, out, 4)
-        world.lttng("remove-trigger", "later")
-        same("triggers", re.findall("- name: (.*)", world.lttng("list-triggers")), ["black-box"])
+        out = bench.path("snapshots")
+        world.lttng("create", "black-box", "--snapshot", f"--output={out}")
+        world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
+        world.lttng("enable-event", "--jul", "bbflow.*")
+        world.lttng("start")
+        recording(world)  # what has the trigger first fires it before it records the event
+        world.lttng("add-trigger", "--name=loss", "--condition=event-rule-matches", "--type=user",
+                    "--name=lttng_jul:event", '--filter=logger_name == "bbflow.leak"',
+                    "--action=snapshot-session", "black-box")
+        same("snapshots before", snapshots(out), [])
+        lose(program, 6)
+
+        def newest():
+            names = snapshots(out)  # a loss that is reported in two parts has two
+            return world.run("babeltrace2", os.path.join(out, names[-1]), code=None) if names else ""
+        until(lambda: leaks(newest()) == 6, lambda: f"the newest of {snapshots(out)}: {newest()}" +
+              world.lttng("list-triggers", code=None) + "recorded: " +
+              world.lttng("snapshot", "record", code=None) + newest())
+        before = snapshots(out)
+        with losing(world, second=True) as later:
+            recording(world, 2)
+            lose(later, 4)
+            until(lambda: snapshots(out) != before, "the later JVM's loss makes no snapshot")
+            same("exit", later.end(), 0)
+        world.lttng("remove-trigger", "loss")
+        same("triggers", world.lttng("list-triggers"), "")
         same("exit", program.end(), 0)
 
 

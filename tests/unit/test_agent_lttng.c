@@ -432,7 +432,8 @@ static void paths_that_are_not_remembered_are_lost(void **state)
         assert_int_equal(lost, 4); /* the first one has no life that ended */
     }
     nodes[7].released_ = 2;
-    assert_non_null(strstr(summary_of(nodes, N, 0), "FLOW 1 ended, 2 so far (2 released, 0 leaked)"));
+    assert_non_null(
+        strstr(summary_of(nodes, N, 0), "FLOW 1 ended, 2 so far (2 released, 0 leaked)"));
     bbf_flow_forget();
 }
 
