@@ -29,9 +29,6 @@ void bbf_events_post(const struct bbf_event *event);
 /* `count` events of a kind could not be made: each sink that wants it has lost them. */
 void bbf_events_unmade(enum bbf_event_kind kind, uint64_t count);
 
-/* The sink of this name could not make `count` parts of an event that it takes. */
-void bbf_events_lost(const char *sink, uint64_t count);
-
 /* The number of events that the sink of this name dropped since the start; 0: there is no such
  * sink. Any thread. */
 uint64_t bbf_events_dropped(const char *sink);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "agent/events.h"
 #include "agent/lttng.h"
 #include "agent/sinks/flow.h"
 #include "agent/sinks/sinks.h"
@@ -127,6 +126,16 @@ static bool offer_life(const struct bbf_event *event)
 
 /* ---- bbflow.stats, bbflow.flow ---- */
 
+static uint64_t lost_paths; /* since lost() */
+
+static uint64_t lost(void)
+{
+    uint64_t paths = lost_paths;
+
+    lost_paths = 0;
+    return paths;
+}
+
 static void take_flow(const char *line, const struct bbf_path *path, void *context)
 {
     struct bbf_log_record record = new_record(context, BBF_LEVEL_INFO);
@@ -149,7 +158,7 @@ static bool offer_summary(const struct bbf_event *event)
         bbf_tracing_record(BBF_LOGGER_STATS, record);
     bbf_buf_free(&line);
     if (bbf_tracing_wants(BBF_LOGGER_FLOW, BBF_LEVEL_INFO))
-        bbf_events_lost("lttng", bbf_flow_lines(event->detail.snapshot, take_flow, &copy));
+        lost_paths += bbf_flow_lines(event->detail.snapshot, take_flow, &copy);
     return made;
 }
 
@@ -190,4 +199,4 @@ static bool offer(const struct bbf_event *event)
     }
 }
 
-const struct bbf_sink bbf_sink_lttng = {"lttng", wanted, offer};
+const struct bbf_sink bbf_sink_lttng = {"lttng", wanted, offer, lost};

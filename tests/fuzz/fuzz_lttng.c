@@ -39,8 +39,9 @@ static int answer(struct bbf_lttng_state *state, const uint8_t *in, size_t len, 
     return err;
 }
 
-/* Feed all of it, `piece` bytes more each time (0: at once). Returns the last error. What was not
- * fed yet is poisoned and not moved: ASan sees a read behind it, and no byte is copied. */
+/* Feed all of it, `piece` bytes more each time (0: at once). Returns the last error. Bytes that are
+ * not fed yet are poisoned and not moved: ASan sees a read behind the others, and none is copied.
+ */
 static int feed(struct bbf_lttng_state *state, const uint8_t *in, size_t len, size_t piece,
                 struct bbf_buf *out)
 {

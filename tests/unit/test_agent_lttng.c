@@ -74,14 +74,6 @@ uint16_t bbf_lttng_port(const struct bbf_lttng_client *asked, enum bbf_lttng_dae
     return daemon == BBF_LTTNG_USER ? 5345 : 0;
 }
 
-static uint64_t lost;
-
-void bbf_events_lost(const char *sink, uint64_t count)
-{
-    assert_string_equal(sink, "lttng");
-    lost += count;
-}
-
 void bbf_thread_wake(void)
 {
     wakes++;
@@ -414,7 +406,7 @@ static void paths_without_room_are_counted(void **state)
     bbf_flow_forget();
 }
 
-/* Each of them is one event less, in each summary; those that are remembered go on. */
+/* Each of them is one event less, in each summary; those that are remembered continue. */
 static void paths_that_are_not_remembered_are_lost(void **state)
 {
     enum { N = BBF_FLOW_PLACES + 5 };
@@ -427,9 +419,8 @@ static void paths_that_are_not_remembered_are_lost(void **state)
     for (size_t i = 0; i < N; i++)
         nodes[i] = (struct bbf_snap_node){.id = (uint32_t)i, .parent = -1, .released_ = i > 0};
     for (uint64_t summaries = 1; summaries <= BBF_FLOW_PLACES / BBF_FLOW_LINES; summaries++) {
-        lost = 0;
         assert_true(strlen(summary_of(nodes, N, 0)) > BBF_FLOW_LINES);
-        assert_int_equal(lost, 4); /* the first one has no life that ended */
+        assert_int_equal(bbf_sink_lttng.lost(), 4); /* the first one has no life that ended */
     }
     nodes[7].released_ = 2;
     assert_non_null(
