@@ -95,6 +95,9 @@ struct bbf_sink {
     /* Take the event. false: dropped, which is counted. It may also be offered what it wanted until
      * a moment ago. */
     bool (*offer)(const struct bbf_event *event);
+    /* Asked after each offer: the records that it lost of events that it took, since the call
+     * before. NULL: an event has one record. */
+    uint64_t (*lost)(void);
 };
 
 /* An event of now, all else 0, node not known, weight 1. */

@@ -44,13 +44,21 @@ static void count_dropped(size_t sink, uint64_t count)
     atomic_fetch_add_explicit(&dropped[sink], count, memory_order_relaxed);
 }
 
+static void offer_to(size_t sink, const struct bbf_event *event)
+{
+    if (!sinks[sink]->offer(event))
+        count_dropped(sink, 1);
+    if (sinks[sink]->lost != NULL)
+        count_dropped(sink, sinks[sink]->lost());
+}
+
 void bbf_events_post(const struct bbf_event *event)
 {
     if (!bbf_events_wanted(event->kind))
         return;
     for (size_t i = 0; i < SINKS; i++)
-        if ((wanted_by[i] & BBF_EVENT_BIT(event->kind)) != 0 && !sinks[i]->offer(event))
-            count_dropped(i, 1);
+        if ((wanted_by[i] & BBF_EVENT_BIT(event->kind)) != 0)
+            offer_to(i, event);
 }
 
 void bbf_events_unmade(enum bbf_event_kind kind, uint64_t count)

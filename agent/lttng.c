@@ -22,8 +22,11 @@
 
 enum { STACK_BYTES = 256 * 1024 };
 
-static const char *const loggers[BBF_LOGGERS] = {
-    [BBF_LOGGER_LEAK] = "bbflow.leak", [BBF_LOGGER_MISUSE] = "bbflow.misuse"};
+static const char *const loggers[BBF_LOGGERS] = {[BBF_LOGGER_LEAK] = "bbflow.leak",
+                                                 [BBF_LOGGER_MISUSE] = "bbflow.misuse",
+                                                 [BBF_LOGGER_FLOW] = "bbflow.flow",
+                                                 [BBF_LOGGER_LIFE] = "bbflow.life",
+                                                 [BBF_LOGGER_STATS] = "bbflow.stats"};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bbf_lttng_client *client;                 /* under lock */

@@ -19,10 +19,22 @@
 #include "core/option.h"
 
 /* The names that `lttng list --jul` shows. */
-enum bbf_logger { BBF_LOGGER_LEAK, BBF_LOGGER_MISUSE, BBF_LOGGERS };
+enum bbf_logger {
+    BBF_LOGGER_LEAK,
+    BBF_LOGGER_MISUSE,
+    BBF_LOGGER_FLOW,
+    BBF_LOGGER_LIFE,
+    BBF_LOGGER_STATS,
+    BBF_LOGGERS
+};
 
 /* java.util.logging.Level.intValue() */
-enum bbf_logger_level { BBF_LEVEL_INFO = 800, BBF_LEVEL_WARNING = 900, BBF_LEVEL_SEVERE = 1000 };
+enum bbf_logger_level {
+    BBF_LEVEL_FINE = 500,
+    BBF_LEVEL_INFO = 800,
+    BBF_LEVEL_WARNING = 900,
+    BBF_LEVEL_SEVERE = 1000
+};
 
 /* Connect, disconnect or stay, as the options say. BBF_ENOMEM, BBF_EIO: disconnected, and logged.
  */

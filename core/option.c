@@ -157,7 +157,8 @@ static const struct bbf_option_row table[] = {
               "have the last TIME at least and twice that at most; 0: by maxsize= only" },
     { "summarySeconds", TYPE_COUNT, .expert = true, FIELD(jfr_summary), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 3600, .initial = "10", .argument = "N",
-      .help = "seconds between two events bbflow.Summary in the recording of jfr=" },
+      .help = "seconds between two summaries: bbflow.Summary in the recording of jfr=, bbflow.stats and "
+              "bbflow.flow in a trace of LTTng" },
     { "lifeThreshold", TYPE_DURATION, .expert = true, FIELD(jfr_life_age), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 365 * 86400, .initial = "0", .argument = "TIME",
       .help = "record a bbflow.Life in jfr= only for buffers that were open at least this long "
@@ -175,7 +176,7 @@ static const struct bbf_option_row table[] = {
     { "lttng", TYPE_CHOICE, FIELD(lttng), LIVE(BBF_EFFECT_LTTNG), .choices = lttng_words,
       .initial = "off", .argument = "on|user|root|off",
       .help = "register with LTTng's session daemons, the user's, root's, or both (on): sessions can "
-              "then record leaks and uses after release as lttng_jul:event" },
+              "then record what bbflow reports as lttng_jul:event" },
     { "lttngProtocol", TYPE_CHOICE, .expert = true, FIELD(lttng_protocol), LIVE(BBF_EFFECT_LTTNG),
       .choices = lttng_protocol_words, .initial = "auto", .argument = "auto|2.0|0.1",
       .help = "version of the daemons' protocol; auto: 2.0, but 0.1 where the daemon speaks that" },

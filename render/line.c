@@ -48,6 +48,48 @@ void bbf_line_loss(struct bbf_buf *out, const struct bbf_line_loss *loss,
     bbf_path_text(out, path, BBF_CLASS_SIMPLE, PATH_MAX_BYTES);
 }
 
+void bbf_line_life(struct bbf_buf *out, const struct bbf_line_loss *loss, const char *end,
+                   uint64_t seconds, const struct bbf_path *path)
+{
+    const char *about = loss->estimated ? "about " : "";
+
+    bbf_buf_printf(out, "LIFE %s: %s%" PRIu64 " %s (%s%" PRIu64 " bytes), %s after %" PRIu64 " s",
+                   bbf_memory_name(loss->memory), about, loss->added,
+                   loss->added == 1 ? "buffer" : "buffers", about, loss->added_bytes, end, seconds);
+    if (loss->thread != 0) {
+        bbf_buf_str(out, ", by ");
+        add_opener(out, loss);
+    }
+    bbf_buf_str(out, ": ");
+    bbf_path_text(out, path, BBF_CLASS_SIMPLE, PATH_MAX_BYTES);
+}
+
+void bbf_line_stats(struct bbf_buf *out, const struct bbf_snap_totals *t)
+{
+    bbf_buf_printf(out,
+                   "STATS %" PRIu64 " %s: %" PRIu64 " released, %" PRIu64 " open (%" PRIu64
+                   " bytes), %" PRIu64 " leaked (%" PRIu64 " bytes), %" PRIu64 " held, %" PRIu64
+                   " harmless, %" PRIu64 " unknown; %" PRIu64 " not followed, %" PRIu64
+                   " uses after release",
+                   t->lives_, t->lives_ == 1 ? "life" : "lives", t->released_, t->live_,
+                   t->live_bytes_, t->leaked_, t->leaked_bytes_, t->held_, t->harmless_,
+                   t->unknown_, t->dropped_lives_, t->misuse_);
+}
+
+void bbf_line_flow(struct bbf_buf *out, const struct bbf_line_flow *flow,
+                   const struct bbf_path *path)
+{
+    const char *about = flow->estimated ? "about " : "";
+
+    bbf_buf_str(out, "FLOW ");
+    if (flow->added > 0)
+        bbf_buf_printf(out, "%s%" PRIu64 " ended, ", about, flow->added);
+    bbf_buf_printf(
+        out, "%s%" PRIu64 " so far (%" PRIu64 " released, %" PRIu64 " leaked), %" PRIu64 " open: ",
+        about, flow->ended, flow->released, flow->leaked, flow->open);
+    bbf_path_text(out, path, BBF_CLASS_SIMPLE, PATH_MAX_BYTES);
+}
+
 void bbf_line_more_places(struct bbf_buf *out, uint64_t places)
 {
     bbf_buf_printf(out, "… and %" PRIu64 " more places: see bbflow tree", places);

@@ -37,6 +37,24 @@ struct bbf_line_loss {
  */
 void bbf_line_loss(struct bbf_buf *out, const struct bbf_line_loss *loss,
                    const struct bbf_path *path);
+/* "LIFE heap: 3 buffers (192 bytes), leaked after 4 s, by worker-1: A.a → B.b": lives that began
+ * and ended together, `added` of `loss`. At most 1,023 bytes, as above. */
+void bbf_line_life(struct bbf_buf *out, const struct bbf_line_loss *loss, const char *end,
+                   uint64_t seconds, const struct bbf_path *path);
+/* "STATS 9 lives: 5 released, 2 open (128 bytes), 1 leaked (64 bytes), 0 held, 0 harmless, …" */
+void bbf_line_stats(struct bbf_buf *out, const struct bbf_snap_totals *totals);
+
+/* Lives whose path is the same. */
+struct bbf_line_flow {
+    bool estimated;
+    uint64_t added;           /* that ended since the line before; 0: the line has totals only */
+    uint64_t ended, released; /* so far */
+    uint64_t leaked, open;    /* so far; now */
+};
+/* "FLOW 3 ended, 12 so far (10 released, 2 leaked), 1 open: A.a → B.b". At most 1,023 bytes. */
+void bbf_line_flow(struct bbf_buf *out, const struct bbf_line_flow *flow,
+                   const struct bbf_path *path);
+
 /* Places for which a greeting has no room. */
 void bbf_line_more_places(struct bbf_buf *out, uint64_t places);
 

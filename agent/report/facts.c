@@ -58,14 +58,13 @@ static void forget_said(void)
     n_said = 0;
 }
 
-static void forget(void)
+static void forget_recorded(void)
 {
     for (size_t i = 0; values != NULL && i < bbf_options_count(); i++)
         free(values[i]);
     free(values);
     values = NULL;
     forget_said();
-    due_ns = 0;
 }
 
 /* ---- what is not followed ---- */
@@ -125,9 +124,24 @@ static void post_summary(JNIEnv *env)
     }
     event.detail.snapshot = s;
     bbf_events_post(&event);
-    if (bbf_head_each(s, say, NULL) != BBF_OK)
+    if (bbf_events_wanted(BBF_EVENT_UNTRACKED) && bbf_head_each(s, say, NULL) != BBF_OK)
         bbf_events_unmade(BBF_EVENT_UNTRACKED, 1);
     bbf_snapshot_free(s);
+}
+
+/* A recording that begins has all settings, and a summary at once. */
+static void poll_settings(const struct bbf_options *options)
+{
+    if (!bbf_events_wanted(BBF_EVENT_SETTING)) {
+        if (values != NULL)
+            forget_recorded();
+        return;
+    }
+    if (options == NULL)
+        return;
+    if (values == NULL)
+        due_ns = 0;
+    post_settings(options);
 }
 
 void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
@@ -137,15 +151,10 @@ void bbf_facts_poll(JNIEnv *env, const struct bbf_options *options)
     if (now / BBF_CLOCK_SECOND == looked_s)
         return;
     looked_s = now / BBF_CLOCK_SECOND;
-    if (!bbf_events_wanted(BBF_EVENT_SETTING)) {
-        if (values != NULL)
-            forget();
-        return;
-    }
-    if (options == NULL)
-        return;
-    post_settings(options);
-    if (now < due_ns)
+    poll_settings(options);
+    if (!bbf_events_wanted(BBF_EVENT_SUMMARY))
+        due_ns = 0;
+    if (options == NULL || now < due_ns || !bbf_events_wanted(BBF_EVENT_SUMMARY))
         return;
     post_summary(env);
     uint64_t took = bbf_clock_ns(CLOCK_MONOTONIC) - now;

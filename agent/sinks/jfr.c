@@ -346,7 +346,7 @@ static bool offer(const struct bbf_event *event)
     return taken;
 }
 
-const struct bbf_sink bbf_sink_jfr = {"jfr", wanted, offer};
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted, offer, NULL};
 
 /* ---- once a second ---- */
 

@@ -38,4 +38,4 @@ static bool offer(const struct bbf_event *event)
     return made;
 }
 
-const struct bbf_sink bbf_sink_live = {"live", wanted, offer};
+const struct bbf_sink bbf_sink_live = {"live", wanted, offer, NULL};

@@ -38,4 +38,4 @@ static bool offer(const struct bbf_event *event)
     return made;
 }
 
-const struct bbf_sink bbf_sink_log = {"log", wanted, offer};
+const struct bbf_sink bbf_sink_log = {"log", wanted, offer, NULL};

@@ -29,9 +29,10 @@ void bbf_sink_live_more(struct bbf_buf *out, uint64_t places);
 extern const struct bbf_sink bbf_sink_log;
 
 /*
- * lttng: records of the loggers bbflow.leak and bbflow.misuse, where a session of LTTng has enabled
- * them. Nothing waits in bbflow: without room in the session's buffer LTTng discards the record and
- * counts it in the trace. Dropped: no memory for a line.
+ * lttng: records of bbflow's loggers (agent/lttng.h), where a session of LTTng has enabled them.
+ * Nothing waits in bbflow: without room in the session's buffer LTTng discards the record and
+ * counts it in the trace. Dropped: no memory for a line; a summary with more paths than
+ * agent/sinks/flow.h remembers.
  */
 extern const struct bbf_sink bbf_sink_lttng;
 

@@ -73,9 +73,9 @@ class Program:
     """One JVM with a program that ends when its stdin closes."""
 
     def __init__(self, bench, *args, jvm=(), main="com.app.Probes", ready="ROUNDS", prefix=(), user=None,
-                 home=None, path=None):
+                 home=None, path=None, files=("stdout", "stderr")):
         self.bench = bench
-        self.files = [open(bench.path(n), "w+", encoding="utf-8") for n in ("stdout", "stderr")]
+        self.files = [open(bench.path(n), "w+", encoding="utf-8") for n in files]
         command = [*prefix, bench.jdk.java if home is None else home, *jvm, "-cp",
                    path or class_path("probes", NETTY), main, *args]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.files[0],

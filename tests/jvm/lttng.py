@@ -30,6 +30,9 @@ LEAK = re.compile(
     r'long_millis = \d{13}, int_loglevel = 900, int_threadid = \d+')
 
 
+LOGGERS = [f"bbflow.{name}" for name in ("flow", "leak", "life", "misuse", "stats")]
+
+
 def missing():
     """The tool or library that is not installed, or None."""
     for tool, package in (("lttng-sessiond", "lttng-tools"), ("lttng", "lttng-tools"),
@@ -152,8 +155,10 @@ def daemon_of(world, **more):
             daemon.stop()
 
 
-def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None):
-    return Program(world.bench, "losing", ready="READY", prefix=world.prefix, home=world.java,
+def losing(world, options="lttng=on", jvm=(), libraries=(), agent=None, second=False,
+           main="com.app.Probes"):
+    return Program(world.bench, "losing", ready="READY", main=main, files=(
+        ("stdout.2", "stderr.2") if second else ("stdout", "stderr")), prefix=world.prefix, home=world.java,
                    path=":".join([class_path("probes", None), world.netty, *libraries]),
                    jvm=[NO_LEAK_DETECTOR, f"-agentpath:{agent or harness.AGENT}=include=com.app,{options}",
                         *jvm])
@@ -195,16 +200,15 @@ def leaks(text):
 def lose(program, n):
     program.tell(f"lose {n}")
     program.tell("gc")
-    time.sleep(1.5)  # the agent looks once a second
+    time.sleep(3)  # the agent looks once a second: at the collection, then at what it proved
 
 
 def trace(user):
     def run(bench):
-        """create, enable, start, leak, stop: the trace has the leak with its path. `lttng list` has the
-        loggers; another logger's session has nothing; disabled, nothing is recorded."""
+        """create, enable, start, leak, stop: the trace has the leak with its path. Another logger's session
+        has nothing; disabled, nothing is recorded."""
         with world_of(bench, user) as world, daemon_of(world) as daemon, losing(world) as program:
             registered(world)
-            assert "- bbflow.misuse" in world.lttng("list", "--jul")
             create(world, "a")
             recording(world)
             status = world.run(harness.CLIENT, "status", str(program.pid))
@@ -220,6 +224,33 @@ def trace(user):
             same("in the other session", other.count("bbflow"), 0)
             same("exit", program.end(), 0)
     return run
+
+
+def listed(world):
+    """PID to loggers, of `lttng list -j`."""
+    parts = re.split(r"^PID: (\d+) .*$", world.lttng("list", "-j"), flags=re.M)[1:]
+    return {int(pid): sorted(re.findall("- (.+)", names)) for pid, names in zip(parts[::2], parts[1::2])}
+
+
+def before_netty(bench):
+    """`lttng list -j` has the loggers of each JVM, also of one in which no class of Netty is loaded; a
+    session that is made then records what this JVM loses later."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as first, losing(
+            world, main="com.app.Late", second=True) as late:
+        registered(world, 2)
+        same("loggers", listed(world), {first.pid: LOGGERS, late.pid: LOGGERS})
+        for program, has in ((first, True), (late, False)):
+            status = world.run(harness.CLIENT, "status", str(program.pid))
+            same(f"Netty in {status}", re.search("^netty ", status, re.M) is not None, has)
+        create(world, "a")
+        recording(world, 2)
+        late.process.stdin.write("\n")
+        late.process.stdin.flush()
+        until(lambda: late.read(0).count("READY") == 2, late.read(0))
+        lose(late, 5)
+        text = finish(world, "a")
+        same(f"leaks in {text}", leaks(text), 5)
+        same("exits", (first.end(), late.end()), (0, 0))
 
 
 def levels_and_wildcards(bench):
@@ -238,6 +269,43 @@ def levels_and_wildcards(bench):
         for name, n in (("range", 3), ("high", 0), ("only", 3), ("filtered", 0)):
             text = finish(world, name)
             same(f"{name}: {text}", leaks(text), n)
+        same("exit", program.end(), 0)
+
+
+def loggers(bench):
+    """bbflow.life, bbflow.stats and bbflow.flow: alone, all together with a level, and with a filter.
+    Only what a session enabled is recorded; what a path carried is counted once."""
+    with world_of(bench, NOBODY) as world, daemon_of(world), losing(
+            world, "lttng=on,summarySeconds=1") as program:
+        registered(world)
+        for name in ("life", "stats", "flow"):
+            create(world, name, f"bbflow.{name}")
+        create(world, "high", "bbflow.life --loglevel=WARNING")
+        world.lttng("create", "filtered", f"--output={bench.path('filtered')}")
+        world.lttng("enable-event", "--jul", "--session=filtered", "bbflow.flow",
+                    '--filter=msg == "*no such path*"')
+        world.lttng("start", "filtered")
+        recording(world)
+        lose(program, 3)
+        program.tell("hold 5")
+        program.tell("drop")
+        time.sleep(2.5)
+        lose(program, 4)
+        time.sleep(1.5)
+        text = {name: finish(world, name) for name in ("life", "stats", "flow", "high", "filtered")}
+        for name in ("life", "stats", "flow"):
+            same(f"loggers of {name}", set(re.findall(r'logger_name = "([^"]*)"', text[name])),
+                 {f"bbflow.{name}"})
+        lives = re.findall(r'"LIFE heap: (\d+) buffers? .* leaked after \d+ s, by "?loser.*Steps\.leaky", ',
+                           text["life"])
+        same(f"lives {text['life']}", sum(map(int, lives)), 7)
+        assert "STATS 12 lives: 5 released, 0 open (0 bytes), 7 leaked (448 bytes)" in text["stats"], text["stats"]
+        flow = text["flow"]
+        assert re.search(r"FLOW 3 so far \(0 released, 3 leaked\), 0 open: .*Steps\.leaky", flow), flow
+        assert re.search(r"FLOW 4 ended, 7 so far \(0 released, 7 leaked\), 0 open: .*Steps\.leaky", flow), flow
+        assert re.search(r"FLOW 5 so far \(5 released, 0 leaked\), 0 open: ", flow), flow
+        same("above the level, and filtered", text["high"] + text["filtered"], "")
+        print("\n".join(text[name].splitlines()[-1] for name in ("life", "stats", "flow")))
         same("exit", program.end(), 0)
 
 
@@ -271,7 +339,7 @@ def restarts(bench):
 def two(bench):
     """Two JVMs in one session; lttng=off and lttng=user in one of them while it runs."""
     with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as first:
-        with losing(world, "lttng=off") as second:
+        with losing(world, "lttng=off", second=True) as second:
             registered(world, 1)
             world.run(harness.CLIENT, "set", str(second.pid), "lttng=user")
             registered(world, 2)
@@ -374,8 +442,15 @@ def beside(bench):
         same("exit", program.end(), 0)
 
 
+def snapshots(out):
+    return sorted(os.listdir(out)) if os.path.isdir(out) else []
+
+
 def trigger(bench):
-    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost."""
+    """A trigger on bbflow.leak takes a snapshot of the session's buffers when a buffer is lost, and the
+    loss is in it; also when a JVM that came later loses one. The trigger is of type user, because
+    lttng-sessiond 2.13 does not send one of type jul to a program whose tracer is loaded, and aborts when
+    it is removed."""
     with world_of(bench, NOBODY) as world, daemon_of(world), losing(world) as program:
         registered(world)
         out = bench.path("snapshots")
@@ -383,15 +458,27 @@ def trigger(bench):
         world.lttng("enable-channel", "-u", "--subbuf-size=64K", "--num-subbuf=4", "lttng_jul_channel")
         world.lttng("enable-event", "--jul", "bbflow.*")
         world.lttng("start")
-        world.lttng("add-trigger", "--name=loss", "--condition=event-rule-matches", "--type=jul",
-                    "--name=bbflow.leak", "--action=snapshot-session", "black-box")
-        recording(world)
-        same("snapshots before", os.listdir(out) if os.path.isdir(out) else [], [])
+        recording(world)  # what has the trigger first fires it before it records the event
+        world.lttng("add-trigger", "--name=loss", "--condition=event-rule-matches", "--type=user",
+                    "--name=lttng_jul:event", '--filter=logger_name == "bbflow.leak"',
+                    "--action=snapshot-session", "black-box")
+        same("snapshots before", snapshots(out), [])
         lose(program, 6)
-        until(lambda: os.path.isdir(out) and os.listdir(out), "no snapshot")
-        time.sleep(1)
-        text = world.run("babeltrace2", out)
-        same(f"leaks in {text}", leaks(text), 6)
+
+        def newest():
+            names = snapshots(out)  # a loss that is reported in two parts has two
+            return world.run("babeltrace2", os.path.join(out, names[-1]), code=None) if names else ""
+        until(lambda: leaks(newest()) == 6, lambda: f"the newest of {snapshots(out)}: {newest()}" +
+              world.lttng("list-triggers", code=None) + "recorded: " +
+              world.lttng("snapshot", "record", code=None) + newest())
+        before = snapshots(out)
+        with losing(world, second=True) as later:
+            recording(world, 2)
+            lose(later, 4)
+            until(lambda: snapshots(out) != before, "the later JVM's loss makes no snapshot")
+            same("exit", later.end(), 0)
+        world.lttng("remove-trigger", "loss")
+        same("triggers", world.lttng("list-triggers"), "")
         same("exit", program.end(), 0)
 
 
@@ -464,7 +551,7 @@ class Hostile(threading.Thread):
             same(f"answer to {message[:30]!r}", link.recv(4, socket.MSG_WAITALL), struct.pack(">I", code))
         flood = struct.pack(">QII", 0, 1, 0) * 3000
         link.sendall(flood)
-        size = 12 + len("bbflow.leak bbflow.misuse ")
+        size = 12 + len(" ".join(LOGGERS) + " ")
         begin, got = time.time(), 0
         while got < 3000 * size:
             got += len(link.recv(1 << 16)) or self.fail("closed")
@@ -526,7 +613,9 @@ def cases():
 
     yield case("lttng/user", trace(NOBODY))
     yield case("lttng/root", trace(None), needs=root, short=(17,))
+    yield case("lttng/before netty", before_netty, short=(17,))
     yield case("lttng/levels and wildcards", levels_and_wildcards, short=(17,))
+    yield case("lttng/loggers", loggers)
     yield case("lttng/restarts", restarts, short=(25,))
     yield case("lttng/two", two, short=(17,))
     yield case("lttng/attached", attached, short=(25,))

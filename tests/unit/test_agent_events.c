@@ -60,8 +60,18 @@ static bool offer_log(const struct bbf_event *event)
     return take(&log_, event);
 }
 
-const struct bbf_sink bbf_sink_live = {"live", wanted_live, offer_live};
-const struct bbf_sink bbf_sink_log = {"log", wanted_log, offer_log};
+static uint64_t lost;
+
+static uint64_t lose_once(void)
+{
+    uint64_t before = lost;
+
+    lost = 0;
+    return before;
+}
+
+const struct bbf_sink bbf_sink_live = {"live", wanted_live, offer_live, NULL};
+const struct bbf_sink bbf_sink_log = {"log", wanted_log, offer_log, lose_once};
 
 /* The others of the table never want anything, so they are never offered anything. */
 static unsigned wanted_none(void)
@@ -76,8 +86,8 @@ static bool offer_none(const struct bbf_event *event)
     return false;
 }
 
-const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_none, offer_none};
-const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, offer_none};
+const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_none, offer_none, NULL};
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, offer_none, NULL};
 
 static uint64_t before_live, before_log; /* dropped in earlier tests */
 
@@ -139,6 +149,10 @@ static void a_full_sink_counts_what_it_drops_and_stops_no_other(void **state)
     bbf_events_note(&note);
     assert_string_equal(bbf_buf_cstr(&note), "events dropped: 45 live, 2 log");
     bbf_buf_free(&note);
+    lost = 7; /* of an event that it takes */
+    post(BBF_EVENT_LEAK, 1);
+    post(BBF_EVENT_LEAK, 2);
+    assert_int_equal(bbf_events_dropped("log") - before_log, 9);
     assert_int_equal(bbf_events_dropped("no such sink"), 0);
 }
 

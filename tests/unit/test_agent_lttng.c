@@ -4,6 +4,7 @@
  * loaded and which one, what is logged without it, and what of an event is recorded.
  */
 #include "agent/event.h"
+#include "agent/sinks/flow.c"
 #include "agent/sinks/lttng.c"
 #include "agent/event.c"
 
@@ -275,14 +276,24 @@ static void a_recorder_of_another_bbflow_is_refused(void **state)
 
 static void the_sink_wants_what_is_enabled(void **state)
 {
-    unsigned leak = BBF_EVENT_BIT(BBF_EVENT_LEAK), aged = BBF_EVENT_BIT(BBF_EVENT_AGED),
+    unsigned life = BBF_EVENT_BIT(BBF_EVENT_LIFE), summary = BBF_EVENT_BIT(BBF_EVENT_SUMMARY),
+             leak = BBF_EVENT_BIT(BBF_EVENT_LEAK), aged = BBF_EVENT_BIT(BBF_EVENT_AGED),
              misuse = BBF_EVENT_BIT(BBF_EVENT_MISUSE),
              oom = BBF_EVENT_BIT(BBF_EVENT_OOM) | BBF_EVENT_BIT(BBF_EVENT_OOM_REPORT);
     (void)state;
 
     assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
     enable();
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom | life | summary);
+    least[BBF_LOGGER_FLOW] = BBF_LEVEL_WARNING;
+    least[BBF_LOGGER_LIFE] = BBF_LEVEL_INFO;
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom | life | summary);
+    least[BBF_LOGGER_LIFE] = BBF_LEVEL_WARNING;
+    least[BBF_LOGGER_STATS] = BBF_LEVEL_WARNING;
     assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom);
+    least[BBF_LOGGER_FLOW] = BBF_LEVEL_INFO;
+    assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | misuse | oom | summary);
+    least[BBF_LOGGER_FLOW] = INT32_MAX;
     least[BBF_LOGGER_MISUSE] = INT32_MAX;
     assert_int_equal(bbf_sink_lttng.wanted(), leak | aged | oom);
     least[BBF_LOGGER_LEAK] = 801;
@@ -318,6 +329,139 @@ static void events_are_records(void **state)
     assert_int_equal(recorded.len, 0);
 }
 
+static struct bbf_snap_site sites[] = {
+    {.class_name = (char *)"com.app.Root", .method = (char *)"open"},
+    {.class_name = (char *)"com.app.End", .method = (char *)"shut"}};
+
+static const char *summary_of(struct bbf_snap_node *nodes, size_t n, uint64_t before_reset)
+{
+    struct bbf_snapshot s = {.sites = sites, .n_sites = 2, .nodes = nodes, .n_nodes = n};
+    struct bbf_event event = bbf_event_new(BBF_EVENT_SUMMARY);
+
+    for (size_t i = 0; i < n; i++)
+        s.totals.released_ += nodes[i].released_;
+    s.totals.lives_ = s.totals.released_;
+    s.since_start.released_ = s.totals.released_ + before_reset;
+    event.time_ns = 5000000;
+    event.detail.snapshot = &s;
+    bbf_buf_free(&recorded);
+    assert_true(bbf_sink_lttng.offer(&event));
+    return bbf_buf_cstr(&recorded);
+}
+
+#define STATS(n)                                                                                   \
+    "STATS " n " lives: " n                                                                        \
+    " released, 0 open (0 bytes), 0 leaked (0 bytes), 0 held, 0 harmless, "                        \
+    "0 unknown; 0 not followed, 0 uses after release|bbflow.stats|||5|800|0\n"
+#define FLOW(counts) "FLOW " counts ": Root.open → End.shut|bbflow.flow|com.app.End|shut|5|800|0\n"
+
+static void a_summary_has_what_ended_on_each_path(void **state)
+{
+    struct bbf_snap_node nodes[] = {{.id = 4, .parent = -1, .live_ = 9},
+                                    {.id = 7, .parent = 4, .site = 1, .released_ = 3}};
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    assert_string_equal(summary_of(nodes, 2, 0),
+                        STATS("3") FLOW("3 so far (3 released, 0 leaked), 0 open"));
+    assert_string_equal(summary_of(nodes, 2, 0), STATS("3")); /* nothing new */
+    nodes[1].released_ = 5;
+    nodes[1].live_ = 1;
+    assert_string_equal(summary_of(nodes, 2, 0),
+                        STATS("5") FLOW("2 ended, 5 so far (5 released, 0 leaked), 1 open"));
+    nodes[1].released_ = 6; /* after a reset that took 5 */
+    assert_string_equal(summary_of(nodes, 2, 5),
+                        STATS("6") FLOW("6 so far (6 released, 0 leaked), 1 open"));
+    least[BBF_LOGGER_STATS] = INT32_MAX;
+    nodes[1].released_ = 7;
+    assert_string_equal(summary_of(nodes, 2, 5),
+                        FLOW("1 ended, 7 so far (7 released, 0 leaked), 1 open"));
+    least[BBF_LOGGER_FLOW] = INT32_MAX;
+    (void)bbf_sink_lttng.wanted();
+    assert_null(places); /* nothing is remembered */
+}
+
+static void paths_without_room_are_counted(void **state)
+{
+    enum { N = BBF_FLOW_LINES + 3 };
+    static struct bbf_snap_node nodes[N];
+    size_t lines = 0;
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    least[BBF_LOGGER_STATS] = INT32_MAX;
+    for (size_t i = 0; i < N; i++)
+        nodes[i] = (struct bbf_snap_node){.id = (uint32_t)i, .parent = -1, .released_ = 1};
+    const char *text = summary_of(nodes, N, 0);
+    assert_non_null(strstr(text, "FLOW … and 3 more places: see bbflow tree|bbflow.flow|"));
+    for (; *text != '\0'; text++)
+        lines += *text == '\n';
+    assert_int_equal(lines, BBF_FLOW_LINES + 1);
+    text = summary_of(nodes, N, 0); /* the three come now */
+    for (lines = 0; *text != '\0'; text++)
+        lines += *text == '\n';
+    assert_int_equal(lines, 3);
+    bbf_flow_forget();
+}
+
+/* Each of them is one event less, in each summary; those that are remembered continue. */
+static void paths_that_are_not_remembered_are_lost(void **state)
+{
+    enum { N = BBF_FLOW_PLACES + 5 };
+    static struct bbf_snap_node nodes[N];
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    least[BBF_LOGGER_STATS] = INT32_MAX;
+    for (size_t i = 0; i < N; i++)
+        nodes[i] = (struct bbf_snap_node){.id = (uint32_t)i, .parent = -1, .released_ = i > 0};
+    for (uint64_t summaries = 1; summaries <= BBF_FLOW_PLACES / BBF_FLOW_LINES; summaries++) {
+        assert_true(strlen(summary_of(nodes, N, 0)) > BBF_FLOW_LINES);
+        assert_int_equal(bbf_sink_lttng.lost(), 4); /* the first one has no life that ended */
+    }
+    nodes[7].released_ = 2;
+    assert_non_null(
+        strstr(summary_of(nodes, N, 0), "FLOW 1 ended, 2 so far (2 released, 0 leaked)"));
+    bbf_flow_forget();
+}
+
+static void a_life_has_a_level_by_its_end(void **state)
+{
+    struct bbf_event event = bbf_event_new(BBF_EVENT_LIFE);
+    (void)state;
+
+    assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);
+    enable();
+    event.time_ns = 5000000;
+    event.memory = BBF_MEM_HEAP;
+    event.count = event.added = 3;
+    event.bytes = event.added_bytes = 192;
+    event.age_ns = 4 * BBF_CLOCK_SECOND;
+    event.detail.life.end = BBF_END_LEAKED;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_non_null(
+        strstr(bbf_buf_cstr(&recorded), "LIFE heap: 3 buffers (192 bytes), leaked after 4 s: "));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|800|0\n"));
+    bbf_buf_free(&recorded);
+    event.detail.life.end = BBF_END_HARMLESS;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "harmless after 4 s"));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|500|0\n"));
+    bbf_buf_free(&recorded);
+    event.detail.life.end = BBF_END_LEAKED; /* of a released one it says nothing */
+    event.detail.life.is_released = true;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "released after 4 s"));
+    assert_non_null(strstr(bbf_buf_cstr(&recorded), "|bbflow.life|||5|500|0\n"));
+    bbf_buf_free(&recorded);
+    least[BBF_LOGGER_LIFE] = BBF_LEVEL_INFO;
+    assert_true(bbf_sink_lttng.offer(&event));
+    assert_int_equal(recorded.len, 0);
+}
+
 static int open_log(void **state)
 {
     (void)state;
@@ -346,6 +490,10 @@ int main(void)
         cmocka_unit_test_setup(a_recorder_of_another_bbflow_is_refused, begin),
         cmocka_unit_test_setup(the_sink_wants_what_is_enabled, begin),
         cmocka_unit_test_setup(events_are_records, begin),
+        cmocka_unit_test_setup(a_summary_has_what_ended_on_each_path, begin),
+        cmocka_unit_test_setup(paths_without_room_are_counted, begin),
+        cmocka_unit_test_setup(paths_that_are_not_remembered_are_lost, begin),
+        cmocka_unit_test_setup(a_life_has_a_level_by_its_end, begin),
     };
     return cmocka_run_group_tests(tests, open_log, close_log);
 }

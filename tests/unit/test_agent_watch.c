@@ -51,19 +51,19 @@ static bool offer_other(const struct bbf_event *event)
     return true;
 }
 
-const struct bbf_sink bbf_sink_log = {"log", wanted_by_other, offer_other};
+const struct bbf_sink bbf_sink_log = {"log", wanted_by_other, offer_other, NULL};
 static unsigned wanted_none(void)
 {
     return 0;
 }
-const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, NULL};
+const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, NULL, NULL};
 
 static unsigned wanted_by_none(void)
 {
     return 0;
 }
 
-const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_by_none, offer_other};
+const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_by_none, offer_other, NULL};
 
 static int capture(struct bbf_snapshot *s)
 {

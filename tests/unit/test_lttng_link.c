@@ -308,6 +308,42 @@ static void a_flood_has_to_wait(void **state)
     close(listener);
 }
 
+/* The answers to what was read at once are more than BBF_LTTNG_ANSWERS_MAX; the daemon reads them
+ * and says nothing more. All commands are answered, and the clock does not advance. */
+static void commands_behind_many_answers(void **state)
+{
+    enum { LISTS = 1000, LIST_BYTES = 12 + 5 * 14 };
+    static const char *const five[] = {"bbflow.logger", "bbflow.lagger", "bbflow.ligger",
+                                       "bbflow.lugger", "bbflow.legger"};
+    _Static_assert(LISTS * LIST_BYTES > (int)BBF_LTTNG_ANSWERS_MAX, "one pass would answer all");
+    _Static_assert(LISTS <= (int)BBF_LTTNG_COMMANDS_A_SECOND, "the clock would have to advance");
+    struct bbf_lttng_link link;
+    int listener = listen_at(port_file);
+    size_t got = 0;
+    (void)state;
+
+    start_link(&link, BBF_LTTNG_2_0, true);
+    link.state.loggers = five;
+    link.state.n_loggers = 5;
+    int fd = accept_link(listener, &link);
+    expect(fd, registration, 16);
+    for (int i = 0; i < LISTS; i++)
+        add_header(&bytes, false, 0, 1);
+    send_all(fd);
+    struct pollfd p = bbf_lttng_link_poll(&link);
+    while (p.fd >= 0 && poll(&p, 1, 100) > 0) { /* as its owner does, and never without a reason */
+        bbf_lttng_link_work(&link, p.revents, now_ms, 0);
+        got += drain(fd);
+        p = bbf_lttng_link_poll(&link);
+    }
+    got += drain(fd);
+    assert_int_equal(got, LISTS * LIST_BYTES);
+    assert_int_equal(link.in.len, 0);
+    bbf_lttng_link_free(&link);
+    close(fd);
+    close(listener);
+}
+
 /* A daemon that asks and does not read: what waits for it is bounded, and so is what is read. */
 static void answers_that_are_not_read(void **state)
 {
@@ -511,6 +547,7 @@ int main(void)
         cmocka_unit_test(no_daemon),
         cmocka_unit_test(what_stalls_is_given_up),
         cmocka_unit_test(a_flood_has_to_wait),
+        cmocka_unit_test(commands_behind_many_answers),
         cmocka_unit_test(answers_that_are_not_read),
         cmocka_unit_test(speaks_the_version_that_the_daemon_speaks),
         cmocka_unit_test(the_client_follows_its_daemon),

@@ -266,6 +266,23 @@ static const char *answer_all(struct bbf_lttng_link *link)
     return err == BBF_ELIMIT || err == BBF_EVERSION ? why : NULL;
 }
 
+/* Where answers had no more room, the commands behind them are in no socket that could wake the
+ * owner: they are answered as soon as these answers are sent. */
+static const char *answer_and_send(struct bbf_lttng_link *link, int64_t now_ms)
+{
+    size_t before;
+
+    do {
+        before = link->in.len;
+        const char *why = before > 0 ? answer_all(link) : NULL;
+        if (why == NULL)
+            why = flush(link, now_ms);
+        if (why != NULL)
+            return why;
+    } while (link->in.len > 0 && link->in.len < before && link->out.len == 0);
+    return NULL;
+}
+
 static const char *talk(struct bbf_lttng_link *link, short revents, int64_t now_ms)
 {
     if (now_ms - link->second_ms >= SECOND_MS) {
@@ -277,10 +294,8 @@ static const char *talk(struct bbf_lttng_link *link, short revents, int64_t now_
         why = answer_all(link);
     if (why == NULL && may_read(link) && (revents & (POLLIN | POLLHUP | POLLERR)) != 0)
         why = read_some(link, now_ms);
-    if (why == NULL && link->in.len > 0)
-        why = answer_all(link);
     if (why == NULL)
-        why = flush(link, now_ms);
+        why = answer_and_send(link, now_ms);
     if (why == NULL && is_owed(link) && now_ms - link->progress_ms >= BBF_LTTNG_STALL_MS)
         why = "the daemon did not finish what it began";
     return why;
