@@ -56,8 +56,7 @@ static void add_sum(struct bbf_buf *out, const struct bbf_view *view, enum bbf_m
         bbf_buf_str(out, " of ");
         bbf_text_bytes(out, all);
     }
-    bbf_buf_printf(out, " reserved, kept by %" PRIu64 " open buffer%s; ", sum->by,
-                   plural(sum->by));
+    bbf_buf_printf(out, " reserved, kept by %" PRIu64 " open buffer%s; ", sum->by, plural(sum->by));
     bbf_text_bytes(out, sum->free);
     bbf_buf_str(out, " of it is free\n");
 }

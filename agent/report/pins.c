@@ -188,14 +188,14 @@ static void read_life(struct pinning *p, uint32_t r, const struct bbf_owned_life
     jint length = (*env)->GetIntField(env, buffer, shape->length);
     jint taken = (*env)->GetIntField(env, buffer, shape->taken);
     /* Released, and perhaps in use again, since its record was read: then it says nothing here. */
-    if (object == NULL || length < 0 || taken < 0 ||
-        !bbf_owned_is_open(bbf_agent.tracker, r, life))
+    if (object == NULL || length < 0 || taken < 0 || !bbf_owned_is_open(bbf_agent.tracker, r, life))
         return;
     struct chunk *c = chunk_of(p, object, life);
     if (c == NULL)
         return;
     c->taken += (uint32_t)taken;
-    if (is_pinned(c)) /* of an adaptive chunk not known before the end; this keeps the table small */
+    if (is_pinned(
+            c)) /* of an adaptive chunk not known before the end; this keeps the table small */
         add_holder(p, c, life->node, (uint32_t)length);
 }
 
@@ -371,8 +371,8 @@ static bool has_adaptive(const struct pinning *p)
 
 static int add_causes(const struct pinning *p, struct bbf_snap_reconciled *to)
 {
-    int err = add_cause(to, p->left,
-                        "not looked at: more than 200 ms, 16,384 chunks, or 65,536 paths in chunks");
+    int err = add_cause(
+        to, p->left, "not looked at: more than 200 ms, 16,384 chunks, or 65,536 paths in chunks");
 
     if (err == BBF_OK)
         err = add_cause(to, p->unread, "left out: this Netty has no chunk there that bbflow knows");

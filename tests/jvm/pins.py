@@ -43,6 +43,8 @@ def text_says(run, n, memory):
     text = run.client("why", pid)[0]
     assert (line in text) == (memory == "direct"), text
     shares = re.findall(r"^  \S.*  ([\d.]+)%$", text, re.M)
+    if memory == "heap" and re.search(r"^0 B of direct memory", text, re.M):
+        return
     same("shares", len(shares), 6)
     assert abs(sum(map(float, shares)) - 100) <= 0.06, text
 

@@ -630,11 +630,18 @@ static void what_netty_still_counts_is_open_or_lost_and_is_not_reset(void **stat
     walk_assert_totals(w, .released = 1, .live = 1, .leaked = 1);
     assert_owned(w, 2, 400, 112 + 320);
     assert_int_equal(bbf_owned_next(w->t, 0, &life), BBF_LOW(kept->bbf));
+    assert_int_equal(life.bytes, 100);
+    assert_int_equal(life.memory, BBF_MEM_DIRECT);
+    assert_int_equal(life.pool, BBF_POOL_POOLED);
+    const struct bbf_owned_life of_kept = life;
+    assert_true(bbf_owned_is_open(w->t, BBF_LOW(kept->bbf), &of_kept));
     assert_int_equal(bbf_owned_next(w->t, BBF_LOW(kept->bbf) + 1, &life), 0);
     assert_int_equal(bbf_tracker_baseline(w->t), 0);
     walk_assert_totals(w, .live = 1);
     assert_owned(w, 2, 400, 112 + 320);
+    uint32_t r = BBF_LOW(kept->bbf);
     twin_release(w->me, kept, true);
+    assert_false(bbf_owned_is_open(w->t, r, &of_kept));
     twin_drop(w->heap, kept);
     twin_drop(w->heap, freed);
     walk_scan(w);

@@ -415,8 +415,8 @@ const struct jvmtiInterface_1_ *fake_jvmti_table(void)
 #undef XX
 #define XX(name) table.name = do_##name;
     XX(Allocate)
-    XX(Deallocate) XX(GetClassSignature) XX(GetClassStatus) XX(GetObjectHashCode)
-        XX(GetClassLoader);
+    XX(Deallocate)
+    XX(GetClassSignature) XX(GetClassStatus) XX(GetObjectHashCode) XX(GetClassLoader);
     XX(IsModifiableClass) XX(GetConstantPool) XX(GetLoadedClasses) XX(GetImplementedInterfaces);
     XX(RetransformClasses) XX(GetClassFields) XX(GetFieldName) XX(GetFieldModifiers);
     XX(GetClassMethods) XX(GetMethodName) XX(GetMethodModifiers) XX(GetMethodDeclaringClass);
