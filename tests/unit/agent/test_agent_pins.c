@@ -112,10 +112,9 @@ static struct fake_object *make_chunk(enum bbf_pool pool, int64_t free_bytes)
 /* An open life of a new buffer in the chunk, last seen at the node. Returns its record. */
 static uint32_t open_life(enum bbf_pool pool, struct fake_object *in, uint32_t node, uint32_t bytes)
 {
-    const char *name =
-        pool == BBF_POOL_POOLED ? "io/netty/buffer/PooledDirectByteBuf" : "io/netty/buffer/Adaptive";
-    struct fake_object *o =
-        fake_object(pool == BBF_POOL_POOLED ? pooled_buffer : adaptive_buffer);
+    const char *name = pool == BBF_POOL_POOLED ? "io/netty/buffer/PooledDirectByteBuf"
+                                               : "io/netty/buffer/Adaptive";
+    struct fake_object *o = fake_object(pool == BBF_POOL_POOLED ? pooled_buffer : adaptive_buffer);
     struct bbf_tracker *t = bbf_agent.tracker;
     uint32_t class = bbf_class_intern(t, name), r = bbf_record_bump(t);
     struct bbf_record *record = bbf_record_at(t, r);
@@ -248,7 +247,8 @@ static void each_missing_field_is_a_cause_and_no_chunk(void **state)
         begin();
         open_life(BBF_POOL_POOLED, make_chunk(BBF_POOL_POOLED, 99000), PATH_A, 40);
         fill();
-        if (row_of(BBF_POOL_POOLED)->pinned_chunks_ != 0 || !has_cause("1 open buffer was left out"))
+        if (row_of(BBF_POOL_POOLED)->pinned_chunks_ != 0 ||
+            !has_cause("1 open buffer was left out"))
             fail_msg("without %s", without);
     }
 }
