@@ -184,6 +184,46 @@ static int read_misuse(struct bbf_json_reader *r, struct json_object *row)
     return err;
 }
 
+/* pin->node is an id until the whole document is read; `path` is not read. */
+static int read_pin(struct bbf_json_reader *r, struct json_object *row)
+{
+    struct bbf_snapshot *s = r->snapshot;
+    const struct bbf_json_place place = {"pins", s->n_pins};
+    struct json_object *member;
+    unsigned pool = 0, memory = 0;
+    int err = 0;
+
+    struct bbf_snap_pin *pins = grow(s->pins, s->n_pins, &r->pins_cap, sizeof *pins);
+    if (pins == NULL)
+        return BBF_ENOMEM;
+    s->pins = pins;
+    struct bbf_snap_pin *pin = &pins[s->n_pins++];
+    member = bbf__json_member_of(r, &place, row, "node", &err);
+    if (err == 0)
+        err = bbf__json_take_id(r, &place, "node", member, &pin->node);
+    member = bbf__json_member_of(r, &place, row, "pool", &err);
+    if (err == 0)
+        err = BBF_JSON_TAKE_WORD(r, &place, "pool", member, bbf_json_pools, &pool);
+    member = bbf__json_member_of(r, &place, row, "memory", &err);
+    if (err == 0)
+        err = bbf__json_take_word(r, &place, "memory", member, bbf_json_memories, BBF_MEM_HEAP + 1,
+                                  &memory);
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } counts[] = {{"buffers", &pin->buffers},   {"bytes", &pin->bytes},
+                  {"smallest", &pin->smallest}, {"largest", &pin->largest},
+                  {"chunks", &pin->chunks},     {"reserved", &pin->reserved}};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && err == 0; i++) {
+        member = bbf__json_member_of(r, &place, row, counts[i].name, &err);
+        if (err == 0)
+            err = bbf__json_take_count(r, &place, counts[i].name, member, counts[i].to);
+    }
+    pin->pool = (enum bbf_pool)pool;
+    pin->memory = (enum bbf_memory)memory;
+    return err;
+}
+
 /* Members that a row of an older bbflow's snapshot may lack. */
 static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_place *place,
                              struct json_object *row, struct bbf_snap_leak *leak)
@@ -328,6 +368,7 @@ static const struct {
     {"nodes", read_node, true, false},
     {"threads", read_thread, true, true},
     {"misuse", read_misuse, true, true},
+    {"pins", read_pin, true, true},
     {"leaks", read_leak, true, false},
 };
 
@@ -425,6 +466,10 @@ static int resolve_leaks(struct bbf_json_reader *r)
             err =
                 bbf__json_fail(r, BBF_JSON_NOWHERE, "leaks[%zu].node: no node has the id %" PRIu32,
                                i, s->leaks[i].node);
+    for (size_t i = 0; i < s->n_pins && err == 0; i++)
+        if (!bbf_id_index_find(&nodes, s->pins[i].node, &s->pins[i].node))
+            err = bbf__json_fail(r, BBF_JSON_NOWHERE, "pins[%zu].node: no node has the id %" PRIu32,
+                                 i, s->pins[i].node);
     bbf_id_index_free(&nodes);
     return err;
 }

@@ -317,6 +317,30 @@ static void add_misuses(struct bbf_buf *out, const struct bbf_snapshot *snapshot
     bbf_buf_str(out, "],\n");
 }
 
+static void add_pins(struct bbf_buf *out, struct bbf_view *view)
+{
+    const struct bbf_snapshot *snapshot = view->snapshot;
+
+    if (snapshot->n_pins == 0)
+        return;
+    bbf_buf_str(out, "\"pins\":[");
+    for (size_t i = 0; i < snapshot->n_pins && !out->failed; i++) {
+        const struct bbf_snap_pin *pin = &snapshot->pins[i];
+        bbf_buf_printf(out,
+                       "%s\n{\"node\":%" PRIu32 ",\"pool\":\"%s\",\"memory\":\"%s\""
+                       ",\"buffers\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"smallest\":%" PRIu64
+                       ",\"largest\":%" PRIu64 ",\"chunks\":%" PRIu64 ",\"reserved\":%" PRIu64
+                       ",\"path\":[",
+                       i > 0 ? "," : "", snapshot->nodes[pin->node].id, bbf_json_pools[pin->pool],
+                       bbf_json_memories[pin->memory], pin->buffers, pin->bytes, pin->smallest,
+                       pin->largest, pin->chunks, pin->reserved);
+        const struct bbf_view_path path = bbf_view_path(view, pin->node);
+        bbf_view_join(out, view, path.nodes, path.n, "\",");
+        bbf_buf_str(out, "\"]}");
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 /* With refs=on, names without what says that they are such a step; nothing if there is none. */
 static void add_balance(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
                         enum bbf_site_kind kind, const char *before)
@@ -400,6 +424,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_nodes(out, snapshot);
     add_threads(out, snapshot);
     add_misuses(out, snapshot);
+    add_pins(out, view);
     add_leaks(out, view);
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "render/json_names.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
+#include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -242,6 +243,7 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
     add_divergences(&llm);
     add_metadata(&llm);
     bbf_reconciled_rows(out, &snapshot->reconciled);
+    bbf_pins_rows(out, view);
     bbf_cost_rows(out, &snapshot->cost);
     bbf_misuse_rows(out, snapshot);
     err = add_leaks(&llm);

@@ -12,6 +12,7 @@
 #include "render/head.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
+#include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
 #include "render/view.h"
@@ -216,6 +217,7 @@ int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
         bbf_misuse_text(out, snapshot, LEAKS_SHOWN);
         add_numbers(&s);
         bbf_reconciled_section(out, &snapshot->reconciled);
+        bbf_pins_section(out, view, LEAKS_SHOWN);
         add_leaks(&s);
         bbf_cost_section(out, &snapshot->cost, "\n=== Cost of bbflow ===\n");
     }

@@ -12,11 +12,12 @@
 #include "core/err.h"
 #include "render/formats.h"
 #include "render/head.h"
+#include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
 #include "render/view.h"
 
-enum { PLACES_SHOWN = 3, NAME_WIDTH = 16 };
+enum { PLACES_SHOWN = 3, NAME_WIDTH = 23 };
 
 /* ---- the account ---- */
 
@@ -58,7 +59,9 @@ static uint64_t add_pool(struct bbf_why *w, const struct bbf_snap_pool *row)
     w->rounding += ours - row->bytes_;
     w->unexplained += in_use - ours;
     w->caches += of_chunks - in_use;
-    w->free_chunks += all - of_chunks;
+    uint64_t pinned = is_told(row->pinned_free_) ? least(row->pinned_free_, all - of_chunks) : 0;
+    w->pinned += pinned;
+    w->free_chunks += all - of_chunks - pinned;
     return all;
 }
 
@@ -209,8 +212,10 @@ static void add_pools(struct bbf_buf *out, const struct bbf_why *w)
         bbf_buf_char(out, '\n');
 }
 
-static void add_rest(struct bbf_buf *out, const struct bbf_why *w)
+static void add_rest(struct bbf_buf *out, const struct bbf_view *view, const struct bbf_why *w)
 {
+    add_part(out, w, "pinned by small buffers", w->pinned);
+    bbf_pins_text(out, view, BBF_MEM_DIRECT, "      ", PLACES_SHOWN);
     add_pools(out, w);
     if (w->has_process) {
         add_part(out, w, "not Netty's", w->not_netty);
@@ -237,6 +242,7 @@ static void add_verdict(struct bbf_buf *out, const struct bbf_why *w,
         const char *text;
     } shares[] = {
         {w->held, "most of it is held by buffers that are open: in use, or not released yet"},
+        {w->pinned, "most of it is in chunks that small buffers keep: release these to free it"},
         {pools, "most of it is memory that the pools keep and no buffer has: no leak"},
         {w->not_netty, "most of it is not Netty's: look at other users of direct memory"},
         {w->unexplained, "most of it is in use by buffers that bbflow does not follow"},
@@ -287,7 +293,7 @@ int bbf_render_why(struct bbf_buf *out, struct bbf_view *view,
     add_part(out, &w, w.sampled ? "held (estimate)" : "still held", w.held);
     err = add_holders(out, view);
     if (w.known)
-        add_rest(out, &w);
+        add_rest(out, view, &w);
     bbf_reconciled_causes(out, &snapshot->reconciled, "note: ");
     return err;
 }

@@ -24,7 +24,8 @@ struct bbf_why {
     uint64_t held;        /* open buffers */
     uint64_t rounding;    /* size classes: what the pools hand out beyond what was asked for */
     uint64_t caches;      /* released buffers in the pools' thread caches */
-    uint64_t free_chunks; /* parts of the pools' chunks that no buffer has */
+    uint64_t pinned;      /* the same of chunks of which few small buffers are all that is in use */
+    uint64_t free_chunks; /* parts of the other chunks that no buffer has */
     uint64_t unexplained; /* Netty has it in use; bbflow follows no buffer there */
     uint64_t not_netty;   /* of the process, but not of Netty's allocators */
 };

@@ -98,7 +98,22 @@ static void merge_rows(struct regroup *r, place_row *place)
     }
 }
 
-/* Move the rows that stay together; those of dropped rows' leaks go as well. */
+static void move_pins(const struct regroup *r)
+{
+    struct bbf_snapshot *s = r->s;
+    size_t pins = 0;
+
+    for (size_t i = 0; i < s->n_pins; i++) {
+        uint32_t node = r->into[s->pins[i].node];
+        if (node == DROPPED || s->pins[i].buffers == 0)
+            continue;
+        s->pins[pins] = s->pins[i];
+        s->pins[pins++].node = node;
+    }
+    s->n_pins = pins;
+}
+
+/* Move the rows that stay together; those of dropped rows' leaks and pins go as well. */
 static void close_gaps(struct regroup *r)
 {
     struct bbf_snapshot *s = r->s;
@@ -125,6 +140,7 @@ static void close_gaps(struct regroup *r)
     }
     s->n_leaks = leaks;
     s->n_nodes = kept;
+    move_pins(r);
 }
 
 static int regroup_init(struct regroup *r, struct bbf_snapshot *s)
@@ -202,6 +218,9 @@ static void mark_wanted(struct regroup *r,
     for (size_t i = 0; i < s->n_leaks; i++)
         if (r->into[s->leaks[i].node] == 0)
             s->leaks[i].count = 0;
+    for (size_t i = 0; i < s->n_pins; i++)
+        if (r->into[s->pins[i].node] == 0)
+            s->pins[i].buffers = 0;
     for (uint32_t i = (uint32_t)s->n_nodes; i-- > 0;) {
         bool leads = r->depths[i] != 0; /* a row below it stays */
         if (r->into[i] == 0)

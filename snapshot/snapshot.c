@@ -50,6 +50,7 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->threads[i].name);
     free(snapshot->threads);
     free(snapshot->leaks);
+    free(snapshot->pins);
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
         free_strings(snapshot->misuses[i].used_by, snapshot->misuses[i].n_used_by);
@@ -281,6 +282,11 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
             (unsigned)leak->memory > BBF_MEM_UNKNOWN || (unsigned)leak->lost > BBF_LOST_NOTHING)
             return BBF_EFORMAT;
     }
+    for (size_t i = 0; i < snapshot->n_pins; i++)
+        if (snapshot->pins[i].node >= snapshot->n_nodes ||
+            (unsigned)snapshot->pins[i].pool >= BBF_POOLS ||
+            (unsigned)snapshot->pins[i].memory > BBF_MEM_HEAP)
+            return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         const struct bbf_snap_misuse *row = &snapshot->misuses[i];
         if ((unsigned)row->use > BBF_USE_ACCESS || !strings_are_valid(row->path, row->n_path) ||
@@ -377,6 +383,59 @@ static void merge_leaks(struct bbf_snapshot *snapshot)
         }
     }
     snapshot->n_leaks = kept;
+}
+
+static int compare_pin_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_pin *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->pool != y->pool)
+        return x->pool < y->pool ? -1 : 1;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+static int compare_pins(const void *a, const void *b)
+{
+    const struct bbf_snap_pin *x = a, *y = b;
+    if (x->reserved != y->reserved)
+        return x->reserved > y->reserved ? -1 : 1;
+    if (x->buffers != y->buffers)
+        return x->buffers > y->buffers ? -1 : 1;
+    return compare_pin_keys(a, b);
+}
+
+static void merge_pin(struct bbf_snap_pin *to, const struct bbf_snap_pin *from)
+{
+    to->buffers += from->buffers;
+    to->bytes += from->bytes;
+    to->chunks += from->chunks;
+    to->reserved += from->reserved;
+    if (from->smallest < to->smallest)
+        to->smallest = from->smallest;
+    if (from->largest > to->largest)
+        to->largest = from->largest;
+}
+
+/* Remove rows without buffers; merge rows with the same node, pool and memory; order them. */
+static void merge_pins(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_pin *pins = snapshot->pins;
+    size_t kept = 0;
+
+    if (snapshot->n_pins == 0)
+        return;
+    qsort(pins, snapshot->n_pins, sizeof *pins, compare_pin_keys);
+    for (size_t i = 0; i < snapshot->n_pins; i++) {
+        if (pins[i].buffers == 0)
+            continue;
+        if (kept > 0 && compare_pin_keys(&pins[kept - 1], &pins[i]) == 0)
+            merge_pin(&pins[kept - 1], &pins[i]);
+        else
+            pins[kept++] = pins[i];
+    }
+    snapshot->n_pins = kept;
+    qsort(pins, kept, sizeof *pins, compare_pins);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -483,6 +542,7 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
     err = bbf_snapshot_parents(snapshot, parents, NULL);
     if (err == 0) {
         merge_leaks(snapshot);
+        merge_pins(snapshot);
         err = list_all_leaks(snapshot);
     }
     if (err == 0) {

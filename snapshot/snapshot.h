@@ -127,12 +127,15 @@ struct bbf_snap_pair {
  * thread caches; `netty_used`, bytes of chunks that are not free; `reserved`, bytes of all chunks;
  * `thread_caches`, the number of threads' caches. `cached`: how many of netty_lives are released
  * buffers in those caches. If it is BBF_NOT_TOLD, they cannot be distinguished from buffers that
- * are not followed, and netty_lives is not compared.
+ * are not followed, and netty_lives is not compared. The last are of chunks that small buffers pin
+ * (agent/report/pins.h): their number, their size, what of it is free, and the open buffers in
+ * them.
  */
 /* clang-format off */
 #define BBF_POOL_COLUMNS(XX)                                                                       \
     XX(lives) XX(bytes) XX(rounded)                                                                \
-    XX(netty_lives) XX(netty_bytes) XX(netty_used) XX(reserved) XX(thread_caches) XX(cached)
+    XX(netty_lives) XX(netty_bytes) XX(netty_used) XX(reserved) XX(thread_caches) XX(cached)       \
+    XX(pinned_chunks) XX(pinned_bytes) XX(pinned_free) XX(pinned_by)
 /* clang-format on */
 
 struct bbf_snap_pool {
@@ -161,6 +164,18 @@ struct bbf_snap_reconciled {
 #undef XX
     char **causes; /* sentences: why the two differ, which numbers were not compared */
     size_t n_causes;
+};
+
+/* Open buffers of one path in chunks that small buffers pin. Each such chunk is counted once, at
+ * the path that has most of its buffers; `buffers` and `bytes` count every buffer at its own path.
+ * So the sums over the rows are those of the pool rows. Counts of followed buffers: not scaled. */
+struct bbf_snap_pin {
+    uint32_t node; /* index into nodes; before bbf_tracker_capture() the tracker's node */
+    enum bbf_pool pool;
+    enum bbf_memory memory;
+    uint64_t buffers, bytes;    /* open, and their capacity */
+    uint64_t smallest, largest; /* of these buffers, bytes */
+    uint64_t chunks, reserved;  /* where this path has most buffers; bytes of those chunks */
 };
 
 /* The kind of a use after release. */
@@ -255,6 +270,8 @@ struct bbf_snapshot {
     size_t n_threads;
     struct bbf_snap_leak *leaks; /* most bytes first, then most lives, then by node */
     size_t n_leaks;
+    struct bbf_snap_pin *pins; /* most reserved bytes first, then most buffers, then by node */
+    size_t n_pins;
     struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
     size_t n_misuses;
     uint64_t folded_rows; /* nodes without room, whose counts are in their parents' rows */
@@ -281,11 +298,11 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
  * Compute the values that follow from the rows: `passed_` of each node (sum over the subtree of
  * released + live + leaked + held + harmless + unknown), the totals that are column sums, and the
  * order of leaks. Leak rows with the same node, verdict, memory and loss become one (with p50 and
- * thread of the larger part); rows without lives are removed. Leaked or aged lives of a node that
- * no row names get a row with unknown memory, so that `leaks` lists every node that lost a life.
- * The code that filled the rows calls it once. Requires parents before children. Errors:
- * BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not precede
- * its child), BBF_ENOMEM; the rows are then unchanged.
+ * thread of the larger part); rows without lives are removed. The same for pins. Leaked or aged
+ * lives of a node that no row names get a row with unknown memory, so that `leaks` lists every node
+ * that lost a life. The code that filled the rows calls it once. Requires parents before children.
+ * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not
+ * precede its child), BBF_ENOMEM; the rows are then unchanged.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 

@@ -630,6 +630,20 @@ static bool has_bare_leaks(const struct bbf_tracker *t, const struct columns *c)
     return false;
 }
 
+/* From the tracker's nodes to rows. */
+static void place_pins(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_pins; i++) {
+        const struct bbf_snap_node *row = row_at(c, place_of(t, c, s->pins[i].node));
+        if (row == NULL)
+            continue; /* its tree is not part of this capture */
+        s->pins[kept] = s->pins[i];
+        s->pins[kept++].node = (uint32_t)(row - c->rows);
+    }
+    s->n_pins = kept;
+}
+
 static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *sums,
                      struct bbf_snapshot *s)
 {
@@ -644,6 +658,7 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
     fill_columns(t, c, sums);
     add_totals(t, sums, s);
     scale_rows(t, c, s);
+    place_pins(t, c, s);
     int err = add_limits(t, sums, s);
     if (err == BBF_OK)
         err = name_rows(t, c, s);

@@ -7,6 +7,7 @@
 #include "trie/owned.h"
 
 #include "trie/model.h"
+#include "trie/node.h"
 
 /* The largest size class of the default chunk, 4 MiB; larger sizes are not rounded. */
 enum { LARGEST_CLASS = 4 << 20 };
@@ -87,17 +88,28 @@ void bbf_owned_sum(const struct bbf_tracker *t, struct bbf_owned_table *out)
             add(t, out, refs, bytes);
 }
 
-uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, uint64_t *weak)
+uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, struct bbf_owned_life *life)
 {
-    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire), bytes;
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     struct bbf_owned_table unused;
-    enum bbf_pool pool;
     uint64_t refs;
     for (uint32_t r = from < BBF_L_FIRST_RECORD ? BBF_L_FIRST_RECORD : from; r < end; r++) {
-        *weak = atomic_load_explicit(&bbf_record_at(t, r)->jweak, memory_order_relaxed);
-        if (*weak > BBF_STILL_STRONG && read_life(t, r, &refs, &bytes) &&
-            owned_of(t, &unused, refs, &pool) != NULL)
-            return r;
+        const struct bbf_record *record = bbf_record_at(t, r);
+        life->weak = atomic_load_explicit(&record->jweak, memory_order_relaxed);
+        if (life->weak <= BBF_STILL_STRONG || !read_life(t, r, &refs, &life->bytes) ||
+            owned_of(t, &unused, refs, &life->pool) == NULL)
+            continue;
+        life->generation = BBF_GENERATION(refs);
+        life->memory = (enum bbf_memory)(refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND);
+        life->node = bbf_node_charged(t, atomic_load_explicit(&record->path, memory_order_acquire),
+                                      life->generation);
+        return r;
     }
     return 0;
+}
+
+bool bbf_owned_is_open(const struct bbf_tracker *t, uint32_t r, const struct bbf_owned_life *life)
+{
+    uint64_t now = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_acquire);
+    return BBF_GENERATION(now) == life->generation && (now & BBF_L_STATE) == BBF_L_OPEN;
 }

@@ -23,8 +23,19 @@ void bbf_owned_class(struct bbf_tracker *t, uint32_t class_id, enum bbf_pool poo
 void bbf_owned_lost(struct bbf_tracker *t, uint64_t refs, uint32_t bytes);
 /* Open now, or lost since the start. The application runs concurrently. Agent. */
 void bbf_owned_sum(const struct bbf_tracker *t, struct bbf_owned_table *out);
-/* The first open life from record `from` on that is of a pool and has a weak reference, 0 = none
- * left: *weak is its handle, good until the next scan. Agent. */
-uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, uint64_t *weak);
+
+/* An open life that has a weak reference. */
+struct bbf_owned_life {
+    uint64_t weak; /* its handle, good until the next scan */
+    uint32_t generation, node, bytes;
+    enum bbf_pool pool;
+    enum bbf_memory memory; /* direct or heap */
+};
+
+/* The first such life from record `from` on whose buffer is of a pool; 0: there is no other. Agent.
+ */
+uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, struct bbf_owned_life *life);
+/* Is that life of record `r` open now? Agent. */
+bool bbf_owned_is_open(const struct bbf_tracker *t, uint32_t r, const struct bbf_owned_life *life);
 
 #endif

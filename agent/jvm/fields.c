@@ -70,8 +70,7 @@ static jfieldID search(JNIEnv *env, jclass class, const char *name, char *type)
     return id;
 }
 
-/* The field of an object's class; id NULL: there is none. */
-static struct bbf_field find(struct bbf_fields *f, jobject o, const char *name)
+struct bbf_field bbf_fields_find(struct bbf_fields *f, jobject o, const char *name)
 {
     struct bbf_field field = {.name = name};
     JNIEnv *env = f->env;
@@ -99,7 +98,7 @@ static struct bbf_field find(struct bbf_fields *f, jobject o, const char *name)
 
 jobject bbf_fields_object(struct bbf_fields *f, jobject o, const char *name)
 {
-    struct bbf_field field = find(f, o, name);
+    struct bbf_field field = bbf_fields_find(f, o, name);
     if (field.id == NULL || (field.type != 'L' && field.type != '['))
         return NULL;
     return (*f->env)->GetObjectField(f->env, o, field.id);
@@ -107,7 +106,7 @@ jobject bbf_fields_object(struct bbf_fields *f, jobject o, const char *name)
 
 jobjectArray bbf_fields_array(struct bbf_fields *f, jobject o, const char *name)
 {
-    struct bbf_field field = find(f, o, name);
+    struct bbf_field field = bbf_fields_find(f, o, name);
     if (field.id == NULL || field.type != '[')
         return NULL;
     return (*f->env)->GetObjectField(f->env, o, field.id);
@@ -115,7 +114,7 @@ jobjectArray bbf_fields_array(struct bbf_fields *f, jobject o, const char *name)
 
 bool bbf_fields_number(struct bbf_fields *f, jobject o, const char *name, int64_t *value)
 {
-    struct bbf_field field = find(f, o, name);
+    struct bbf_field field = bbf_fields_find(f, o, name);
     if (field.id == NULL || (field.type != 'J' && field.type != 'I'))
         return false;
     *value = field.type == 'J' ? (*f->env)->GetLongField(f->env, o, field.id)

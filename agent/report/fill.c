@@ -12,6 +12,7 @@
 #include "agent/jvm/threads.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
+#include "agent/report/pins.h"
 #include "agent/report/reconcile.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -108,6 +109,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     fill_rewriting(s);
     if (err == BBF_OK)
         err = bbf_reconcile_fill(env, s);
+    if (err == BBF_OK)
+        err = bbf_pins_fill(env, s); /* before the capture, which places its nodes */
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)

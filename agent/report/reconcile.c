@@ -167,17 +167,18 @@ static void add_allocator_of(struct reading *r, uint64_t weak)
 /* Spread over all open lives, if they are too many. */
 static void find_allocators(struct reading *r, uint64_t open)
 {
-    uint64_t weak, step = open / MAX_BUFFERS + 1, n = 0;
+    uint64_t step = open / MAX_BUFFERS + 1, n = 0;
+    struct bbf_owned_life life;
     bbf_names_each_class(r->env, r, visit);
     for (size_t i = 0; i < n_seen; i++) {
         jobject o = (*r->env)->NewLocalRef(r->env, seen[i].object);
         add_allocator(r, o, seen[i].adaptive, seen[i].memory);
         (*r->env)->DeleteLocalRef(r->env, o);
     }
-    uint32_t at = bbf_owned_next(bbf_agent.tracker, 0, &weak);
-    for (; at != 0 && !is_late(r); at = bbf_owned_next(bbf_agent.tracker, at + 1, &weak))
+    uint32_t at = bbf_owned_next(bbf_agent.tracker, 0, &life);
+    for (; at != 0 && !is_late(r); at = bbf_owned_next(bbf_agent.tracker, at + 1, &life))
         if (n++ % step == 0)
-            add_allocator_of(r, weak);
+            add_allocator_of(r, life.weak);
 }
 
 void bbf_reconcile_forget(JNIEnv *env)
@@ -407,6 +408,10 @@ static void add_rows(const struct reading *r, const struct bbf_owned_table *ours
                 .netty_used_ = number(told->used && !r->cut, told->n_used),
                 .reserved_ = number(told->reserved && !r->cut, told->n_reserved),
                 .thread_caches_ = number(told->lives, told->n_caches),
+                .pinned_chunks_ = BBF_NOT_TOLD, /* agent/report/pins.h */
+                .pinned_bytes_ = BBF_NOT_TOLD,
+                .pinned_free_ = BBF_NOT_TOLD,
+                .pinned_by_ = BBF_NOT_TOLD,
             };
             row->cached_ = r->to->sampled ? BBF_NOT_TOLD : cached(row);
         }

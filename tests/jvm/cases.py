@@ -24,6 +24,7 @@ import names
 import notice
 import oom
 import other_agents
+import pins
 import reconcile
 import recording
 import refs
@@ -908,7 +909,7 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
-         *reconcile.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
+         *reconcile.cases(), *pins.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),

@@ -436,17 +436,27 @@ static inline struct bbf_snapshot *sample_reconciled(void)
 {
     static const struct bbf_snap_pool pools[] = {
         {BBF_POOL_POOLED, BBF_MEM_DIRECT, 46, 46 * 250, 46 * 256, 49, 46 * 256, 20480, 4 << 20, 3,
-         3},
-        {BBF_POOL_POOLED, BBF_MEM_HEAP, 7, 700, 784, 8, BBF_NOT_TOLD, 16384, 16 << 20, 0, 0},
+         3, 0, 0, 0, 0},
+        {BBF_POOL_POOLED, BBF_MEM_HEAP, 7, 700, 784, 8, BBF_NOT_TOLD, 16384, 16 << 20, 0, 0, 1,
+         16 << 20, (16 << 20) - 16384, 2},
         {BBF_POOL_UNPOOLED, BBF_MEM_DIRECT, 5, 5000, 5000, BBF_NOT_TOLD, 5001, BBF_NOT_TOLD,
-         BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD},
+         BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD,
+         BBF_NOT_TOLD},
         {BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 2, 512, 512, BBF_NOT_TOLD, BBF_NOT_TOLD, BBF_NOT_TOLD,
-         131072, BBF_NOT_TOLD, BBF_NOT_TOLD}};
+         131072, BBF_NOT_TOLD, BBF_NOT_TOLD, 1, 131072, 131072 - 512, 2}};
     struct bbf_snapshot *s = sample_interior();
     struct bbf_snap_reconciled *r = &s->reconciled;
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
         r->pools = sample_grow(r->pools, r->n_pools, sizeof *r->pools);
         r->pools[r->n_pools++] = pools[i];
+    }
+    static const struct bbf_snap_pin pins[] = {
+        {2, BBF_POOL_POOLED, BBF_MEM_HEAP, 2, 240, 40, 200, 1, 16 << 20},
+        {1, BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 1, 256, 256, 256, 1, 131072},
+        {2, BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 1, 256, 256, 256, 0, 0}};
+    for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
+        s->pins = sample_grow(s->pins, s->n_pins, sizeof *s->pins);
+        s->pins[s->n_pins++] = pins[i];
     }
     r->read = true;
     r->used_direct_ = (4 << 20) + 131072 + 5001 + 100;

@@ -222,6 +222,14 @@ static void numbers_of_netty_come_back_as_they_were(void **state)
     assert_int_equal(s->reconciled.pools[2].pool, BBF_POOL_UNPOOLED);
     assert_int_equal(s->reconciled.nio_buffers_, 3);
     assert_int_equal(s->reconciled.n_causes, 2);
+    assert_int_equal(s->reconciled.pools[1].pinned_free_, (16 << 20) - 16384);
+    assert_true(s->reconciled.pools[2].pinned_chunks_ == BBF_NOT_TOLD);
+    assert_int_equal(s->n_pins, 3);
+    assert_int_equal(s->pins[0].node, 2);
+    assert_int_equal(s->pins[0].memory, BBF_MEM_HEAP);
+    assert_int_equal(s->pins[0].largest, 200);
+    assert_int_equal(s->pins[1].pool, BBF_POOL_ADAPTIVE);
+    assert_int_equal(s->pins[1].reserved, 131072);
     bbf_snapshot_free(s);
     /* Without it, and without a total of the process: neither was read. */
     replace(&text, ",\"nio_buffers\":3", "");
@@ -251,6 +259,9 @@ static void wrong_numbers_of_netty_are_refused(void **state)
         {"\"reserved\":131072", "\"reserved\":-1", "reconciled.pools[3].reserved: negative"},
         {"\"used_direct\":", "\"used_direct\":null,\"x\":", "reconciled.used_direct: no integer"},
         {"\"causes\":[", "\"causes\":[7,", "reconciled.causes: no string"},
+        {"\"pins\":[\n{\"node\":103", "\"pins\":[\n{\"node\":999", "pins[0].node: no node has"},
+        {"\"buffers\":2,", "", "pins[0]"},
+        {"\"smallest\":40", "\"smallest\":-40", "pins[0].smallest: negative"},
     };
     char why[200];
 

@@ -11,7 +11,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define NO BBF_NOT_TOLD
+#define NO       BBF_NOT_TOLD
+#define UNPINNED NO, NO, NO, NO
 
 static char *cause = "why";
 
@@ -46,11 +47,11 @@ static void assert_says(const struct bbf_snap_pool *rows, size_t n, bool sampled
 static void healthy_reads_as_healthy(void **state)
 {
     static const struct bbf_snap_pool caches = {
-        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 0, 8192, 4 << 20, 3, 24};
+        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 0, 8192, 4 << 20, 3, 24, UNPINNED};
     static const struct bbf_snap_pool kept = {
-        BBF_POOL_POOLED, BBF_MEM_HEAP, 2, 1000, 1024, 26, 1024, 8192, NO, 3, 24};
+        BBF_POOL_POOLED, BBF_MEM_HEAP, 2, 1000, 1024, 26, 1024, 8192, NO, 3, 24, UNPINNED};
     static const struct bbf_snap_pool off = {
-        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 0, 0, 0, 0, 3, 0};
+        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 0, 0, 0, 0, 3, 0, UNPINNED};
     (void)state;
     assert_says(&caches, 1, false, "Netty has nothing in use",
                 "pooled direct: 0 of 0 buffers (24 more in thread caches), 0 B of 0 B; 4.0 MiB "
@@ -68,12 +69,12 @@ static void what_netty_does_not_tell_is_not_compared(void **state)
 {
     /* Before 4.1.75 there are no pinned bytes. */
     static const struct bbf_snap_pool old = {
-        BBF_POOL_POOLED, BBF_MEM_DIRECT, 1, 256, 256, 25, NO, 8192, NO, 3, NO};
+        BBF_POOL_POOLED, BBF_MEM_DIRECT, 1, 256, 256, 25, NO, 8192, NO, 3, NO, UNPINNED};
     static const struct bbf_snap_pool adaptive = {
-        BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 2, 512, 512, NO, NO, NO, 131072, NO, NO};
+        BBF_POOL_ADAPTIVE, BBF_MEM_DIRECT, 2, 512, 512, NO, NO, NO, 131072, NO, NO, UNPINNED};
     static const struct bbf_snap_pool unpooled[] = {
-        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 1, 256, 256, 25, NO, 8192, NO, 3, NO},
-        {BBF_POOL_UNPOOLED, BBF_MEM_HEAP, 5, 50, 50, NO, 100, NO, NO, NO, NO}};
+        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 1, 256, 256, 25, NO, 8192, NO, 3, NO, UNPINNED},
+        {BBF_POOL_UNPOOLED, BBF_MEM_HEAP, 5, 50, 50, NO, 100, NO, NO, NO, NO, UNPINNED}};
     (void)state;
     assert_says(&old, 1, false, "Netty does not tell what of its memory is in use",
                 "pooled direct: 1 buffer (Netty counts 25 with its caches), 256 B");
@@ -89,8 +90,8 @@ static void what_netty_does_not_tell_is_not_compared(void **state)
 static void a_pool_that_was_left_out_is_no_empty_one(void **state)
 {
     static const struct bbf_snap_pool rows[] = {
-        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 0, 8192, NO, 3, 24},
-        {BBF_POOL_POOLED, BBF_MEM_HEAP, 0, 0, 0, NO, NO, 8192, NO, NO, NO}};
+        {BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 0, 8192, NO, 3, 24, UNPINNED},
+        {BBF_POOL_POOLED, BBF_MEM_HEAP, 0, 0, 0, NO, NO, 8192, NO, NO, NO, UNPINNED}};
     (void)state;
     assert_says(rows, 2, false, "Netty has nothing in use of what is compared",
                 "pooled direct: 0 of 0 buffers (24 more in thread caches), 0 B of 0 B\n"
@@ -99,8 +100,8 @@ static void a_pool_that_was_left_out_is_no_empty_one(void **state)
 
 static void a_sample_is_not_compared(void **state)
 {
-    static const struct bbf_snap_pool row = {BBF_POOL_POOLED, BBF_MEM_DIRECT, 5,  1280, 1280, 524,
-                                             131072,          147456,         NO, 3,    NO};
+    static const struct bbf_snap_pool row = {
+        BBF_POOL_POOLED, BBF_MEM_DIRECT, 5, 1280, 1280, 524, 131072, 147456, NO, 3, NO, UNPINNED};
     (void)state;
     assert_says(&row, 1, true, "not compared with Netty's own numbers",
                 "pooled direct: 5 buffers (Netty counts 524 with its caches), 1.3 KiB followed, "
@@ -111,7 +112,7 @@ static void a_sample_is_not_compared(void **state)
 static void a_gap_is_a_gap(void **state)
 {
     static const struct bbf_snap_pool row = {
-        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 4096, 8192, NO, 3, NO};
+        BBF_POOL_POOLED, BBF_MEM_DIRECT, 0, 0, 0, 24, 4096, 8192, NO, 3, NO, UNPINNED};
     (void)state;
     assert_says(&row, 1, false, "0.00% of 4.0 KiB that Netty has in use are explained",
                 "pooled direct: 0 buffers (Netty counts 24 with its caches), 0 B of 4.0 KiB");

@@ -30,8 +30,8 @@ static struct bbf_snapshot *with_process(uint64_t used_direct, uint64_t nio)
 
 static uint64_t sum(const struct bbf_why *w)
 {
-    return w->lost + w->held + w->rounding + w->caches + w->free_chunks + w->unexplained +
-           w->not_netty;
+    return w->lost + w->held + w->rounding + w->caches + w->pinned + w->free_chunks +
+           w->unexplained + w->not_netty;
 }
 
 /* One chunk of 4 MiB: 1 MiB in buffers (of which 256 KiB is lost and 100 bytes are rounding), 10
@@ -54,6 +54,7 @@ static void each_share_is_what_it_says(void **state)
                                        .rounded_ = MIB,
                                        .netty_bytes_ = MIB + 10 * KIB,
                                        .netty_used_ = MIB + 15 * KIB,
+                                       .pinned_free_ = MIB,
                                        .reserved_ = 4 * MIB});
     add_pool(s, (struct bbf_snap_pool){.pool = BBF_POOL_UNPOOLED,
                                        .memory = BBF_MEM_DIRECT,
@@ -76,7 +77,8 @@ static void each_share_is_what_it_says(void **state)
     assert_int_equal(w.rounding, 100);
     assert_int_equal(w.unexplained, 10 * KIB);
     assert_int_equal(w.caches, 5 * KIB);
-    assert_int_equal(w.free_chunks, 3 * MIB - 15 * KIB);
+    assert_int_equal(w.pinned, MIB);
+    assert_int_equal(w.free_chunks, 2 * MIB - 15 * KIB);
     assert_int_equal(w.not_netty, 2 * MIB);
     assert_int_equal(sum(&w), w.total);
     assert_true(w.known && w.has_process && !w.sampled);
@@ -140,7 +142,8 @@ static void the_shares_add_up_whatever_the_numbers_are(void **state)
                                         .bytes_ = any_number(&seed) & (64 * MIB - 1),
                                         .netty_bytes_ = any_number(&seed),
                                         .netty_used_ = any_number(&seed),
-                                        .reserved_ = any_number(&seed)};
+                                        .reserved_ = any_number(&seed),
+                                        .pinned_free_ = any_number(&seed)};
             row.rounded_ = row.bytes_ + (any_number(&seed) & 1023);
             add_pool(s, row);
         }

@@ -71,6 +71,40 @@ static void loops_are_folded_and_each_life_is_counted_once(void **state)
     bbf_snapshot_free(s);
 }
 
+static bool is_method(const struct bbf_snap_site *site, void *method)
+{
+    return strcmp(site->method, method) == 0;
+}
+
+/* Steps b of three turns become one; a dropped path's pins go with it. */
+static void pins_follow_their_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->sites[s->nodes[i].site].method, "b") == 0) {
+            s->pins = sample_grow(s->pins, s->n_pins, sizeof *s->pins);
+            const size_t n = s->n_pins++;
+            s->pins[n] = (struct bbf_snap_pin){
+                i, BBF_POOL_POOLED, BBF_MEM_DIRECT, 2, 20, 8 - n, 12 + n, 1, 100};
+        }
+    assert_int_equal(s->n_pins, 3);
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_pins, 1);
+    assert_string_equal(s->sites[s->nodes[s->pins[0].node].site].method, "b");
+    assert_int_equal(s->pins[0].buffers, 6);
+    assert_int_equal(s->pins[0].chunks, 3);
+    assert_int_equal(s->pins[0].reserved, 300);
+    assert_int_equal(s->pins[0].smallest, 6);
+    assert_int_equal(s->pins[0].largest, 14);
+    assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_pins, 0);
+    bbf_snapshot_free(s);
+}
+
 /* A derived life's path begins at its derive step: it must not move to a row of its origin's. */
 static void derived_lives_stay_behind_their_derive_step(void **state)
 {
@@ -108,11 +142,6 @@ static void a_cut_keeps_the_lives_below(void **state)
     assert_int_equal(s->n_nodes, 1);
     assert_int_equal(s->nodes[0].passed_, 20);
     bbf_snapshot_free(s);
-}
-
-static bool is_method(const struct bbf_snap_site *site, void *method)
-{
-    return strcmp(site->method, method) == 0;
 }
 
 static void only_paths_with_a_step(void **state)
@@ -162,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_folded_and_each_life_is_counted_once),
+        cmocka_unit_test(pins_follow_their_paths),
         cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
         cmocka_unit_test(a_cut_keeps_the_lives_below),
         cmocka_unit_test(only_paths_with_a_step),

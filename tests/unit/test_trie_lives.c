@@ -614,7 +614,8 @@ static void what_netty_still_counts_is_open_or_lost_and_is_not_reset(void **stat
     struct twin_object *kept = walk_buffer(w, BBF_MEM_DIRECT, 100);
     struct twin_object *lost = walk_buffer(w, BBF_MEM_DIRECT, 300);
     struct twin_object *freed = walk_buffer(w, BBF_MEM_DIRECT, 7);
-    uint64_t refs = atomic_load(&bbf_record_at(w->t, BBF_LOW(kept->bbf))->refs), weak;
+    uint64_t refs = atomic_load(&bbf_record_at(w->t, BBF_LOW(kept->bbf))->refs);
+    struct bbf_owned_life life;
     uint32_t class_id = (uint32_t)(refs >> BBF_L_CLASS_SHIFT) & BBF_L_CLASS_MASK;
     (void)state;
     assert_int_not_equal(class_id, 0);
@@ -623,17 +624,24 @@ static void what_netty_still_counts_is_open_or_lost_and_is_not_reset(void **stat
     assert_owned(w, 3, 407, 112 + 320 + 16);
     twin_release(w->me, freed, true);
     assert_owned(w, 2, 400, 112 + 320);
-    assert_int_equal(bbf_owned_next(w->t, 0, &weak), 0); /* before a scan there are slots */
+    assert_int_equal(bbf_owned_next(w->t, 0, &life), 0); /* before a scan there are slots */
     twin_drop(w->heap, lost);
     walk_scan(w);
     walk_assert_totals(w, .released = 1, .live = 1, .leaked = 1);
     assert_owned(w, 2, 400, 112 + 320);
-    assert_int_equal(bbf_owned_next(w->t, 0, &weak), BBF_LOW(kept->bbf));
-    assert_int_equal(bbf_owned_next(w->t, BBF_LOW(kept->bbf) + 1, &weak), 0);
+    assert_int_equal(bbf_owned_next(w->t, 0, &life), BBF_LOW(kept->bbf));
+    assert_int_equal(life.bytes, 100);
+    assert_int_equal(life.memory, BBF_MEM_DIRECT);
+    assert_int_equal(life.pool, BBF_POOL_POOLED);
+    const struct bbf_owned_life of_kept = life;
+    assert_true(bbf_owned_is_open(w->t, BBF_LOW(kept->bbf), &of_kept));
+    assert_int_equal(bbf_owned_next(w->t, BBF_LOW(kept->bbf) + 1, &life), 0);
     assert_int_equal(bbf_tracker_baseline(w->t), 0);
     walk_assert_totals(w, .live = 1);
     assert_owned(w, 2, 400, 112 + 320);
+    uint32_t r = BBF_LOW(kept->bbf);
     twin_release(w->me, kept, true);
+    assert_false(bbf_owned_is_open(w->t, r, &of_kept));
     twin_drop(w->heap, kept);
     twin_drop(w->heap, freed);
     walk_scan(w);

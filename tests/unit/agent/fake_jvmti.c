@@ -72,6 +72,14 @@ static jvmtiError JNICALL do_GetClassSignature(jvmtiEnv *jvmti, jclass class, ch
     return OK;
 }
 
+/* Few numbers, so that objects share one. */
+static jvmtiError JNICALL do_GetObjectHashCode(jvmtiEnv *jvmti, jobject o, jint *hash)
+{
+    BEGIN(GetObjectHashCode);
+    *hash = (jint)((uintptr_t)fake_use(o, false) >> 4 & 7);
+    return OK;
+}
+
 static jvmtiError JNICALL do_GetClassStatus(jvmtiEnv *jvmti, jclass class, jint *status)
 {
     BEGIN(GetClassStatus);
@@ -406,7 +414,9 @@ const struct jvmtiInterface_1_ *fake_jvmti_table(void)
     FAKE_JVMTI_FUNCTIONS(XX)
 #undef XX
 #define XX(name) table.name = do_##name;
-    XX(Allocate) XX(Deallocate) XX(GetClassSignature) XX(GetClassStatus) XX(GetClassLoader);
+    XX(Allocate)
+    XX(Deallocate)
+    XX(GetClassSignature) XX(GetClassStatus) XX(GetObjectHashCode) XX(GetClassLoader);
     XX(IsModifiableClass) XX(GetConstantPool) XX(GetLoadedClasses) XX(GetImplementedInterfaces);
     XX(RetransformClasses) XX(GetClassFields) XX(GetFieldName) XX(GetFieldModifiers);
     XX(GetClassMethods) XX(GetMethodName) XX(GetMethodModifiers) XX(GetMethodDeclaringClass);
