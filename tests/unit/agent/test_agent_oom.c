@@ -5,7 +5,7 @@
 
 static void keep(const struct bbf_event *event);
 static bool is_wanted(enum bbf_event_kind kind);
-#define bbf_events_post keep
+#define bbf_events_post   keep
 #define bbf_events_wanted is_wanted
 #include "agent/report/oom.c"
 #undef bbf_events_post
