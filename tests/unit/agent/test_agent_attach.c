@@ -103,6 +103,7 @@ static void an_attach_frees_the_stripes_of_threads_that_have_ended(void **state)
     fake_method(track, "begin", "(Z)V", 8);
     bbf_agent.track = fake_local_class(track);
     bbf_options_init(&bbf_agent.options);
+    bbf_rules_retire(atomic_exchange(&bbf_agent.rules, NULL)); /* as after a stop */
     claim_stripe(LIVES);
     claim_stripe(ENDED);
     bbf_attach(fake_env());
