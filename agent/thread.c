@@ -21,6 +21,9 @@ static pthread_cond_t answered; /* by CLOCK_MONOTONIC */
 static struct bbf_job *queue;
 static bool there; /* the thread runs */
 static bool gone;  /* it has ended, or could not be started */
+/* Threads started so far. A waiter may wake after the thread that took its job has died and another
+ * attach has started the next: `gone` is false again then, and this number is another. */
+static unsigned starts;
 
 static struct timespec after_ms(clockid_t clock, uint64_t ms)
 {
@@ -64,18 +67,25 @@ struct bbf_job *bbf_thread_take(void)
     if (job != NULL) {
         queue = job->next;
         job->taken = true;
+        job->start = starts; /* the caller's: another start comes after its end only */
         pthread_cond_broadcast(&answered);
     }
     pthread_mutex_unlock(&queue_lock);
     return job;
 }
 
-void bbf_thread_answer(struct bbf_job *job, int result)
+/* Under the lock. */
+static void set_done(struct bbf_job *job, int result)
 {
-    pthread_mutex_lock(&queue_lock);
     job->result = result;
     job->done = true;
     pthread_cond_broadcast(&answered);
+}
+
+void bbf_thread_answer(struct bbf_job *job, int result)
+{
+    pthread_mutex_lock(&queue_lock);
+    set_done(job, result);
     pthread_mutex_unlock(&queue_lock);
 }
 
@@ -101,19 +111,26 @@ static void unqueue(struct bbf_job *job)
         }
 }
 
-/* Wait until the job is answered or its time is over. Under the lock. */
+/* Has the thread that took the job ended without an answer? Under the lock. */
+static bool is_lost(const struct bbf_job *job)
+{
+    return job->taken && !job->done && (gone || job->start != starts);
+}
+
+/* Wait until the job is answered or its time is over. Under the lock. Jobs that wait in the queue
+ * are answered by set_gone(). */
 static void await(const struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms)
 {
     struct timespec begin = job->deadline_ns != 0 ? bbf_clock_timespec(job->deadline_ns)
                                                   : after_ms(CLOCK_MONOTONIC, timeout_ms);
     int late = 0;
-    while (!job->done && !job->taken && !gone && late == 0)
+    while (!job->done && !job->taken && late == 0)
         late = pthread_cond_timedwait(&answered, &queue_lock, &begin);
     struct timespec finish = job->deadline_ns != 0
                                  ? bbf_clock_timespec(job->deadline_ns + GRACE_MS * MS)
                                  : after_ms(CLOCK_MONOTONIC, finish_ms);
     late = 0;
-    while (!job->done && job->taken && !gone && late == 0)
+    while (!job->done && job->taken && !is_lost(job) && late == 0)
         late = finish_ms == 0 && job->deadline_ns == 0
                    ? pthread_cond_wait(&answered, &queue_lock)
                    : pthread_cond_timedwait(&answered, &queue_lock, &finish);
@@ -128,7 +145,7 @@ int bbf_thread_ask(struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms)
     }
     append(job);
     await(job, timeout_ms, finish_ms);
-    int result = job->done ? job->result : gone ? BBF_ECLOSED : BBF_ETIMEOUT;
+    int result = job->done ? job->result : is_lost(job) ? BBF_ECLOSED : BBF_ETIMEOUT;
     if (!job->done && !job->taken)
         unqueue(job);
     pthread_mutex_unlock(&queue_lock);
@@ -137,11 +154,16 @@ int bbf_thread_ask(struct bbf_job *job, unsigned timeout_ms, unsigned finish_ms)
 
 /* ---- the thread ---- */
 
-/* Under the lock: from here on no caller waits for the thread. */
+/* Under the lock: from here on no caller waits for the thread. The next thread finds no old job,
+ * and the static job of post_attach() can be appended again. */
 static void set_gone(void)
 {
     gone = true;
     there = false;
+    for (struct bbf_job *job; (job = queue) != NULL;) {
+        queue = job->next; /* the owner may free an answered job as soon as we unlock */
+        set_done(job, BBF_ECLOSED);
+    }
     pthread_cond_broadcast(&answered);
 }
 
@@ -216,6 +238,7 @@ static int start(void)
     pthread_attr_t attributes;
     there = true;
     gone = false;
+    starts++;
     int err = pthread_attr_init(&attributes);
     if (err == 0) {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -223,10 +246,8 @@ static int start(void)
         err = pthread_create(&thread, &attributes, run, NULL);
         pthread_attr_destroy(&attributes);
     }
-    if (err != 0) {
-        gone = true; /* the exit requests its report nevertheless */
-        there = false;
-    }
+    if (err != 0)
+        set_gone(); /* the exit requests its report nevertheless */
     return err == 0 ? BBF_OK : BBF_EIO;
 }
 

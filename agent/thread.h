@@ -6,7 +6,8 @@
  *
  * Invariants: jobs are done one at a time, in the order in which they were asked for. A job that
  * was not begun in time is taken out of the queue; one that was begun stays the thread's until it
- * is answered. From the thread's end on no job is accepted, until the next post_attach().
+ * is answered. When the thread ends, every job that waits is answered with BBF_ECLOSED, and so is
+ * one that it died with; from then on no job is accepted, until the next post_attach().
  *
  * Threads: any, unless a function says otherwise. Only ask() and leave() block, both bounded by
  * their arguments; an application's thread calls neither, except the one that ends the JVM.
@@ -48,6 +49,7 @@ struct bbf_job {
     /* private */
     int result;
     bool done, taken;
+    unsigned start; /* taken: the start of the thread that took it */
     struct bbf_job *next;
 };
 

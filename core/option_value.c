@@ -280,9 +280,36 @@ static int parse_list(const struct bbf_option_row *option, const char *value,
     return rc;
 }
 
+static int assign_patterns(struct bbf_options *options, const struct bbf_option_row *option,
+                           const char *value, bool grow, struct bbf_option_error *error,
+                           size_t column)
+{
+    struct bbf_patterns *list = NULL, *all = NULL;
+    int rc = parse_list(option, value, &list, error, column);
+
+    if (rc == BBF_OK)
+        rc = bbf_patterns_join(&all, grow ? bbf_option_patterns(options, option) : NULL, list);
+    bbf_patterns_free(list);
+    if (rc == BBF_OK)
+        bbf_option_store_patterns(options, option, all);
+    return rc;
+}
+
+static int assign_text(struct bbf_options *options, const struct bbf_option_row *option,
+                       const char *value)
+{
+    char *text = strdup(value);
+
+    if (text == NULL)
+        return BBF_ENOMEM;
+    bbf_option_store_text(options, option, text);
+    return BBF_OK;
+}
+
 /* A list of track= or carriers=; of the latter also the words on and off. */
-static int parse_tracks(struct bbf_options *options, const struct bbf_option_row *option,
-                        const char *value, bool grow, struct bbf_option_error *error, size_t column)
+static int assign_tracks(struct bbf_options *options, const struct bbf_option_row *option,
+                         const char *value, bool grow, struct bbf_option_error *error,
+                         size_t column)
 {
     struct bbf_parse_error at;
     bool carriers = option->type == TYPE_CARRIERS;
@@ -302,60 +329,51 @@ static int parse_tracks(struct bbf_options *options, const struct bbf_option_row
                             : rc;
 }
 
+/* The value of a field that store_number() writes. */
+static int parse_stored_number(const struct bbf_option_row *option, const char *value,
+                               uint64_t *number, struct bbf_option_error *error, size_t column)
+{
+    switch (option->type) {
+    case TYPE_BOOLEAN:
+        return parse_boolean(option, value, number, error, column);
+    case TYPE_CHOICE:
+        return parse_choice(option, value, number, error, column);
+    case TYPE_DURATION:
+        return parse_time(option, value, number, error, column);
+    case TYPE_SHARE:
+        return parse_share(option, value, number, error, column);
+    case TYPE_PORT:
+        if (strcmp(value, "off") != 0)
+            return parse_number(option, value, number, error, column);
+        *number = option->off;
+        return BBF_OK;
+    case TYPE_COUNT:
+    case TYPE_SIZE:
+        return parse_number(option, value, number, error, column);
+    case TYPE_FLAG:
+        *number = 1;
+        return BBF_OK;
+    case TYPE_PATTERNS:
+    case TYPE_TEXT:
+    case TYPE_TRACKS:
+    case TYPE_CARRIERS:
+        break;
+    }
+    return BBF_EINVAL; /* these are no numbers */
+}
+
 int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *option,
                       const char *value, bool grow, struct bbf_option_error *error, size_t column)
 {
     uint64_t number = 0;
-    int rc = BBF_OK;
 
-    switch (option->type) {
-    case TYPE_PATTERNS: {
-        struct bbf_patterns *list = NULL, *all = NULL;
-        rc = parse_list(option, value, &list, error, column);
-        if (rc == BBF_OK)
-            rc = bbf_patterns_join(&all, grow ? bbf_option_patterns(options, option) : NULL, list);
-        bbf_patterns_free(list);
-        if (rc == BBF_OK)
-            bbf_option_store_patterns(options, option, all);
-        return rc;
-    }
-    case TYPE_TEXT: {
-        char *text = strdup(value);
-        if (text == NULL)
-            return BBF_ENOMEM;
-        bbf_option_store_text(options, option, text);
-        return BBF_OK;
-    }
-    case TYPE_TRACKS:
-    case TYPE_CARRIERS:
-        return parse_tracks(options, option, value, grow, error, column);
-    case TYPE_BOOLEAN:
-        rc = parse_boolean(option, value, &number, error, column);
-        break;
-    case TYPE_CHOICE:
-        rc = parse_choice(option, value, &number, error, column);
-        break;
-    case TYPE_PORT:
-        if (strcmp(value, "off") == 0) {
-            number = option->off;
-            break;
-        }
-        rc = parse_number(option, value, &number, error, column);
-        break;
-    case TYPE_DURATION:
-        rc = parse_time(option, value, &number, error, column);
-        break;
-    case TYPE_SHARE:
-        rc = parse_share(option, value, &number, error, column);
-        break;
-    case TYPE_COUNT:
-    case TYPE_SIZE:
-        rc = parse_number(option, value, &number, error, column);
-        break;
-    case TYPE_FLAG:
-        number = 1;
-        break;
-    }
+    if (option->type == TYPE_PATTERNS)
+        return assign_patterns(options, option, value, grow, error, column);
+    if (option->type == TYPE_TEXT)
+        return assign_text(options, option, value);
+    if (option->type == TYPE_TRACKS || option->type == TYPE_CARRIERS)
+        return assign_tracks(options, option, value, grow, error, column);
+    int rc = parse_stored_number(option, value, &number, error, column);
     if (rc == BBF_OK)
         store_number(options, option, number);
     return rc;

@@ -104,14 +104,52 @@ static void plan_components(bool adopt, struct bbf_cf_plan *plan)
     plan_entry(plan, call);
 }
 
-void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
-                     const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+/* With refs= also where a reference is added or dropped, before all else. */
+static void plan_counting(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
+                          struct bbf_cf_plan *plan)
 {
-    struct bbf_cf_call call;
     bool retains = hook->kind == BBF_HOOK_RETAIN;
     if (c->rules->options.refs &&
         (retains || hook->kind == BBF_HOOK_RELEASE_N || hook->kind == BBF_HOOK_RELEASE_ONE))
         plan_use(TARGET_COUNTING, retains ? BBF_L_USE_RETAIN : BBF_L_USE_RELEASE, plan);
+}
+
+/* `this` and the second parameter at the normal end of a constructor. */
+static void plan_adopt_all(const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    if (bbf_cf_stores_to(m, 2))
+        return;
+    struct bbf_cf_call call = call_of(TARGET_ADOPT_ALL);
+    push(&call, BBF_CF_ALOAD, 0);
+    push(&call, BBF_CF_ALOAD, 2);
+    plan->vreturn[plan->n_return++] = call;
+}
+
+/* One reference before each return of an object: the result (DUP) or `this` (ALOAD). */
+static void plan_result(enum target target, enum bbf_cf_push what, struct bbf_cf_plan *plan)
+{
+    struct bbf_cf_call call = call_of(target);
+    push(&call, what, 0);
+    plan->areturn[plan->n_areturn++] = call;
+}
+
+static void plan_misuse(struct bbf_cf_plan *plan)
+{
+    plan->before_athrow_set = true;
+    plan->before_athrow = call_of(TARGET_REPORT_ACCESS);
+    push(&plan->before_athrow, BBF_CF_ALOAD, 0);
+}
+
+static const enum target constructor_targets[] = {[BBF_HOOK_ALIAS] = TARGET_ALIAS,
+                                                  [BBF_HOOK_WRAP] = TARGET_WRAP,
+                                                  [BBF_HOOK_ALIAS_TEST] = TARGET_ALIAS_TEST,
+                                                  [BBF_HOOK_UNRELEASABLE] = TARGET_UNRELEASABLE,
+                                                  [BBF_HOOK_NEVER] = TARGET_NEVER};
+
+void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                     const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
+{
+    plan_counting(c, hook, plan);
     switch (hook->kind) {
     case BBF_HOOK_ROOT:
     case BBF_HOOK_ROOT_KEEP:
@@ -139,41 +177,27 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         plan_derive(c, hook, plan);
         break;
     case BBF_HOOK_ALIAS:
-        plan_constructor(m, TARGET_ALIAS, true, plan);
-        break;
     case BBF_HOOK_WRAP:
-        plan_constructor(m, TARGET_WRAP, true, plan);
-        break;
     case BBF_HOOK_ALIAS_TEST:
-        plan_constructor(m, TARGET_ALIAS_TEST, true, plan);
+    case BBF_HOOK_UNRELEASABLE:
+    case BBF_HOOK_NEVER:
+        plan_constructor(m, constructor_targets[hook->kind], hook->kind != BBF_HOOK_NEVER, plan);
         break;
     case BBF_HOOK_ADOPT:
     case BBF_HOOK_DISOWN:
         plan_components(hook->kind == BBF_HOOK_ADOPT, plan);
         break;
     case BBF_HOOK_ADOPT_ALL:
-        call = call_of(TARGET_ADOPT_ALL);
-        push(&call, BBF_CF_ALOAD, 0);
-        push(&call, BBF_CF_ALOAD, 2);
-        if (!bbf_cf_stores_to(m, 2))
-            plan->vreturn[plan->n_return++] = call;
-        break;
-    case BBF_HOOK_NEVER:
-        plan_constructor(m, TARGET_NEVER, false, plan);
+        plan_adopt_all(m, plan);
         break;
     case BBF_HOOK_ADOPT_LAST:
-    case BBF_HOOK_CHUNK:
-        call = call_of(hook->kind == BBF_HOOK_CHUNK ? TARGET_CHUNK : TARGET_ADOPT_LAST);
-        push(&call, hook->kind == BBF_HOOK_CHUNK ? BBF_CF_DUP : BBF_CF_ALOAD, 0);
-        plan->areturn[plan->n_areturn++] = call;
+        plan_result(TARGET_ADOPT_LAST, BBF_CF_ALOAD, plan);
         break;
-    case BBF_HOOK_UNRELEASABLE:
-        plan_constructor(m, TARGET_UNRELEASABLE, true, plan);
+    case BBF_HOOK_CHUNK:
+        plan_result(TARGET_CHUNK, BBF_CF_DUP, plan);
         break;
     case BBF_HOOK_MISUSE:
-        plan->before_athrow_set = true;
-        plan->before_athrow = call_of(TARGET_REPORT_ACCESS);
-        push(&plan->before_athrow, BBF_CF_ALOAD, 0);
+        plan_misuse(plan);
         break;
     }
 }

@@ -1,14 +1,15 @@
 /* link: bbf_agent fake_jvm */
 /* agent/duties.c: the agent's real thread and its duties in a fake JVM: jobs, collections, settings
  * that change meanwhile, and a JVM that does not let it attach. */
-#include "agent/duties.h"
+#include "tests/unit/agent/agent_world.h"
+
+#include "agent/duties.c" /* after that file, whose parameters would shadow work() */
 
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/settings.h"
 #include "agent/thread.h"
 #include "core/buf.h"
-#include "tests/unit/agent/agent_world.h"
 #include "trie/model.h"
 
 #include <pthread.h>
@@ -61,6 +62,18 @@ static void a_jvm_that_does_not_let_the_thread_attach_turns_tracking_off(void **
     assert_string_equal(atomic_load(&bbf_agent.off_why),
                         "the agent thread cannot be attached to the JVM");
     bbf_snapshot_free(s);
+}
+
+/* A scan is not due yet, because the last one was just before: the thread must not sleep as long as
+ * without a collection. */
+static void a_collection_shortens_the_sleep(void **state)
+{
+    (void)state;
+    assert_int_equal(wait_ms(NULL), bbf_attach_tick_ms());
+    bbf_thread_gc_finished();
+    assert_in_range(wait_ms(NULL), 1, SCAN_MS);
+    bbf_thread_clear_gc();
+    assert_int_equal(wait_ms(NULL), bbf_attach_tick_ms());
 }
 
 static void start(void)
@@ -173,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_jvm_that_does_not_let_the_thread_attach_turns_tracking_off),
+        TEST(a_collection_shortens_the_sleep),
         TEST(the_thread_does_its_jobs_while_the_application_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

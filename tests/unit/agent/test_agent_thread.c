@@ -1,7 +1,12 @@
 /* link: bbf_agent fake_jvm */
 /* agent/thread.c: jobs are done in order; who asks waits no longer than was reported, also when the
  * thread is slow, gone, or dies. */
+#include <pthread.h>
+
+static int broadcast(pthread_cond_t *condition);
+#define pthread_cond_broadcast broadcast /* under queue_lock */
 #include "agent/thread.c"
+#undef pthread_cond_broadcast
 
 #include <string.h>
 #include <time.h>
@@ -14,11 +19,20 @@ enum { ASKERS = 4, JOBS = 300 };
 /* What the test asks the thread to do. */
 static struct {
     _Atomic bool refuses, over, dies, holds; /* holds: a job that was taken is not answered */
+    _Atomic bool dies_with_job, restarts;    /* restarts: the next thread starts at once */
     _Atomic unsigned done, ends, begins, works, most_at_once, at_once;
     _Atomic int how;
     _Atomic uint64_t last_order; /* of jobs: their `place` */
     _Atomic bool out_of_order;
 } it;
+
+/* As an attach that gets the lock before any waiter does. */
+static int broadcast(pthread_cond_t *condition)
+{
+    if (gone && atomic_exchange(&it.restarts, false))
+        assert_int_equal(start(), BBF_OK);
+    return pthread_cond_broadcast(condition);
+}
 
 static void *begin_thread(void)
 {
@@ -50,6 +64,8 @@ static void do_job(struct bbf_job *job)
     while (atomic_load(&it.holds))
         nap(1);
     atomic_fetch_sub(&it.at_once, 1);
+    if (atomic_exchange(&it.dies_with_job, false))
+        pthread_exit(NULL);
     atomic_fetch_add(&it.done, 1);
     bbf_thread_answer(job, (int)job->effects);
 }
@@ -329,6 +345,75 @@ static void jobs_are_done_in_the_order_in_which_they_came(void **state)
     assert_int_equal(it.last_order, MANY);
 }
 
+struct asked {
+    struct bbf_job job;
+    int result;
+};
+
+static void *ask_for_result(void *arg)
+{
+    struct asked *asked = arg;
+    asked->result = bbf_thread_ask(&asked->job, 60000, 0);
+    return NULL;
+}
+
+static void wait_until_queued(const struct bbf_job *job, bool taken)
+{
+    for (bool there_now = false; !there_now; nap(1)) {
+        pthread_mutex_lock(&queue_lock);
+        there_now = taken ? job->taken : queue == job;
+        pthread_mutex_unlock(&queue_lock);
+    }
+}
+
+/* One job is being done, a second and an attach wait; then the thread dies. */
+static void die_with_jobs(struct asked asked[2])
+{
+    pthread_t threads[2];
+    atomic_store(&it.holds, true);
+    assert_int_equal(bbf_thread_start(), BBF_OK);
+    for (int i = 0; i < 2; i++) {
+        asked[i] = (struct asked){.job = {.kind = BBF_JOB_GC, .effects = 5}};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_result, &asked[i]), 0);
+        wait_until_queued(&asked[i].job, i == 0);
+    }
+    assert_int_equal(bbf_thread_post_attach(), BBF_OK);
+    atomic_store(&it.dies_with_job, true);
+    atomic_store(&it.holds, false);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(it.how, BBF_THREAD_DIED);
+    assert_int_equal(it.done, 0);
+}
+
+static void a_thread_that_dies_answers_all_jobs_and_the_next_finds_none(void **state)
+{
+    struct asked asked[2];
+    (void)state;
+    die_with_jobs(asked);
+    assert_int_equal(asked[0].result, BBF_ECLOSED);
+    assert_int_equal(asked[1].result, BBF_ECLOSED);
+    assert_null(queue);
+    assert_int_equal(bbf_thread_post_attach(), BBF_OK); /* the static job was queued before */
+    wait_until(&it.done, 1);
+    assert_int_equal(bbf_thread_ask(&asked[0].job, 60000, 0), 5);
+    assert_int_equal(it.done, 2);
+}
+
+/* The waiters wake when the next thread has been started already. */
+static void a_waiter_does_not_take_the_next_thread_for_its_own(void **state)
+{
+    struct asked asked[2];
+    (void)state;
+    atomic_store(&it.restarts, true);
+    die_with_jobs(asked);
+    assert_int_equal(asked[0].result, BBF_ECLOSED);
+    assert_int_equal(asked[1].result, BBF_ECLOSED);
+    assert_int_equal(bbf_thread_ask(&asked[1].job, 60000, 0), 5);
+    assert_int_equal(it.done, 1);
+    assert_int_equal(it.begins, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -346,6 +431,8 @@ int main(void)
         TEST(a_collection_wakes_the_thread_and_is_remembered),
         TEST(many_ask_and_each_gets_its_own_answer),
         TEST(jobs_are_done_in_the_order_in_which_they_came),
+        TEST(a_thread_that_dies_answers_all_jobs_and_the_next_finds_none),
+        TEST(a_waiter_does_not_take_the_next_thread_for_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
