@@ -188,7 +188,7 @@ static void every_format_names_the_owner(void **state)
         enum bbf_format format;
         const char *text;
     } table[] = {
-        {BBF_FORMAT_TREE, " end in Code.a, which lent it to Code.b → Code.c: 64 B direct\n"},
+        {BBF_FORMAT_TREE, " end in Code.a, which lent it to Code.b → Code.c: 64 B direct (id "},
         {BBF_FORMAT_SUMMARY, "  lost in Code.a, which lent it to Code.b → Code.c\n"},
         {BBF_FORMAT_LLM, "|owner=Code.a|path="},
         {BBF_FORMAT_JSON, "\"owner\":102,\"path\""},

@@ -62,8 +62,8 @@ static inline void sample_free(struct bbf_tracker *t)
     for (uint32_t i = 0; i < t->n_classes; i++)
         free(t->classes[i]);
     for (uint32_t i = 0; i < BBF_FACT_BUCKETS; i++)
-        for (struct bbf_fact_class *c = t->facts.buckets[i], *next; c != NULL; c = next) {
-            next = c->next;
+        for (struct bbf_fact_class *c = t->facts.buckets[i], *later; c != NULL; c = later) {
+            later = c->next;
             free(c);
         }
     bbf_sums_free(t, t->baseline);

@@ -102,6 +102,9 @@ static void an_attach_frees_the_stripes_of_threads_that_have_ended(void **state)
     struct fake_class *track = fake_class("java/lang/BBFlowTrack", NULL);
     fake_method(track, "begin", "(Z)V", 8);
     bbf_agent.track = fake_local_class(track);
+    struct fake_class *kind = fake_class("java/lang/BBFlowKind", NULL);
+    fake_method(kind, "forget", "()V", 8);
+    bbf_agent.kind = fake_local_class(kind);
     bbf_options_init(&bbf_agent.options);
     bbf_rules_retire(atomic_exchange(&bbf_agent.rules, NULL)); /* as after a stop */
     claim_stripe(LIVES);
