@@ -190,7 +190,7 @@ static void every_format_names_the_owner(void **state)
     } table[] = {
         {BBF_FORMAT_TREE, " end in Code.a, which lent it to Code.b → Code.c: 64 B direct (id "},
         {BBF_FORMAT_SUMMARY, "  lost in Code.a, which lent it to Code.b → Code.c\n"},
-        {BBF_FORMAT_LLM, "|owner=Code.a|path="},
+        {BBF_FORMAT_LLM, "|owner=Code.a|fingerprint="},
         {BBF_FORMAT_JSON, "\"owner\":102,\"path\""},
         {BBF_FORMAT_JSON, "\"parameter\":[\"releases\"],\"calls\":[16,19]"},
     };
