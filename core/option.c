@@ -49,10 +49,10 @@ static const struct bbf_option_row table[] = {
     { "track", TYPE_TRACKS, FIELD(track), .initial = "", .argument = "CLASS:METHOD",
       .help = "also follow objects of this class or interface, from the end of the constructor to "
               "the method that closes them, as com.app.Connection:close; join several with '+'" },
-    { "carriers", TYPE_CARRIERS, FIELD(carriers), .initial = "on", .argument = "on|off|CLASS:FIELD",
+    { "carriers", TYPE_CARRIERS, FIELD(carriers), .initial = "off", .argument = "on|off|CLASS:FIELD",
       .help = "look for buffers in objects that have one in a field, as Spring's DataBuffer or a class "
               "of yours; also in this field of this class, as com.app.Frame:payload (join several "
-              "with '+'); off: not in any" },
+              "with '+')" },
     { "trackDirectOnly", TYPE_BOOLEAN, .true_false = true, FIELD(direct_only),
       LIVE(BBF_EFFECT_ROOTS),
       .initial = "false", .argument = "on|off",
@@ -384,7 +384,13 @@ void bbf_options_free(struct bbf_options *options)
 
 bool bbf_options_carriers(const struct bbf_options *options)
 {
-    return options->carriers == NULL || strcmp(options->carriers, "off") != 0;
+    return options->carriers != NULL;
+}
+
+const char *bbf_options_carrier_list(const struct bbf_options *options)
+{
+    return options->carriers != NULL && strcmp(options->carriers, "on") != 0 ? options->carriers
+                                                                             : NULL;
 }
 
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)

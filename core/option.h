@@ -111,8 +111,10 @@ enum bbf_option_effect {
 int bbf_options_set(struct bbf_options *options, const char *name, const char *value,
                     unsigned *effect, bool *changed, struct bbf_option_error *error);
 
-/* Are carriers looked into at all: carriers= is not "off"? */
+/* Are carriers looked into? */
 bool bbf_options_carriers(const struct bbf_options *options);
+/* The fields that carriers= names; NULL: none. Borrowed. */
+const char *bbf_options_carrier_list(const struct bbf_options *options);
 
 /* A deep copy, for set-all-or-nothing. BBF_ENOMEM. */
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from);

@@ -313,13 +313,13 @@ static int assign_tracks(struct bbf_options *options, const struct bbf_option_ro
 {
     struct bbf_parse_error at;
     bool carriers = option->type == TYPE_CARRIERS;
-    bool off = carriers && strcmp(value, "off") == 0;
+    bool off = carriers && strcmp(value, "off") == 0, on = carriers && strcmp(value, "on") == 0;
     const char *before = grow ? bbf_option_text(options, option) : NULL;
-    char *list = off ? strdup("off") : NULL;
-    int rc = off && list == NULL ? BBF_ENOMEM : BBF_OK;
-    if (carriers && before != NULL && strcmp(before, "off") == 0)
+    char *list = on ? strdup("on") : NULL;
+    int rc = on && list == NULL ? BBF_ENOMEM : BBF_OK;
+    if (carriers && before != NULL && strcmp(before, "on") == 0)
         before = NULL;
-    if (!off && !(carriers && strcmp(value, "on") == 0))
+    if (!off && !on)
         rc = carriers ? bbf_carriers_parse(&list, before, value, &at)
                       : bbf_track_parse(&list, before, value, &at);
     if (rc == BBF_OK)
@@ -406,7 +406,7 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
     case TYPE_CARRIERS:
     case TYPE_TEXT: {
         const char *value = bbf_option_text(options, option);
-        bbf_buf_str(out, value != NULL ? value : option->type == TYPE_CARRIERS ? "on" : "");
+        bbf_buf_str(out, value != NULL ? value : option->type == TYPE_CARRIERS ? "off" : "");
         break;
     }
     case TYPE_BOOLEAN:

@@ -19,7 +19,7 @@ int bbf_view_init(struct bbf_view *view, const struct bbf_snapshot *snapshot)
 {
     int err = bbf_snapshot_check(snapshot);
 
-    *view = (struct bbf_view){.snapshot = snapshot, .names = {NULL, BBF_BUF_INIT}};
+    *view = (struct bbf_view){.snapshot = snapshot, .names = {.texts = BBF_BUF_INIT}};
     if (err != BBF_OK)
         return err;
     view->parents = calloc(snapshot->n_nodes + 1, sizeof *view->parents);
@@ -43,7 +43,7 @@ void bbf_view_free(struct bbf_view *view)
     free(view->heads);
     free(view->steps);
     free(view->parents);
-    *view = (struct bbf_view){.names = {NULL, BBF_BUF_INIT}};
+    *view = (struct bbf_view){.names = {.texts = BBF_BUF_INIT}};
 }
 
 int bbf_view_add_names(struct bbf_view *view, char separator)

@@ -43,7 +43,7 @@ void bbf_carrier_classes_begin(const struct bbf_options *options)
 {
     if (!bbf_options_carriers(options))
         return;
-    const char *given = options->carriers;
+    const char *given = bbf_options_carrier_list(options);
     if (bbf_agent.carriers == NULL)
         bbf_agent.carriers = bbf_carriers_new(given);
     else
@@ -132,7 +132,7 @@ static bool field_by(const struct bbf_rules *rules, jclass type, unsigned n,
         bbf_libraries_has(q.class_name, strlen(q.class_name)))
         return false;
     q.carriers = rules->carriers;
-    q.given = rules->options.carriers;
+    q.given = bbf_options_carrier_list(&rules->options);
     return any_field(type, &q, answer);
 }
 

@@ -28,13 +28,14 @@ class Late(Case):
     """A probe behind com.app.Late: bbflow is attached before any class of Netty is there,
     so the numbers are those of a JVM that started with it; the report is written at exit."""
 
-    def __init__(self, name, *args, **more):
+    def __init__(self, name, *args, options=(), **more):
         super().__init__("attach/" + name, "com.app.Late", *args, agent=None, **more)
+        self.options = options
         self.live = self.come_in
 
     def come_in(self, run):
         run.client("attach", "--agent", harness.AGENT, str(run.pid), "include=com.app",
-                   f"file={run.json_path}")
+                   f"file={run.json_path}", *self.options)
         run.process.stdin.write(b"\n")
         run.process.stdin.flush()
 

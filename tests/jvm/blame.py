@@ -49,8 +49,10 @@ def cases():
         "40 of 40 (100.00%) of AbstractByteBufAllocator.compositeBuffer end in Blame.components: "
         "10.0 KiB direct", 40 * 256, 0), quick=True)
     yield blame("kept", charged(
-        "40 of 40 (100.00%) of ByteBuf.retained in Blame.kept end in Blame.take: 39.1 KiB direct",
+        "40 of 40 (100.00%) of ByteBuf.retained in Blame.kept end in Blame.kept, which lent it to "
+        "Blame.take: 39.1 KiB direct",
         40_000, 0), quick=True)
     yield blame("duplicate", charged(
-        "40 of 40 (100.00%) of ByteBuf.retained in Blame.duplicate end in Blame.take: 39.1 KiB direct",
+        "40 of 40 (100.00%) of ByteBuf.retained in Blame.duplicate end in Blame.duplicate, which lent "
+        "it to Blame.take: 39.1 KiB direct",
         40_000, 0))

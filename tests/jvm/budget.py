@@ -73,7 +73,7 @@ def under_load(run):
     # The last interval was idle: the text has the last one that was not, and how long ago it was.
     share = r"at least \d+\.\d\d%"
     assert re.search(rf"^Cost of bbflow: {share} of \S+ m?s of processor time in the last busy "
-                     rf"\d+\.\d s, \d+\.\d s ago; at least .* since the settings changed",
+                     rf"\d+\.\d m?s, \d+\.\d s ago; at least .* since the settings changed",
                      run.client("tree", pid)[0], re.M), run.client("tree", pid)[0]
     assert now["interval"]["process_ns"] < now["busy"]["process_ns"], now
     assert now["since_change"]["lives"] < now["since_start"]["lives"], now

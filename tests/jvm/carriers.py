@@ -81,7 +81,7 @@ def spring(leaked):
     return check
 
 
-def case(name, *args, check, agent="include=com.app", **more):
+def case(name, *args, check, agent="include=com.app,carriers=on", **more):
     return Case("carriers/" + name, "com.app.Probes", *(args or ("carriers", PRELOAD_MS)), check=check,
                 agent=agent, own_jvm=True, **more)
 
@@ -91,10 +91,10 @@ def cases():
     yield case("4.2", check=world, netty=NETTY_42)
     yield case("given", check=given, agent="include=com.app,carriers=com.other.flow.Hidden:thing",
                jdk=(17,))
-    yield case("objects=on", check=objects, agent="include=com.app,objects=on", jdk=(17,))
-    yield case("off", check=off, agent="include=com.app,carriers=off")
-    yield case("bounded", check=bounded, agent="include=com.app,maxCarrierClasses=0", jdk=(17,))
-    yield attach.Older("carriers", "oldcarriers", check=older)
+    yield case("objects=on", check=objects, agent="include=com.app,objects=on,carriers=on", jdk=(17,))
+    yield case("off", check=off, agent="include=com.app")
+    yield case("bounded", check=bounded, agent="include=com.app,carriers=on,maxCarrierClasses=0", jdk=(17,))
+    yield attach.Older("carriers", "oldcarriers", options=("carriers=on",), check=older)
     for name, leaked in (("spring", True), ("spring clean", False)):
         yield Case("carriers/" + name, "com.shop.Shop", *([] if leaked else ["clean"]), classes="spring",
-                   agent="include=com.shop", libraries=jars, check=spring(leaked), own_jvm=True)
+                   agent="include=com.shop,carriers=on", libraries=jars, check=spring(leaked), own_jvm=True)

@@ -104,6 +104,8 @@ struct planned {
     struct bbf_rules rules;
     struct bbf_plan_class c;
     struct bbf_cf_config config;
+    struct bbf_cf_method
+        method; /* the one that was planned last: its calls are asked about later */
     struct bbf_cf_plan plan;
     struct bbf_cf_call entry[BBF_CF_MAX_ENTRY];
     bool wanted;
@@ -200,16 +202,16 @@ static const char *signature = ""; /* of the methods planned next */
 static inline void plan_of(struct planned *p, const char *class_name, uint16_t access,
                            const char *method, const char *descriptor)
 {
-    struct bbf_cf_method m = {.class_name = {class_name, strlen(class_name)},
-                              .name = {method, strlen(method)},
-                              .descriptor = {descriptor, strlen(descriptor)},
-                              .signature = {signature, strlen(signature)},
-                              .access = access};
+    p->method = (struct bbf_cf_method){.class_name = {class_name, strlen(class_name)},
+                                       .name = {method, strlen(method)},
+                                       .descriptor = {descriptor, strlen(descriptor)},
+                                       .signature = {signature, strlen(signature)},
+                                       .access = access};
     p->plan = (struct bbf_cf_plan){.entry = p->entry};
     p->wanted = bbf_plan_class(&p->c, class_name, strlen(class_name), &p->rules, &p->sites);
     bbf_plan_config(&p->config, &p->c);
     if (p->wanted)
-        p->config.plan(p->config.ctx, &m, &p->plan);
+        p->config.plan(p->config.ctx, &p->method, &p->plan);
     describe(p);
 }
 

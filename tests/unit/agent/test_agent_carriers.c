@@ -65,7 +65,7 @@ static void begin_with(const char *options)
 static int setup(void **state)
 {
     (void)state;
-    begin_with("include=com.app");
+    begin_with("include=com.app,carriers=on");
     return 0;
 }
 
@@ -105,7 +105,7 @@ static void a_field_is_one_by_its_type_or_by_the_option(void **state)
     begin_with("include=com.app,carriers=org.flow.BufFrame:thing");
     assert_string_equal(fields_of(buf_frame), "data,thing,");
     (void)teardown(state);
-    begin_with("include=com.app,carriers=off");
+    begin_with("include=com.app");
     assert_string_equal(fields_of(buf_frame), "");
     assert_null(bbf_agent.carriers);
 }
@@ -166,7 +166,7 @@ static void users_that_were_there_before_are_retransformed_once(void **state)
 static void beyond_the_limit_classes_are_counted_in_a_note(void **state)
 {
     (void)teardown(state);
-    begin_with("include=com.app,maxCarrierClasses=0");
+    begin_with("include=com.app,carriers=on,maxCarrierClasses=0");
     struct bbf_buf note = BBF_BUF_INIT;
     learn_late();
     bbf_carrier_classes_note(&note);
@@ -190,7 +190,7 @@ static void a_class_that_cannot_be_changed_is_counted(void **state)
 
 static void begin_faults(void)
 {
-    begin_with("include=com.app");
+    begin_with("include=com.app,carriers=on");
 }
 
 static void work(void)
@@ -215,7 +215,7 @@ static void no_fault_leaves_anything_behind(void **state)
 {
     (void)teardown(state);
     assert_true(world_each_fault(begin_faults, work, done) > 10);
-    begin_with("include=com.app");
+    begin_with("include=com.app,carriers=on");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
