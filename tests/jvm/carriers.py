@@ -89,7 +89,7 @@ def case(name, *args, check, agent="include=com.app,carriers=on", **more):
 def cases():
     yield case("4.1", check=world, quick=True)
     yield case("4.2", check=world, netty=NETTY_42)
-    yield case("given", check=given, agent="include=com.app,carriers=com.other.flow.Hidden:thing",
+    yield case("given", check=given, agent="include=com.app,carriers=org.flow.Hidden:thing",
                jdk=(17,))
     yield case("objects=on", check=objects, agent="include=com.app,objects=on,carriers=on", jdk=(17,))
     yield case("off", check=off, agent="include=com.app")

@@ -54,7 +54,7 @@ def sources(pattern):
 
 # name of the class folder, Netty to compile against, sources, other jars to compile against, then
 # javac's flags if others
-COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/com/**/*.java"), list),
+COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),

@@ -1,14 +1,14 @@
 package com.app;
 
-import com.other.flow.Box;
-import com.other.flow.BufFrame;
-import com.other.flow.Chain;
-import com.other.flow.Flow;
-import com.other.flow.Frame;
-import com.other.flow.Hidden;
-import com.other.flow.Layer;
-import com.other.flow.Letter;
-import com.other.flow.TwoFrame;
+import org.flow.Box;
+import org.flow.BufFrame;
+import org.flow.Chain;
+import org.flow.Flow;
+import org.flow.Frame;
+import org.flow.Hidden;
+import org.flow.Layer;
+import org.flow.Letter;
+import org.flow.TwoFrame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.DefaultByteBufHolder;
 
@@ -31,7 +31,7 @@ final class Carriers {
         user.take((Frame) null);
         closeable(0).release();
         for (String name : new String[] {"Box", "Chain", "Hidden", "Letter", "TwoFrame"}) {
-            Class.forName("com.other.flow." + name);
+            Class.forName("org.flow." + name);
         }
         Thread.sleep(Long.parseLong(args[0]));
         user.take(new BufFrame(make()));

@@ -1,4 +1,4 @@
-package com.other.flow;
+package org.flow;
 
 /** What users of this framework see: no class of Netty is named here. */
 public interface Frame {

@@ -1,4 +1,4 @@
-package com.other.flow;
+package org.flow;
 
 /** Its field is a Frame after erasure. */
 public final class Box<T extends Frame> {

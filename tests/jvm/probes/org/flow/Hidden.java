@@ -1,6 +1,6 @@
-package com.other.flow;
+package org.flow;
 
-/** Its field says nothing: only carriers=com.other.flow.Hidden:thing looks into it. */
+/** Its field says nothing: only carriers=org.flow.Hidden:thing looks into it. */
 public final class Hidden {
     private final Object thing;
 

@@ -1,4 +1,4 @@
-package com.other.flow;
+package org.flow;
 
 /** A carrier in a carrier: it names no class of Netty. */
 public final class Layer implements Frame {

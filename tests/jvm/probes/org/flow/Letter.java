@@ -1,4 +1,4 @@
-package com.other.flow;
+package org.flow;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.DefaultByteBufHolder;
