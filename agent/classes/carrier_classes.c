@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/boot/shim.h"
+#include "agent/jvm/class_parts.h"
 #include "agent/jvm/memory.h"
 #include "agent/jvm/names.h"
 #include "agent/rules.h"
@@ -17,8 +18,7 @@
 #include "instrument/netty.h"
 
 enum {
-    ACC_STATIC = 8,
-    DEPTH = 64,      /* of super classes, and of interfaces */
+    DEPTH = 64,      /* of super classes */
     ROUNDS = 4,      /* over the loaded classes at once: a carrier in a carrier takes one each */
     SHARE = 20,      /* looking takes at most this part of one core */
     SETTLE_MS = 100, /* after a carrier was learned, until it and its users are among the loaded */
@@ -68,30 +68,6 @@ void bbf_carrier_classes_met(const struct bbf_rules *rules, const char *name, co
 
 /* ---- fields ---- */
 
-/* Call `visit` for each instance field of the class itself, until it returns true. */
-static bool any_field(jclass type, void *ctx,
-                      bool (*visit)(void *ctx, const char *name, const char *descriptor))
-{
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jfieldID *fields = NULL;
-    jint n = 0;
-    bool found = false;
-    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
-        return false;
-    for (jint i = 0; i < n && !found; i++) {
-        char *name = NULL, *descriptor = NULL;
-        jint modifiers = 0;
-        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &descriptor, NULL) == 0 &&
-            (*jvmti)->GetFieldModifiers(jvmti, type, fields[i], &modifiers) == 0 &&
-            (modifiers & ACC_STATIC) == 0)
-            found = visit(ctx, name, descriptor);
-        bbf_jvm_free(name);
-        bbf_jvm_free(descriptor);
-    }
-    bbf_jvm_free(fields);
-    return found;
-}
-
 struct question {
     const struct bbf_carriers *carriers;
     const char *given; /* carriers=CLASS:FIELD, or NULL */
@@ -110,9 +86,11 @@ static bool is_given(const struct question *q, const char *field)
     return false;
 }
 
-static bool answer(void *ctx, const char *name, const char *descriptor)
+static bool answer(void *ctx, const char *name, const char *descriptor, bool is_static)
 {
     struct question *q = ctx;
+    if (is_static)
+        return false;
     const struct bbf_cf_str own = {q->class_name, strlen(q->class_name)};
     const struct bbf_cf_str type = {descriptor, strlen(descriptor)};
     bool leads =
@@ -133,7 +111,7 @@ static bool field_by(const struct bbf_rules *rules, jclass type, unsigned n,
         return false;
     q.carriers = rules->carriers;
     q.given = bbf_options_carrier_list(&rules->options);
-    return any_field(type, &q, answer);
+    return bbf_class_any_field(type, answer, &q, false);
 }
 
 bool bbf_carrier_classes_field(jclass type, unsigned n, char out[BBF_CARRIER_FIELD])
@@ -192,19 +170,11 @@ static void learn_type(struct bbf_carriers *carriers, jclass type)
         (void)bbf_carriers_learn_type(carriers, name, strlen(name));
 }
 
-static void learn_interfaces(JNIEnv *env, struct bbf_carriers *carriers, jclass type, int depth)
+static bool learn_interface(JNIEnv *env, void *carriers, jclass interface)
 {
-    jclass *interfaces = NULL;
-    jint n = 0;
-    if (depth > DEPTH ||
-        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces) != 0)
-        return;
-    for (jint i = 0; i < n; i++) {
-        learn_type(carriers, interfaces[i]);
-        learn_interfaces(env, carriers, interfaces[i], depth + 1);
-        (*env)->DeleteLocalRef(env, interfaces[i]);
-    }
-    bbf_jvm_free(interfaces);
+    (void)env;
+    learn_type(carriers, interface);
+    return false;
 }
 
 /* All super classes and interfaces of a carrier. */
@@ -214,7 +184,7 @@ static void learn_ancestors(JNIEnv *env, struct bbf_carriers *carriers, jclass t
     for (int depth = 0; at != NULL && depth < DEPTH; depth++) {
         if (at != type)
             learn_type(carriers, at);
-        learn_interfaces(env, carriers, at, 0);
+        (void)bbf_class_any_interface(env, at, learn_interface, carriers);
         jclass super = (*env)->GetSuperclass(env, at);
         if (at != type)
             (*env)->DeleteLocalRef(env, at);
@@ -274,6 +244,7 @@ static uint64_t learn_all(JNIEnv *env, struct pass *pass, uint64_t since)
 
 void bbf_carrier_classes_look(JNIEnv *env, const struct bbf_rules *rules)
 {
+    static bool had_carriers; /* at the last attach, whose answers the shim still has */
     struct pass pass = {.rules = rules};
     atomic_store(&retransformed, 0);
     atomic_store(&left_alone, 0);
@@ -281,8 +252,9 @@ void bbf_carrier_classes_look(JNIEnv *env, const struct bbf_rules *rules)
         done = learn_all(env, &pass, 0);
         charge();
     }
-    /* Answers from before are those of another carriers=. */
-    (void)bbf_shim_forget_kinds(env);
+    if (had_carriers || rules->carriers != NULL)
+        (void)bbf_shim_forget_kinds(env);
+    had_carriers = rules->carriers != NULL;
     forget_again = false;
     next_ns = once_more_ns = 0;
     atomic_store(&learned_ns, 0);

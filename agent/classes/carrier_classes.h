@@ -21,8 +21,8 @@
 
 enum { BBF_CARRIER_FIELD = 256 };
 
-/* Before the rules of an attach are made: the table of names, bbf_agent.carriers. Without memory
- * there is none, as with carriers=off. */
+/* Before the rules of an attach are made: the table of names, bbf_agent.carriers; it
+ * stays NULL without memory, and without carriers=. */
 void bbf_carrier_classes_begin(const struct bbf_options *options);
 /* Before the loaded classes are retransformed by those rules: learn what is among them. */
 void bbf_carrier_classes_look(JNIEnv *env, const struct bbf_rules *rules);
@@ -32,7 +32,7 @@ void bbf_carrier_classes_met(const struct bbf_rules *rules, const char *name, co
                              size_t len);
 
 /* The name of the n-th field of the class itself that a carrier of it is looked into by. False: no
- * more, or carriers=off. No exception is left pending. */
+ * more, or carriers= is off. No exception is left pending. */
 bool bbf_carrier_classes_field(jclass type, unsigned n, char out[BBF_CARRIER_FIELD]);
 
 /* A duty, and for how long it may be left alone. */

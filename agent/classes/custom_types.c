@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/jvm/class_parts.h"
 #include "agent/jvm/frames.h"
 #include "agent/jvm/memory.h"
 #include "agent/jvm/names.h"
@@ -15,7 +16,7 @@
 
 enum {
     STATIC_NATIVE_ABSTRACT = 0x0008 | 0x0100 | 0x0400, /* JVMS table 4.6-A */
-    DEPTH = 64,                                        /* of super classes and interfaces */
+    DEPTH = 64,                                        /* of super classes */
     NAME = 512
 };
 
@@ -82,19 +83,11 @@ static void look_at(struct answer *a, jclass type)
     a->other |= with_code | native;
 }
 
-static void look_at_interfaces(JNIEnv *env, struct answer *a, jclass type, int depth)
+static bool look_at_interface(JNIEnv *env, void *answer, jclass interface)
 {
-    jclass *interfaces = NULL;
-    jint n = 0;
-    if (depth > DEPTH ||
-        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces) != 0)
-        return;
-    for (jint i = 0; i < n; i++) {
-        look_at(a, interfaces[i]);
-        look_at_interfaces(env, a, interfaces[i], depth + 1);
-        (*env)->DeleteLocalRef(env, interfaces[i]);
-    }
-    bbf_jvm_free(interfaces);
+    (void)env;
+    look_at(answer, interface);
+    return false;
 }
 
 /* Super classes first, as a call finds its method; then interfaces, for default methods. */
@@ -107,7 +100,7 @@ static void ask(JNIEnv *env, struct answer *a, jclass type)
     for (int i = 0; i < n; i++)
         look_at(a, chain[i]);
     for (int i = 0; i < n; i++) {
-        look_at_interfaces(env, a, chain[i], 0);
+        (void)bbf_class_any_interface(env, chain[i], look_at_interface, a);
         if (i > 0)
             (*env)->DeleteLocalRef(env, chain[i]);
     }

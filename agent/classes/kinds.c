@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/jvm/class_parts.h"
 #include "agent/jvm/frames.h"
 #include "agent/jvm/memory.h"
 #include "agent/jvm/names.h"
-#include "instrument/netty.h"
 #include "agent/state.h"
-
-enum { ACC_STATIC = 8 };
+#include "instrument/netty.h"
 
 /* As bbf_names_copy(). */
 static void name_of(jclass type, char *out, size_t size)
@@ -25,30 +24,14 @@ static const char *simple_of(const char *name)
     return slash != NULL ? slash + 1 : name;
 }
 
-/* Is `type` or an interface of it …netty/buffer/ByteBufHolder? Depth-bounded. */
-static bool is_holder(JNIEnv *env, jclass type, int depth)
+static bool is_nettys_holder(JNIEnv *env, void *ctx, jclass interface)
 {
-    jint n = 0;
-    jclass *interfaces = NULL;
-    bool found = false;
     char name[512];
-    if (depth > 8)
-        return false;
-    jvmtiError err =
-        (*bbf_agent.code)->GetImplementedInterfaces(bbf_agent.code, type, &n, &interfaces);
-    if (err == JVMTI_ERROR_OUT_OF_MEMORY)
-        bbf_tracker_fault(bbf_agent.tracker);
-    if (err != JVMTI_ERROR_NONE)
-        return false;
-    for (jint i = 0; i < n; i++) {
-        name_of(interfaces[i], name, sizeof name);
-        size_t prefix = bbf_netty_prefix(name, strlen(name));
-        found = found || (prefix > 0 && strcmp(name + prefix, "buffer/ByteBufHolder") == 0) ||
-                is_holder(env, interfaces[i], depth + 1);
-        (*env)->DeleteLocalRef(env, interfaces[i]);
-    }
-    bbf_jvm_free(interfaces);
-    return found;
+    (void)env;
+    (void)ctx;
+    name_of(interface, name, sizeof name);
+    size_t prefix = bbf_netty_prefix(name, strlen(name));
+    return prefix > 0 && strcmp(name + prefix, "buffer/ByteBufHolder") == 0;
 }
 
 struct answer {
@@ -63,54 +46,38 @@ struct answer {
 };
 
 /* How AbstractReferenceCountedByteBuf keeps its count: an int of its own (4.1), a RefCnt (4.2). */
-static uint64_t count_of(jclass type)
+static bool counts(void *ctx, const char *name, const char *descriptor, bool is_static)
 {
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jfieldID *fields = NULL;
-    jint n = 0;
-    uint64_t count = 0;
-    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
-        return 0;
-    for (jint i = 0; i < n && count == 0; i++) {
-        char *name = NULL, *signature = NULL;
-        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &signature, NULL) != 0)
-            continue;
-        size_t len = strlen(signature);
-        if (strcmp(name, "refCnt") == 0 && strcmp(signature, "I") == 0)
-            count = BBF_L_KIND_COUNT_INT;
-        else if (strcmp(name, "refCnt") == 0 && len > 8 &&
-                 strcmp(signature + len - 8, "/RefCnt;") == 0)
-            count = BBF_L_KIND_COUNT_REF;
-        bbf_jvm_free(name);
-        bbf_jvm_free(signature);
-    }
-    bbf_jvm_free(fields);
-    return count;
+    uint64_t *count = ctx;
+    size_t len = strlen(descriptor);
+    (void)is_static;
+    if (strcmp(name, "refCnt") != 0)
+        return false;
+    if (strcmp(descriptor, "I") == 0)
+        *count = BBF_L_KIND_COUNT_INT;
+    else if (len > 8 && strcmp(descriptor + len - 8, "/RefCnt;") == 0)
+        *count = BBF_L_KIND_COUNT_REF;
+    return *count != 0;
 }
 
-/* Does the class itself declare a field of that name? Returns `otherwise` if JVMTI cannot answer.
- * `begins`: an instance field whose descriptor begins with it; NULL: any field. */
+struct declared {
+    const char *field;
+    const char *begins; /* an instance field whose descriptor begins with it; NULL: any field */
+};
+
+static bool is_declared(void *ctx, const char *name, const char *descriptor, bool is_static)
+{
+    const struct declared *d = ctx;
+    return strcmp(name, d->field) == 0 &&
+           (d->begins == NULL ||
+            (!is_static && strncmp(descriptor, d->begins, strlen(d->begins)) == 0));
+}
+
+/* Does the class itself declare that field? Returns `otherwise` if JVMTI cannot answer. */
 static bool declares(jclass type, const char *field, const char *begins, bool otherwise)
 {
-    jvmtiEnv *jvmti = bbf_agent.code;
-    jfieldID *fields = NULL;
-    jint n = 0;
-    bool found = false;
-    if ((*jvmti)->GetClassFields(jvmti, type, &n, &fields) != 0)
-        return otherwise;
-    for (jint i = 0; i < n && !found; i++) {
-        char *name = NULL, *descriptor = NULL;
-        jint modifiers = 0;
-        if ((*jvmti)->GetFieldName(jvmti, type, fields[i], &name, &descriptor, NULL) == 0 &&
-            (*jvmti)->GetFieldModifiers(jvmti, type, fields[i], &modifiers) == 0)
-            found = strcmp(name, field) == 0 &&
-                    (begins == NULL || ((modifiers & ACC_STATIC) == 0 &&
-                                        strncmp(descriptor, begins, strlen(begins)) == 0));
-        bbf_jvm_free(name);
-        bbf_jvm_free(descriptor);
-    }
-    bbf_jvm_free(fields);
-    return found;
+    struct declared d = {field, begins};
+    return bbf_class_any_field(type, is_declared, &d, otherwise);
 }
 
 bool bbf_kind_has_field(jclass type, const char *name, const char *descriptor)
@@ -163,7 +130,7 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
     if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0) {
         a->counted = true;
         a->counted_depth = depth;
-        a->count = count_of(type);
+        (void)bbf_class_any_field(type, counts, &a->count, false);
     }
     if (prefix > 0 && (strcmp(name + prefix, "buffer/EmptyByteBuf") == 0 ||
                        strcmp(name + prefix, "buffer/UnreleasableByteBuf") == 0))
@@ -185,7 +152,7 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
     a->own_class = a->own_class || (depth == 0 && prefix == 0);
     if (a->memory == BBF_MEM_UNKNOWN && prefix > 0)
         a->memory = bbf_netty_memory(simple_of(name));
-    a->holder = a->holder || is_holder(env, type, 0);
+    a->holder = a->holder || bbf_class_any_interface(env, type, is_nettys_holder, NULL);
 }
 
 uint64_t bbf_kind_classify(JNIEnv *env, jclass type)
