@@ -21,13 +21,13 @@ enum { FRAMES = 16, METHODS = 8192, NAME = 1024 };
 #define INCLUDED (UINT64_C(1) << 60) /* include= matches its class */
 #define NAMED    (UINT64_C(1) << 59) /* its sites are in the low bits, 0: at the limit */
 
-enum { RULES_SHIFT = 32, RULES_BITS = 27 };
+enum { RULES_SHIFT = 32 };
+#define RULES (UINT64_C(0x7ffffff) << RULES_SHIFT)
 
 /* Two readings of a stack are of one set of rules. */
 static uint64_t rules_part(const struct bbf_rules *rules)
 {
-    uint64_t number = rules != NULL ? rules->number : 0;
-    return (number & ((UINT64_C(1) << RULES_BITS) - 1)) << RULES_SHIFT;
+    return rules != NULL ? (uint64_t)rules->number << RULES_SHIFT & RULES : 0;
 }
 
 /* By hash; a later method may take another's place. `about` is 0 while an entry is changed. */
@@ -147,9 +147,8 @@ static uint64_t find_out(JNIEnv *env, jmethodID id, const struct bbf_rules *rule
 
 static uint64_t about_of(JNIEnv *env, jmethodID id, const struct bbf_rules *rules)
 {
-    const uint64_t part = rules_part(rules), mask = rules_part(&(struct bbf_rules){.number = -1U});
     uint64_t about = recall(id);
-    if (about == 0 || (about & mask) != part) {
+    if (about == 0 || (about & RULES) != rules_part(rules)) {
         about = find_out(env, id, rules);
         remember(id, about);
     }
@@ -222,7 +221,7 @@ static uint64_t name_it(JNIEnv *env, const jvmtiFrameInfo *frames, jint n, uint6
 }
 
 /* The first that include= matches, or else the first that does more than forward, or else the first
- * that forwards by its name alone. -1: there is none. */
+ * that forwards by its name alone; -1: no frame does. */
 static jint choose(JNIEnv *env, const jvmtiFrameInfo *frames, jint n, const struct bbf_rules *rules)
 {
     const bool searches = rules != NULL && rules->options.include != NULL;
