@@ -13,7 +13,7 @@
 /*
  * Is `pattern` a part of the step's name, from one boundary of names to another? "CartParser",
  * "CartParser.total", "shop.CartParser" and "com.shop" are parts of com.shop.CartParser.total;
- * "Cart" is not. '.' also stands for '$'.
+ * "Cart" is not. '.' also matches '$'.
  */
 bool bbf_filter_matches(const struct bbf_snap_site *site, const char *pattern);
 

@@ -47,8 +47,8 @@ struct bbf_divergence {
     unsigned rank;          /* of the worst of them: bbf_leak_rank() */
     uint64_t leaked, aged;  /* lost in the branch: proven, and open for too long */
     uint64_t bytes;         /* of both */
-    uint64_t passed;   /* lives that reached one of the places, of the origin if there is none */
-    uint64_t released; /* of these, released on any way */
+    uint64_t passed;        /* lives that reached one of the places, or were opened by the origin */
+    uint64_t released;      /* of these, released on any way */
     uint64_t kept_released; /* through `kept`, of those that reached `shared` */
 };
 

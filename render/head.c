@@ -54,8 +54,8 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
     if (t->sampled_ > 0) {
         bbf_buf_printf(out,
                        "%sestimated: 1 buffer in %" PRIu64 " was followed (sample=%" PRIu64
-                       "), and stands for that many\n",
-                       prefix, t->sampled_, t->sampled_);
+                       "), and counts as %" PRIu64 "\n",
+                       prefix, t->sampled_, t->sampled_, t->sampled_);
         count++;
     }
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)

@@ -32,8 +32,8 @@ struct bbf_fields {
 void bbf_fields_init(struct bbf_fields *fields, JNIEnv *env);
 void bbf_fields_free(struct bbf_fields *fields);
 
-/* The field of an object's class; id NULL: there is none. `class` is a reference of `fields`, NULL
- * if there was no room for it. `name` is constant text. */
+/* The field of an object's class; id NULL: it has no such field. `class` is a reference of
+ * `fields`, NULL if there was no room for it. `name` is constant text. */
 struct bbf_field bbf_fields_find(struct bbf_fields *fields, jobject o, const char *name);
 /* NULL: no such field, or no object in it. `name` is constant text. */
 jobject bbf_fields_object(struct bbf_fields *fields, jobject o, const char *name);

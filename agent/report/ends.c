@@ -68,7 +68,7 @@ static size_t slot_of(const struct bbf_loss *loss)
     return (size_t)(h >> 40) % SLOTS;
 }
 
-/* How long a life was open stands for when it was opened: a scan has one second. */
+/* All ends of a scan have one second, so equal ages mean that lives were opened in one second. */
 static void add(const struct bbf_loss *loss, bool is_released)
 {
     size_t slot = slot_of(loss);
