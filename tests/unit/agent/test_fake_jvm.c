@@ -181,8 +181,9 @@ static void what_is_not_implemented_aborts_with_its_name(void **state)
         _exit(0);
     }
     close(ends[1]);
-    assert_true(read(ends[0], said, sizeof said - 1) > 0);
-    close(ends[0]);
+    FILE *pipe_end = fdopen(ends[0], "r");
+    assert_non_null(fgets(said, sizeof said, pipe_end)); /* a line: an emulator may add its own */
+    fclose(pipe_end);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_string_equal(said, "fake JVM: GetDirectBufferAddress is not implemented\n");
