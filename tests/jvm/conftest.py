@@ -130,6 +130,7 @@ def pytest_configure(config):
         signal.signal(number, end_at)
     import harness
     find_jdks(config)
+    os.environ["BBF_TIER"] = config.option.tier
     if not (config.option.collectonly or config.option.without_agent):
         if not os.path.exists(harness.AGENT):
             pytest.exit(f"there is no {harness.AGENT}", 1)
