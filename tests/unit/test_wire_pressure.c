@@ -4,7 +4,6 @@
  * bounded by counts (bytes, connections), and after each a good client is served.
  */
 #include <grp.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,18 +18,6 @@ static void a_good_client_is_served(const struct bbf_server *server)
 {
     ASK(server, MAGIC RECONNECT EVENT_HELLO DISCONNECT_REQUEST,
         MAGIC BOUND HELLO DISCONNECT_ANSWER);
-}
-
-static int tcp_open(const struct bbf_server *server)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(bbf_server_port(server)),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_true(fd >= 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    return fd;
 }
 
 /* As much as the server takes; it may close at any time. */

@@ -6,7 +6,9 @@
 #ifndef BBF_TESTS_WIRE_PEER_H
 #define BBF_TESTS_WIRE_PEER_H
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,6 +230,35 @@ static inline int open_raw(const struct bbf_server *server)
 #define ASK(server, c2s, s2c)                                                                      \
     do {                                                                                           \
         int ask_fd = open_raw(server);                                                             \
+        CONVERSE_END(ask_fd, c2s, s2c);                                                            \
+        close(ask_fd);                                                                             \
+    } while (0)
+
+static inline int tcp_connect_to(const char *address, uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    assert_int_equal(inet_pton(AF_INET, address, &to.sin_addr), 1);
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static inline int tcp_open(const struct bbf_server *server)
+{
+    int fd = tcp_connect_to("127.0.0.1", bbf_server_port(server));
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+#define ASK_TCP(server, c2s, s2c)                                                                  \
+    do {                                                                                           \
+        int ask_fd = tcp_open(server);                                                             \
         CONVERSE_END(ask_fd, c2s, s2c);                                                            \
         close(ask_fd);                                                                             \
     } while (0)
