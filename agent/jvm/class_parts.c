@@ -4,7 +4,10 @@
 #include "agent/jvm/memory.h"
 #include "agent/state.h"
 
-enum { ACC_STATIC = 8, DEPTH = 8 /* a level costs local references, and time if ways meet again */ };
+enum {
+    ACC_STATIC = 8,
+    DEPTH = 8 /* a level costs local references, and time if ways meet again */
+};
 
 static bool any_interface(JNIEnv *env, jclass type,
                           bool (*visit)(JNIEnv *env, void *ctx, jclass interface), void *ctx,
