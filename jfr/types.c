@@ -58,7 +58,7 @@ static size_t count_children(const struct bbf_jfr_element *e, const char *name)
 
 /* ---- types ---- */
 
-static enum bbf_jfr_kind kind_of(const char *name)
+enum bbf_jfr_kind bbf_jfr_kind_of(const char *name)
 {
     static const struct {
         const char *name;
@@ -158,7 +158,7 @@ static int declare_types(struct reader *r, const struct bbf_jfr_element *metadat
         type->index = to->n_types;
         if (type->name == NULL || !bbf_jfr_read_id(bbf_jfr_attribute(e, "id"), &type->id))
             return fail(r, "a type of the metadata has no name or no id");
-        type->kind = kind_of(type->name);
+        type->kind = bbf_jfr_kind_of(type->name);
         type->is_event = type->super != NULL && strcmp(type->super, "jdk.jfr.Event") == 0;
         to->by_id[to->n_types++] = type;
     }
@@ -217,7 +217,7 @@ const char *bbf_jfr_annotation_value(const struct bbf_jfr_annotation *list, size
     return NULL;
 }
 
-static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
+enum bbf_jfr_time bbf_jfr_time_of(const char *annotation, const char *unit)
 {
     static const struct {
         const char *annotation, *unit;
@@ -232,13 +232,23 @@ static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
                  {"jdk.jfr.Timespan", "MICROSECONDS", BBF_JFR_TIMESPAN_MICROS},
                  {"jdk.jfr.Timespan", "NANOSECONDS", BBF_JFR_TIMESPAN_NANOS}};
 
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        const char *unit =
-            bbf_jfr_annotation_value(field->annotations, field->n_annotations, units[i].annotation);
-        if (unit != NULL && strcmp(unit, units[i].unit) == 0)
+    for (size_t i = 0; unit != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(annotation, units[i].annotation) == 0 && strcmp(unit, units[i].unit) == 0)
             return units[i].time;
     }
     return BBF_JFR_TIME_NONE;
+}
+
+static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
+{
+    static const char *const annotations[] = {"jdk.jfr.Timestamp", "jdk.jfr.Timespan"};
+    enum bbf_jfr_time time = BBF_JFR_TIME_NONE;
+
+    for (size_t i = 0; i < 2 && time == BBF_JFR_TIME_NONE; i++)
+        time = bbf_jfr_time_of(
+            annotations[i],
+            bbf_jfr_annotation_value(field->annotations, field->n_annotations, annotations[i]));
+    return time;
 }
 
 static int read_field(struct reader *r, const struct bbf_jfr_element *e, struct bbf_jfr_field *to)
