@@ -9,6 +9,7 @@
 #include "core/err.h"
 #include "core/safe.h"
 #include "jfr/heal_notes.h"
+#include "jfr/salvage.h"
 
 enum { DEPTH_MAX = 31, NUMBER_MAX = 24 }; /* one level less than jfr/types.c follows */
 
@@ -149,39 +150,49 @@ static size_t count_fields(const struct bbf_jfr_element *type)
     return n;
 }
 
-/* The JDK takes an event's name only if Java has such a class name. */
+/* The JDK takes a type's name only if Java has such a class name: 25 of events, 17 of all. */
 static bool is_letter(uint32_t c, bool is_first)
 {
-    bool is_ascii = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+    /* Blocks without gaps, as far as people name classes in them. */
+    static const uint32_t blocks[][2] = {
+        {'A', 'Z'},       {'_', '_'},       {'a', 'z'},      {'$', '$'},       {0xC0, 0xD6},
+        {0xD8, 0xF6},     {0xF8, 0x24F},    {0x3A3, 0x3CE},  {0x400, 0x481},   {0x5D0, 0x5EA},
+        {0x620, 0x64A},   {0x904, 0x939},   {0xE01, 0xE30},  {0x3041, 0x3096}, {0x30A1, 0x30FA},
+        {0x3400, 0x4DB5}, {0x4E00, 0x9FA5}, {0xAC00, 0xD7A3}};
 
-    return is_ascii || (!is_first && c >= '0' && c <= '9') ||
-           (c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7) || (c >= 0x3041 && c <= 0xD7A3);
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        if (c >= blocks[i][0] && c <= blocks[i][1])
+            return true;
+    }
+    return !is_first && c >= '0' && c <= '9';
 }
 
-/* The name with '_' for each character that cannot be in it; the same pointer: it is right. */
+/* The name with '$' for each character that cannot be in it; the same pointer: it is right. ('_'
+ * alone is a keyword.) */
 static const char *class_name(struct bbf_jfr_healing *h, const char *name)
 {
-    char *made = take(h, strlen(name) + 2, 1), *to = made;
+    char *made = take(h, strlen(name) + sizeof(LOST_TYPE), 1), *to = made;
     bool is_first = true, is_right = name[0] != '\0';
 
     if (made == NULL)
         return name;
+    if (!is_right)
+        return strcpy(made, LOST_TYPE);
     for (const char *at = name, *end = name + strlen(name); at < end;) {
         uint32_t c;
         size_t n = bbf_utf8_next(at, end, &c);
-        bool is_dot = c == '.' && !is_first && at + 1 < end;
-        bool fits = is_dot || is_letter(c, is_first);
+        bool is_dot = c == '.' && !is_first && at + n < end;
+        bool fits = (is_dot || is_letter(c, is_first)) &&
+                    !(c == '_' && is_first && n == 1 && (at + n == end || at[n] == '.'));
         if (fits)
             memcpy(to, at, n);
         else
-            *to = '_';
+            *to = '$';
         to += fits ? n : 1;
         is_right &= fits;
         is_first = is_dot;
         at += n;
     }
-    if (to == made)
-        *to = '_';
     return is_right ? name : made;
 }
 
@@ -198,9 +209,9 @@ static void read_type(struct bbf_jfr_healing *h, struct bbf_jfr_element *e)
         lose_type(h, type, "a type of the metadata lost its name or id");
         return;
     }
-    const char *right = type->is_event ? class_name(h, name) : name;
+    const char *right = class_name(h, name);
     if (right != name) {
-        bbf_jfr_heal_lost(h, e, false, "an event type's name is damaged");
+        bbf_jfr_heal_lost(h, e, false, "a type's name is damaged");
         set(h, e, "name", right);
     }
     type->name = right;
@@ -251,10 +262,9 @@ static void read_types(struct bbf_jfr_healing *h)
  * are never simple. */
 static bool may_be_simple(const struct bbf_jfr_heal_type *type)
 {
-    static const char *const never[] = {"java.lang.Thread",     "java.lang.Class",
-                                        "jdk.types.StackFrame", "jdk.types.Method",
-                                        "jdk.types.StackTrace", "jdk.types.ClassLoader",
-                                        "jdk.types.ThreadGroup"};
+    static const char *const never[] = {
+        "java.lang.Thread",     "java.lang.Class",       "jdk.types.StackFrame", "jdk.types.Method",
+        "jdk.types.StackTrace", "jdk.types.ClassLoader", "jdk.types.ThreadGroup"};
 
     for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
         if (strcmp(type->name, never[i]) == 0)
@@ -277,8 +287,7 @@ static void heal_simple(struct bbf_jfr_healing *h, struct bbf_jfr_heal_type *typ
 /* Can the bytes of such a field be found? */
 static bool is_known(const struct bbf_jfr_healing *h, const struct bbf_jfr_element *field)
 {
-    const struct bbf_jfr_heal_type *type =
-        bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
+    const struct bbf_jfr_heal_type *type = bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
 
     if (bbf_jfr_attribute(field, "constantPool") != NULL)
         return true; /* a key */
@@ -288,8 +297,7 @@ static bool is_known(const struct bbf_jfr_healing *h, const struct bbf_jfr_eleme
 
 static bool is_inline_long(const struct bbf_jfr_healing *h, const struct bbf_jfr_element *field)
 {
-    const struct bbf_jfr_heal_type *type =
-        bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
+    const struct bbf_jfr_heal_type *type = bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
 
     return type != NULL && type->kind == BBF_JFR_KIND_LONG &&
            bbf_jfr_attribute(field, "constantPool") == NULL &&
@@ -375,8 +383,8 @@ static const char *lost_id(struct bbf_jfr_healing *h)
         return "";
     set(h, type, "name", LOST_TYPE);
     set(h, type, "id", h->lost_id);
-    h->types[h->n] = (struct bbf_jfr_heal_type){.element = type, .id = id, .name = LOST_TYPE,
-                                                .kind = BBF_JFR_KIND_STRUCT};
+    h->types[h->n] = (struct bbf_jfr_heal_type){
+        .element = type, .id = id, .name = LOST_TYPE, .kind = BBF_JFR_KIND_STRUCT};
     h->n++;
     index_types(h);
     return h->lost_id;
@@ -520,17 +528,35 @@ static bool heal_tree(struct bbf_jfr_healing *h, struct bbf_jfr_element *root)
     return !h->no_memory && h->metadata->first != NULL;
 }
 
-int bbf_jfr_heal(struct bbf_buf *out, struct bbf_jfr_cursor event, const struct bbf_jfr_heal *how)
+/* The tree as the JDK's parser would read it: nothing is wrong with it, nearly always. */
+static int heal_as_read(struct bbf_jfr_cursor event, bool *is_right)
 {
-    struct bbf_jfr_healing h = {.how = how};
+    static const struct bbf_jfr_heal silent;
+    struct bbf_jfr_healing h = {.how = &silent};
     struct bbf_jfr_tree tree;
 
     int err = bbf_jfr_tree_read(&tree, event, &h.arena);
     h.changed = tree.has_null;
+    *is_right = err == BBF_OK && heal_tree(&h, &tree.root) && !h.changed;
+    bbf_jfr_arena_free(&h.arena);
+    return h.no_memory ? BBF_ENOMEM : BBF_OK;
+}
+
+int bbf_jfr_heal(struct bbf_buf *out, struct bbf_jfr_cursor event, const struct bbf_jfr_heal *how)
+{
+    struct bbf_jfr_healing h = {.how = how};
+    struct bbf_jfr_salvage salvage = {how->lost, how->ctx};
+    struct bbf_jfr_tree tree;
+    bool is_right;
+
+    int err = heal_as_read(event, &is_right);
+    if (err != BBF_OK || is_right)
+        return err;
+    err = bbf_jfr_salvage(&tree, event, &h.arena, &salvage);
     if (err == BBF_OK && !heal_tree(&h, &tree.root))
         err = BBF_EFORMAT;
     tree.id = how->id;
-    if (err == BBF_OK && h.changed && !h.no_memory)
+    if (err == BBF_OK && !h.no_memory)
         err = bbf_jfr_tree_put(out, &tree);
     bbf_jfr_arena_free(&h.arena);
     return h.no_memory ? BBF_ENOMEM : err;

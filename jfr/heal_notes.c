@@ -112,10 +112,9 @@ static const struct bbf_jfr_element *first_field(const struct bbf_jfr_heal_type 
 /* Readers ask these for the text `value`, and fail without it. */
 static bool has_text(const struct bbf_jfr_healing *h, const struct bbf_jfr_heal_type *type)
 {
-    static const char *const names[] = {"jdk.jfr.Label",    "jdk.jfr.Description",
-                                        "jdk.jfr.Name",     "jdk.jfr.Timestamp",
-                                        "jdk.jfr.Timespan", "jdk.jfr.DataAmount",
-                                        "jdk.jfr.Category"};
+    static const char *const names[] = {
+        "jdk.jfr.Label",    "jdk.jfr.Description", "jdk.jfr.Name",    "jdk.jfr.Timestamp",
+        "jdk.jfr.Timespan", "jdk.jfr.DataAmount",  "jdk.jfr.Category"};
     size_t n = sizeof(names) / sizeof(names[0]), i = 0;
 
     while (i < n && strcmp(type->name, names[i]) != 0)
@@ -133,8 +132,7 @@ static bool has_text(const struct bbf_jfr_healing *h, const struct bbf_jfr_heal_
 
 static bool is_integer(const struct bbf_jfr_healing *h, const struct bbf_jfr_element *field)
 {
-    const struct bbf_jfr_heal_type *type =
-        bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
+    const struct bbf_jfr_heal_type *type = bbf_jfr_heal_type(h, bbf_jfr_attribute(field, "class"));
 
     return type != NULL && !is_array(field) && bbf_jfr_attribute(field, "constantPool") == NULL &&
            (type->kind == BBF_JFR_KIND_LONG || type->kind == BBF_JFR_KIND_INT ||
@@ -146,8 +144,8 @@ static bool is_integer(const struct bbf_jfr_healing *h, const struct bbf_jfr_ele
 static bool fits_field(const struct bbf_jfr_healing *h, const struct bbf_jfr_heal_type *type,
                        const struct bbf_jfr_element *note, const struct bbf_jfr_element *field)
 {
-    bool is_time = strcmp(type->name, "jdk.jfr.Timestamp") == 0 ||
-                   strcmp(type->name, "jdk.jfr.Timespan") == 0;
+    bool is_time =
+        strcmp(type->name, "jdk.jfr.Timestamp") == 0 || strcmp(type->name, "jdk.jfr.Timespan") == 0;
 
     if (field == NULL)
         return true;
@@ -168,8 +166,8 @@ static void heal_annotations(struct bbf_jfr_healing *h, struct bbf_jfr_element *
         const struct bbf_jfr_element *e = *at;
         const struct bbf_jfr_heal_type *type = bbf_jfr_heal_type(h, bbf_jfr_attribute(e, "class"));
         bool is_note = bbf_jfr_is_element(e, "annotation");
-        const char *what = !is_note         ? NULL
-                           : type == NULL   ? "an annotation lost its type"
+        const char *what = !is_note       ? NULL
+                           : type == NULL ? "an annotation lost its type"
                            : !has_text(h, type) || !has_values(h, e, type)
                                ? "an annotation lost its value"
                            : !fits_field(h, type, e, field) ? "an annotation's value is damaged"

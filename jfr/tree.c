@@ -36,15 +36,14 @@ static int fail(struct reader *r, const char *why)
 
 /* ---- reading ---- */
 
-static const char *copy_text(struct reader *r, const struct bbf_jfr_text *text)
+const char *bbf_jfr_copy_text(struct bbf_jfr_arena *arena, const struct bbf_jfr_text *text)
 {
     struct bbf_buf utf8 = BBF_BUF_INIT;
 
     bbf_jfr_add_text(&utf8, text);
-    char *copy = utf8.failed ? NULL : take(r, utf8.len + 1, 1);
+    char *copy = utf8.failed ? NULL : bbf_jfr_take(arena, utf8.len + 1, 1);
     if (copy != NULL && utf8.len > 0)
         memcpy(copy, utf8.data, utf8.len);
-    r->no_memory |= utf8.failed;
     bbf_buf_free(&utf8);
     return copy;
 }
@@ -60,8 +59,10 @@ static int read_strings(struct reader *r)
         struct bbf_jfr_text text = bbf_jfr_get_text(&r->at);
         if (r->at.bad || text.encoding == BBF_JFR_STRING_POOLED)
             return fail(r, "a string of the metadata cannot be read");
-        if (text.encoding != BBF_JFR_STRING_NULL)
-            r->strings[r->n_strings] = copy_text(r, &text);
+        if (text.encoding == BBF_JFR_STRING_NULL)
+            continue;
+        r->strings[r->n_strings] = bbf_jfr_copy_text(r->arena, &text);
+        r->no_memory |= r->strings[r->n_strings] == NULL;
         if (r->no_memory)
             return BBF_ENOMEM;
     }

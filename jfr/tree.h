@@ -40,6 +40,9 @@ int bbf_jfr_tree_read(struct bbf_jfr_tree *tree, struct bbf_jfr_cursor event,
 /* Append it as a metadata event. BBF_ENOMEM. */
 int bbf_jfr_tree_put(struct bbf_buf *out, const struct bbf_jfr_tree *tree);
 
+/* The text as UTF-8, "" for null; NULL: no memory. */
+const char *bbf_jfr_copy_text(struct bbf_jfr_arena *arena, const struct bbf_jfr_text *text);
+
 /* NULL: it has none. */
 const char *bbf_jfr_attribute(const struct bbf_jfr_element *element, const char *name);
 const struct bbf_jfr_element *bbf_jfr_child(const struct bbf_jfr_element *element,
