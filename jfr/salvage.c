@@ -8,7 +8,7 @@
 enum {
     METADATA = 0,
     ATTRIBUTES_MAX = 256,
-    PROBE_ELEMENTS = 8,        /* this many elements in a row are no accident */
+    PROBE_ELEMENTS = 8,         /* this many elements in a row are no accident */
     STRING_MAX_BYTES = 1 << 14, /* behind damage */
     WORK_MAX_BYTES = 1 << 26    /* looked at for strings behind damage */
 };
@@ -182,9 +182,9 @@ static bool is_known(enum kind kind, const char *attribute)
 
 static enum kind kind_of(const char *name)
 {
-    static const char *const names[] = {[NONE] = "", [CLASS] = "class", [FIELD] = "field",
-                                        [ANNOTATION] = "annotation", [SETTING] = "setting",
-                                        [REGION] = "region"};
+    static const char *const names[] = {
+        [NONE] = "",           [CLASS] = "class",  [FIELD] = "field", [ANNOTATION] = "annotation",
+        [SETTING] = "setting", [REGION] = "region"};
 
     for (enum kind kind = CLASS; kind <= REGION; kind++) {
         if (strcmp(names[kind], name) == 0)
@@ -343,7 +343,8 @@ static int read_tree(struct salvaging *s, const unsigned char *tree)
         (void)bbf_jfr_get_long(&c);
     r.at = c.at;
     s->to->root = (struct bbf_jfr_element){.name = "root", .first = metadata};
-    s->to->root.at = s->to->root.end = metadata->at = metadata->end = (uint64_t)(tree - s->start);
+    s->to->root.at = metadata->at = (uint64_t)(tree - s->start);
+    s->to->root.end = metadata->end = (uint64_t)(c.at - s->start);
     metadata->name = "metadata";
     struct bbf_jfr_element **last = &metadata->first;
     for (;;) {
