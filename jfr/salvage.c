@@ -379,9 +379,9 @@ int bbf_jfr_salvage(struct bbf_jfr_tree *tree, struct bbf_jfr_cursor event,
     tree->ticks = bbf_jfr_get_long(&c);
     tree->duration = bbf_jfr_get_long(&c);
     tree->id = bbf_jfr_get_long(&c);
-    if (c.bad || !is_metadata || size > bbf_jfr_left(&event))
+    if (c.bad || !is_metadata || size > bbf_jfr_left(&event) || size < (size_t)(c.at - s.start))
         return BBF_EFORMAT;
-    s.end = s.start + size;
+    s.end = c.end = s.start + size;
     const unsigned char *at = read_strings(&s, &c);
     int err = at != NULL ? read_tree(&s, at) : BBF_EFORMAT;
     return s.no_memory ? BBF_ENOMEM : err;

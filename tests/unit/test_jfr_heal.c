@@ -54,7 +54,8 @@ static const struct bbf_jfr_element *declared(const struct rules *r, const char 
     const struct bbf_jfr_element *found = NULL;
 
     assert_non_null(id);
-    EACH (type, r->metadata, "class") {
+    EACH(type, r->metadata, "class")
+    {
         if (is(bbf_jfr_attribute(type, "id"), id)) {
             assert_null(found); /* two types of one id */
             found = type;
@@ -94,9 +95,11 @@ static bool is_primitive(const struct bbf_jfr_element *type)
 /* Integer.valueOf() of null, and an annotation's null, are errors. */
 static void check_annotations(const struct rules *r, const struct bbf_jfr_element *on)
 {
-    EACH (note, on, "annotation") {
+    EACH(note, on, "annotation")
+    {
         const struct bbf_jfr_element *type = declared(r, bbf_jfr_attribute(note, "class"));
-        EACH (field, type, "field") {
+        EACH(field, type, "field")
+        {
             const struct bbf_jfr_element *of = declared(r, bbf_jfr_attribute(field, "class"));
             const char *text = bbf_jfr_attribute(note, bbf_jfr_attribute(field, "name"));
             assert_true(is_primitive(of));
@@ -113,9 +116,9 @@ static void check_units(const struct rules *r, const struct bbf_jfr_element *fie
 {
     const char *type = bbf_jfr_attribute(declared(r, bbf_jfr_attribute(field, "class")), "name");
 
-    EACH (note, field, "annotation") {
-        const char *name =
-            bbf_jfr_attribute(declared(r, bbf_jfr_attribute(note, "class")), "name");
+    EACH(note, field, "annotation")
+    {
+        const char *name = bbf_jfr_attribute(declared(r, bbf_jfr_attribute(note, "class")), "name");
         if (!is(name, "jdk.jfr.Timestamp") && !is(name, "jdk.jfr.Timespan"))
             continue;
         assert_true(bbf_jfr_time_of(name, bbf_jfr_attribute(note, "value")) != BBF_JFR_TIME_NONE);
@@ -132,8 +135,8 @@ static void check_field(const struct rules *r, const struct bbf_jfr_element *of,
     const char *name = bbf_jfr_attribute(field, "name");
 
     assert_non_null(name);
-    EACH (other, of, "field")
-        assert_true(other == field || !is(bbf_jfr_attribute(other, "name"), name));
+    EACH(other, of, "field")
+    assert_true(other == field || !is(bbf_jfr_attribute(other, "name"), name));
     if (dimension != NULL)
         assert_long(dimension);
     if (bbf_jfr_attribute(field, "constantPool") == NULL) /* "Unknown primitive type" */
@@ -158,9 +161,10 @@ static void check_type(const struct rules *r, const struct bbf_jfr_element *type
             bbf_jfr_attribute(declared(r, bbf_jfr_attribute(first, "class")), "name"), "long");
         assert_null(bbf_jfr_attribute(first, "constantPool"));
     }
-    EACH (field, type, "field")
-        check_field(r, type, field);
-    EACH (setting, type, "setting") {
+    EACH(field, type, "field")
+    check_field(r, type, field);
+    EACH(setting, type, "setting")
+    {
         assert_true(is_event);
         assert_non_null(bbf_jfr_attribute(setting, "name"));
         (void)declared(r, bbf_jfr_attribute(setting, "class"));
@@ -183,8 +187,8 @@ static void check_chunk(const unsigned char *chunk, size_t len)
     assert_non_null(region);
     if (bbf_jfr_attribute(region, "gmtOffset") != NULL)
         assert_long(bbf_jfr_attribute(region, "gmtOffset"));
-    EACH (type, r.metadata, "class")
-        check_type(&r, type);
+    EACH(type, r.metadata, "class")
+    check_type(&r, type);
     bbf_jfr_arena_free(&r.arena);
 }
 
