@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "jfr/heal.h"
 #include "jfr/rewrite.h"
 
 enum {
@@ -98,16 +99,24 @@ static bool walk_ends_at(const unsigned char *bytes, uint64_t at, uint64_t end)
     return at == end;
 }
 
-/* Is a metadata event there that can be read? */
+/* Is a metadata event there of which something can be read? */
 static bool read_metadata_at(const unsigned char *chunk, size_t len, uint64_t at,
                              struct bbf_jfr_cursor *metadata)
 {
+    static const struct bbf_jfr_heal silent;
+    struct bbf_buf healed = BBF_BUF_INIT;
     struct bbf_jfr_metadata read;
 
     if (!is_metadata_at(chunk, len, at))
         return false;
-    struct bbf_jfr_cursor found = bbf_jfr_cursor(chunk + at, len - at);
-    if (bbf_jfr_metadata_read(&read, found) != BBF_OK)
+    struct bbf_jfr_cursor found = bbf_jfr_cursor(chunk + at, len - at), whole = found;
+    int err = bbf_jfr_heal(&healed, found, &silent);
+    if (healed.len > 0)
+        whole = bbf_jfr_cursor((const unsigned char *)healed.data, healed.len);
+    if (err == BBF_OK)
+        err = bbf_jfr_metadata_read(&read, whole);
+    bbf_buf_free(&healed);
+    if (err != BBF_OK)
         return false;
     bbf_jfr_metadata_free(&read);
     *metadata = found;
@@ -162,6 +171,19 @@ static void count_problem(void *ctx, uint64_t offset, const char *what)
     *(unsigned *)ctx += 1;
 }
 
+/* Would the JDK's parser take the metadata? */
+static bool has_right_metadata(const struct bbf_jfr_chunk *chunk)
+{
+    static const struct bbf_jfr_heal silent;
+    struct bbf_buf healed = BBF_BUF_INIT;
+    uint64_t at = chunk->header.metadata;
+
+    int err = bbf_jfr_heal(&healed, bbf_jfr_cursor(chunk->bytes + at, chunk->len - at), &silent);
+    bool is_right = err == BBF_OK && healed.len == 0;
+    bbf_buf_free(&healed);
+    return is_right;
+}
+
 static bool is_whole(const unsigned char *bytes, const struct bbf_jfr_extent *extent)
 {
     struct bbf_jfr_chunk chunk;
@@ -176,7 +198,7 @@ static bool is_whole(const unsigned char *bytes, const struct bbf_jfr_extent *ex
     if (bbf_jfr_chunk_open(&chunk, bytes + extent->at, (size_t)extent->len, h, true, &problems) !=
         BBF_OK)
         return false;
-    bool whole = found == 0 && has_whole_events(&chunk);
+    bool whole = found == 0 && has_whole_events(&chunk) && has_right_metadata(&chunk);
     bbf_jfr_chunk_close(&chunk);
     return whole;
 }
@@ -206,12 +228,13 @@ struct mending {
     struct bbf_jfr_mend *mend;
     const unsigned char *bytes;
     size_t len;
-    uint64_t base; /* of the chunk */
+    uint64_t base, metadata; /* of the chunk and of its metadata, in the recording */
     struct bbf_jfr_chunk chunk;
     struct bbf_jfr_rewrite out;
     uint64_t *checkpoints; /* offsets of those that are there */
     size_t n_checkpoints, room;
     struct bbf_jfr_starts starts;
+    struct bbf_buf healed;          /* the chunk's metadata, if some of it was left out */
     struct bbf_jfr_cursor borrowed; /* the first metadata of the recording, once looked for */
     bool has_borrowed, has_looked, no_memory;
 };
@@ -377,6 +400,26 @@ static int rewrite_chunk(struct mending *m, const struct bbf_jfr_extent *extent,
     return err;
 }
 
+static void on_lost_metadata(void *ctx, uint64_t at, uint64_t len, const char *what)
+{
+    struct mending *m = ctx;
+
+    report(m, m->metadata + at, len, what);
+}
+
+/* What the JDK's parser would refuse is left out of the metadata. */
+static int heal_metadata(struct mending *m, struct bbf_jfr_cursor *metadata)
+{
+    struct bbf_jfr_heal heal = {on_lost_metadata, m, UINT64_C(0x2BBF) << 32 ^ m->base};
+
+    m->metadata = (uint64_t)(metadata->at - m->bytes);
+    m->healed.len = 0;
+    int err = bbf_jfr_heal(&m->healed, *metadata, &heal);
+    if (m->healed.len > 0)
+        *metadata = bbf_jfr_cursor((const unsigned char *)m->healed.data, m->healed.len);
+    return err;
+}
+
 static int mend_chunk(struct mending *m, const struct bbf_jfr_extent *extent, uint64_t start_ns)
 {
     struct bbf_jfr_cursor metadata;
@@ -392,7 +435,9 @@ static int mend_chunk(struct mending *m, const struct bbf_jfr_extent *extent, ui
         }
         report(m, extent->at, 0, "a chunk's metadata is missing; another chunk's is used");
     }
-    int err = rewrite_chunk(m, extent, metadata, start_ns);
+    int err = heal_metadata(m, &metadata);
+    if (err == BBF_OK)
+        err = rewrite_chunk(m, extent, metadata, start_ns);
     if (err != BBF_OK)
         return err;
     m->mend->chunks++;
@@ -426,6 +471,7 @@ int bbf_jfr_repair(const unsigned char *bytes, size_t len, struct bbf_jfr_mend *
     if (err == BBF_OK && at < len)
         report(&m, at, len - at, "these bytes belong to no chunk");
     bbf_buf_free(&m.out.out);
+    bbf_buf_free(&m.healed);
     free(m.checkpoints);
     free(m.starts.used.places);
     return err == BBF_OK && mend->chunks == 0 ? BBF_ENOTFOUND : err;

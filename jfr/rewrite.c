@@ -289,7 +289,8 @@ static bool copy_pool(struct bbf_jfr_rewrite *r, struct bbf_jfr_cursor *c, struc
     size_t n = bbf_jfr_get_count(c);
     const unsigned char *values = c->at;
 
-    if (c->bad || type == NULL || n == 0)
+    if (c->bad || type == NULL || n == 0 ||
+        (type->kind == BBF_JFR_KIND_STRUCT && type->n_fields == 0))
         return false;
     for (size_t i = 0; i < n && !c->bad; i++) {
         (void)bbf_jfr_get_long(c);

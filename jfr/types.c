@@ -5,23 +5,12 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "jfr/tree.h"
 
 enum { DEPTH_MAX = 32, DIRECT_MAX = 1 << 14 };
 
-/* An element of the metadata's tree, as it is stored. Children are a list: a count in the file
- * could claim more than there is. */
-struct element {
-    const char *name;
-    const char **names, **values; /* attributes */
-    size_t n_attributes;
-    struct element *first, *next; /* child, sibling */
-};
-
 struct reader {
     struct bbf_jfr_metadata *to;
-    struct bbf_jfr_cursor at;
-    const char **strings;
-    size_t n_strings;
     bool no_memory;
 };
 
@@ -51,121 +40,25 @@ static int fail(struct reader *r, const char *why)
     return BBF_EFORMAT;
 }
 
-/* ---- strings and elements ---- */
-
-static const char *copy_text(struct reader *r, const struct bbf_jfr_text *text)
+static bool is_true(const struct bbf_jfr_element *e, const char *name)
 {
-    struct bbf_buf utf8 = BBF_BUF_INIT;
-
-    bbf_jfr_add_text(&utf8, text);
-    char *copy = utf8.failed ? NULL : take(r, utf8.len + 1, 1);
-    if (copy != NULL && utf8.len > 0)
-        memcpy(copy, utf8.data, utf8.len);
-    r->no_memory |= utf8.failed;
-    bbf_buf_free(&utf8);
-    return copy;
-}
-
-static int read_strings(struct reader *r)
-{
-    size_t n = bbf_jfr_get_count(&r->at);
-
-    r->strings = take(r, n + 1, sizeof(*r->strings));
-    if (r->strings == NULL)
-        return BBF_ENOMEM;
-    for (r->n_strings = 0; r->n_strings < n; r->n_strings++) {
-        struct bbf_jfr_text text = bbf_jfr_get_text(&r->at);
-        if (r->at.bad || text.encoding == BBF_JFR_STRING_POOLED)
-            return fail(r, "a string of the metadata cannot be read");
-        r->strings[r->n_strings] = copy_text(r, &text);
-        if (r->no_memory)
-            return BBF_ENOMEM;
-    }
-    return BBF_OK;
-}
-
-static const char *read_string(struct reader *r)
-{
-    uint64_t i = bbf_jfr_get_long(&r->at);
-
-    if (i >= r->n_strings) {
-        bbf_jfr_spoil(&r->at);
-        return "";
-    }
-    return r->strings[i];
-}
-
-static int read_element(struct reader *r, struct element *e, int depth)
-{
-    e->name = read_string(r);
-    e->n_attributes = bbf_jfr_get_count(&r->at);
-    e->names = take(r, e->n_attributes, sizeof(*e->names));
-    e->values = take(r, e->n_attributes, sizeof(*e->values));
-    for (size_t i = 0; i < e->n_attributes && !r->no_memory; i++) {
-        e->names[i] = read_string(r);
-        e->values[i] = read_string(r);
-    }
-    size_t n = bbf_jfr_get_count(&r->at);
-    if (r->no_memory)
-        return BBF_ENOMEM;
-    if (r->at.bad || depth == DEPTH_MAX)
-        return fail(r, "the metadata's tree is cut or too deep");
-    for (struct element **to = &e->first; n > 0; n--, to = &(*to)->next) {
-        *to = take(r, 1, sizeof(**to));
-        int err = *to != NULL ? read_element(r, *to, depth + 1) : BBF_ENOMEM;
-        if (err != BBF_OK)
-            return err;
-    }
-    return BBF_OK;
-}
-
-static const char *attribute(const struct element *e, const char *name)
-{
-    for (size_t i = 0; i < e->n_attributes; i++) {
-        if (strcmp(e->names[i], name) == 0)
-            return e->values[i];
-    }
-    return NULL;
-}
-
-static bool is_true(const struct element *e, const char *name)
-{
-    const char *value = attribute(e, name);
+    const char *value = bbf_jfr_attribute(e, name);
 
     return value != NULL && strcmp(value, "true") == 0;
 }
 
-static const struct element *child(const struct element *e, const char *name)
-{
-    const struct element *c = e != NULL ? e->first : NULL;
-
-    while (c != NULL && strcmp(c->name, name) != 0)
-        c = c->next;
-    return c;
-}
-
-static size_t count_children(const struct element *e, const char *name)
+static size_t count_children(const struct bbf_jfr_element *e, const char *name)
 {
     size_t n = 0;
 
-    for (const struct element *c = e->first; c != NULL; c = c->next)
-        n += strcmp(c->name, name) == 0;
+    for (const struct bbf_jfr_element *c = e->first; c != NULL; c = c->next)
+        n += bbf_jfr_is_element(c, name);
     return n;
-}
-
-static bool read_id(const char *text, uint64_t *id)
-{
-    char *end;
-
-    if (text == NULL || *text < '0' || *text > '9')
-        return false;
-    *id = strtoull(text, &end, 10);
-    return *end == '\0';
 }
 
 /* ---- types ---- */
 
-static enum bbf_jfr_kind kind_of(const char *name)
+enum bbf_jfr_kind bbf_jfr_kind_of(const char *name)
 {
     static const struct {
         const char *name;
@@ -220,12 +113,12 @@ const struct bbf_jfr_type *bbf_jfr_type_named(const struct bbf_jfr_metadata *m, 
     return NULL;
 }
 
-static const struct bbf_jfr_type *type_of_attribute(const struct reader *r, const struct element *e,
-                                                    const char *name)
+static const struct bbf_jfr_type *
+type_of_attribute(const struct reader *r, const struct bbf_jfr_element *e, const char *name)
 {
     uint64_t id;
 
-    return read_id(attribute(e, name), &id) ? bbf_jfr_type_of(r->to, id) : NULL;
+    return bbf_jfr_read_id(bbf_jfr_attribute(e, name), &id) ? bbf_jfr_type_of(r->to, id) : NULL;
 }
 
 /* Every event asks for its type. Of an id that is there twice the first counts, as in a search. */
@@ -246,7 +139,7 @@ static void index_types(struct reader *r)
 }
 
 /* Ids and names first: fields and annotations name types that come later. */
-static int declare_types(struct reader *r, const struct element *metadata)
+static int declare_types(struct reader *r, const struct bbf_jfr_element *metadata)
 {
     size_t n = count_children(metadata, "class");
     struct bbf_jfr_metadata *to = r->to;
@@ -255,17 +148,17 @@ static int declare_types(struct reader *r, const struct element *metadata)
     to->by_id = take(r, n, sizeof(*to->by_id));
     if (r->no_memory)
         return BBF_ENOMEM;
-    for (const struct element *e = metadata->first; e != NULL; e = e->next) {
-        if (strcmp(e->name, "class") != 0)
+    for (const struct bbf_jfr_element *e = metadata->first; e != NULL; e = e->next) {
+        if (!bbf_jfr_is_element(e, "class"))
             continue;
         struct bbf_jfr_type *type = &to->types[to->n_types];
-        type->name = attribute(e, "name");
-        type->super = attribute(e, "superType");
+        type->name = bbf_jfr_attribute(e, "name");
+        type->super = bbf_jfr_attribute(e, "superType");
         type->is_simple = is_true(e, "simpleType");
         type->index = to->n_types;
-        if (type->name == NULL || !read_id(attribute(e, "id"), &type->id))
+        if (type->name == NULL || !bbf_jfr_read_id(bbf_jfr_attribute(e, "id"), &type->id))
             return fail(r, "a type of the metadata has no name or no id");
-        type->kind = kind_of(type->name);
+        type->kind = bbf_jfr_kind_of(type->name);
         type->is_event = type->super != NULL && strcmp(type->super, "jdk.jfr.Event") == 0;
         to->by_id[to->n_types++] = type;
     }
@@ -275,7 +168,7 @@ static int declare_types(struct reader *r, const struct element *metadata)
 }
 
 /* The attributes of an annotation but "class" are its values. */
-static void read_annotation(struct reader *r, const struct element *e,
+static void read_annotation(struct reader *r, const struct bbf_jfr_element *e,
                             struct bbf_jfr_annotation *to)
 {
     to->type = type_of_attribute(r, e, "class");
@@ -289,14 +182,14 @@ static void read_annotation(struct reader *r, const struct element *e,
     }
 }
 
-static const struct bbf_jfr_annotation *read_annotations(struct reader *r, const struct element *e,
-                                                         size_t *n)
+static const struct bbf_jfr_annotation *read_annotations(struct reader *r,
+                                                         const struct bbf_jfr_element *e, size_t *n)
 {
     struct bbf_jfr_annotation *list = take(r, count_children(e, "annotation"), sizeof(*list));
 
     *n = 0;
-    for (const struct element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
-        if (strcmp(c->name, "annotation") == 0)
+    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+        if (bbf_jfr_is_element(c, "annotation"))
             read_annotation(r, c, &list[(*n)++]);
     }
     return list;
@@ -324,7 +217,7 @@ const char *bbf_jfr_annotation_value(const struct bbf_jfr_annotation *list, size
     return NULL;
 }
 
-static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
+enum bbf_jfr_time bbf_jfr_time_of(const char *annotation, const char *unit)
 {
     static const struct {
         const char *annotation, *unit;
@@ -339,20 +232,30 @@ static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
                  {"jdk.jfr.Timespan", "MICROSECONDS", BBF_JFR_TIMESPAN_MICROS},
                  {"jdk.jfr.Timespan", "NANOSECONDS", BBF_JFR_TIMESPAN_NANOS}};
 
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        const char *unit =
-            bbf_jfr_annotation_value(field->annotations, field->n_annotations, units[i].annotation);
-        if (unit != NULL && strcmp(unit, units[i].unit) == 0)
+    for (size_t i = 0; unit != NULL && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(annotation, units[i].annotation) == 0 && strcmp(unit, units[i].unit) == 0)
             return units[i].time;
     }
     return BBF_JFR_TIME_NONE;
 }
 
-static int read_field(struct reader *r, const struct element *e, struct bbf_jfr_field *to)
+static enum bbf_jfr_time time_of(const struct bbf_jfr_field *field)
 {
-    const char *dimension = attribute(e, "dimension");
+    static const char *const annotations[] = {"jdk.jfr.Timestamp", "jdk.jfr.Timespan"};
+    enum bbf_jfr_time time = BBF_JFR_TIME_NONE;
 
-    to->name = attribute(e, "name");
+    for (size_t i = 0; i < 2 && time == BBF_JFR_TIME_NONE; i++)
+        time = bbf_jfr_time_of(
+            annotations[i],
+            bbf_jfr_annotation_value(field->annotations, field->n_annotations, annotations[i]));
+    return time;
+}
+
+static int read_field(struct reader *r, const struct bbf_jfr_element *e, struct bbf_jfr_field *to)
+{
+    const char *dimension = bbf_jfr_attribute(e, "dimension");
+
+    to->name = bbf_jfr_attribute(e, "name");
     to->type = type_of_attribute(r, e, "class");
     if (to->name == NULL || to->type == NULL)
         return fail(r, "a field of the metadata has no name, or a type that is not declared");
@@ -367,15 +270,15 @@ static int read_field(struct reader *r, const struct element *e, struct bbf_jfr_
     return BBF_OK;
 }
 
-static int read_fields(struct reader *r, const struct element *e, struct bbf_jfr_type *to)
+static int read_fields(struct reader *r, const struct bbf_jfr_element *e, struct bbf_jfr_type *to)
 {
     struct bbf_jfr_field *fields = take(r, count_children(e, "field"), sizeof(*fields));
 
     if (r->no_memory)
         return BBF_ENOMEM;
     to->fields = fields;
-    for (const struct element *c = e->first; c != NULL; c = c->next) {
-        if (strcmp(c->name, "field") != 0)
+    for (const struct bbf_jfr_element *c = e->first; c != NULL; c = c->next) {
+        if (!bbf_jfr_is_element(c, "field"))
             continue;
         int err = read_field(r, c, &fields[to->n_fields]);
         if (err != BBF_OK)
@@ -385,26 +288,28 @@ static int read_fields(struct reader *r, const struct element *e, struct bbf_jfr
     return BBF_OK;
 }
 
-static void read_settings(struct reader *r, const struct element *e, struct bbf_jfr_type *to)
+static void read_settings(struct reader *r, const struct bbf_jfr_element *e,
+                          struct bbf_jfr_type *to)
 {
     struct bbf_jfr_setting *settings = take(r, count_children(e, "setting"), sizeof(*settings));
 
     to->settings = settings;
-    for (const struct element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
-        if (strcmp(c->name, "setting") != 0)
+    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+        if (!bbf_jfr_is_element(c, "setting"))
             continue;
         const struct bbf_jfr_type *type = type_of_attribute(r, c, "class");
-        settings[to->n_settings++] = (struct bbf_jfr_setting){
-            attribute(c, "name"), type != NULL ? type->name : "", attribute(c, "defaultValue")};
+        settings[to->n_settings++] =
+            (struct bbf_jfr_setting){bbf_jfr_attribute(c, "name"), type != NULL ? type->name : "",
+                                     bbf_jfr_attribute(c, "defaultValue")};
     }
 }
 
-static int fill_types(struct reader *r, const struct element *metadata)
+static int fill_types(struct reader *r, const struct bbf_jfr_element *metadata)
 {
     size_t at = 0;
 
-    for (const struct element *e = metadata->first; e != NULL; e = e->next) {
-        if (strcmp(e->name, "class") != 0)
+    for (const struct bbf_jfr_element *e = metadata->first; e != NULL; e = e->next) {
+        if (!bbf_jfr_is_element(e, "class"))
             continue;
         struct bbf_jfr_type *type = &r->to->types[at++];
         type->annotations = read_annotations(r, e, &type->n_annotations);
@@ -447,48 +352,40 @@ static int check_types(struct reader *r)
     return BBF_OK;
 }
 
-static int read_number(const struct element *e, const char *name)
+static int read_number(const struct bbf_jfr_element *e, const char *name)
 {
-    const char *value = e != NULL ? attribute(e, name) : NULL;
+    const char *value = e != NULL ? bbf_jfr_attribute(e, name) : NULL;
     long number = value != NULL ? strtol(value, NULL, 10) : 0;
     enum { DAY_MS = 24 * 3600 * 1000 };
 
     return number > DAY_MS || number < -DAY_MS ? 0 : (int)number;
 }
 
-static int read_all(struct reader *r)
+static int read_all(struct reader *r, const struct bbf_jfr_tree *tree)
 {
-    struct element root = {0};
+    const struct bbf_jfr_element *metadata = bbf_jfr_child(&tree->root, "metadata");
+    const struct bbf_jfr_element *region = bbf_jfr_child(&tree->root, "region");
 
-    (void)bbf_jfr_get_long(&r->at); /* size */
-    if (bbf_jfr_get_long(&r->at) != 0)
-        return fail(r, "where the header says, there is no metadata event");
-    (void)bbf_jfr_get_long(&r->at); /* start */
-    (void)bbf_jfr_get_long(&r->at); /* duration */
-    r->to->id = bbf_jfr_get_long(&r->at);
-    int err = read_strings(r);
-    if (err == BBF_OK)
-        err = read_element(r, &root, 0);
-    const struct element *metadata = child(&root, "metadata");
-    if (err == BBF_OK && metadata == NULL)
-        err = fail(r, "the metadata's tree has no element \"metadata\"");
-    if (err == BBF_OK)
-        err = declare_types(r, metadata);
+    int err = declare_types(r, metadata);
     if (err == BBF_OK)
         err = fill_types(r, metadata);
     if (err == BBF_OK)
         err = check_types(r);
-    r->to->gmt_offset_ms = read_number(child(&root, "region"), "gmtOffset") +
-                           read_number(child(&root, "region"), "dst");
+    r->to->gmt_offset_ms = read_number(region, "gmtOffset") + read_number(region, "dst");
     return r->no_memory ? BBF_ENOMEM : err;
 }
 
 int bbf_jfr_metadata_read(struct bbf_jfr_metadata *m, struct bbf_jfr_cursor event)
 {
-    struct reader r = {.to = m, .at = event};
+    struct reader r = {.to = m};
+    struct bbf_jfr_tree tree;
 
     memset(m, 0, sizeof(*m));
-    int err = read_all(&r);
+    int err = bbf_jfr_tree_read(&tree, event, &m->memory);
+    m->id = tree.id;
+    m->why = tree.why;
+    if (err == BBF_OK)
+        err = read_all(&r, &tree);
     if (err != BBF_OK)
         bbf_jfr_metadata_free(m);
     return err;

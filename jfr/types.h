@@ -93,6 +93,11 @@ struct bbf_jfr_metadata {
 int bbf_jfr_metadata_read(struct bbf_jfr_metadata *metadata, struct bbf_jfr_cursor event);
 void bbf_jfr_metadata_free(struct bbf_jfr_metadata *metadata);
 
+/* Of a type by that name: STRUCT for all but the primitive ones and String. */
+enum bbf_jfr_kind bbf_jfr_kind_of(const char *type_name);
+/* What a number with the annotation of that type name and unit means; NONE: not a unit of it. */
+enum bbf_jfr_time bbf_jfr_time_of(const char *annotation, const char *unit);
+
 /* NULL: no such type. */
 const struct bbf_jfr_type *bbf_jfr_type_of(const struct bbf_jfr_metadata *metadata, uint64_t id);
 const struct bbf_jfr_type *bbf_jfr_type_named(const struct bbf_jfr_metadata *metadata,
