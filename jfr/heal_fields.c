@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jfr/heal_inner.h"
+#include "jfr/heal_fields.h"
 
 enum { DEPTH_MAX = 31, NUMBER_MAX = 24 }; /* one level less than jfr/types.c follows */
 
@@ -111,8 +111,9 @@ void bbf_jfr_heal_unknown(struct bbf_jfr_healing *h)
             if (has_known_fields(h, type) && height_of(h, type, 0) <= DEPTH_MAX)
                 continue;
             bbf_jfr_heal_lose(h, type,
-                      type->is_event ? "an event type lost its fields, so its events are lost"
-                                     : "a type of the metadata lost its fields");
+                              type->is_event
+                                  ? "an event type lost its fields, so its events are lost"
+                                  : "a type of the metadata lost its fields");
             again = true;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "jfr/heal_inner.h"
+#include "jfr/heal_notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

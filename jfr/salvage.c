@@ -210,7 +210,7 @@ struct head {
     const unsigned char *end;
 };
 
-/* Without memory for what is none. */
+/* Takes no memory where no element is. */
 static enum kind probe(struct salvaging *s, const unsigned char *at)
 {
     struct bbf_jfr_cursor c = cursor_at(s, at);

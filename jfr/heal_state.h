@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfr/heal_inner.h - inside of jfr/heal.h: its state, and what its files ask of each other.
+ * jfr/heal_state.h - what jfr/heal.h works on: elements, and types by their ids.
  *
  * Threads: one owner at a time.
  */
-#ifndef BBF_JFR_HEAL_INNER_H
-#define BBF_JFR_HEAL_INNER_H
+#ifndef BBF_JFR_HEAL_STATE_H
+#define BBF_JFR_HEAL_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "jfr/arena.h"
-#include "jfr/heal.h"
+#include "jfr/salvage.h"
 #include "jfr/tree.h"
 #include "jfr/types.h"
 
@@ -32,7 +32,7 @@ struct bbf_jfr_heal_type {
 };
 
 struct bbf_jfr_healing {
-    const struct bbf_jfr_heal *how;
+    struct bbf_jfr_salvage report; /* lost NULL: report nothing */
     struct bbf_jfr_arena arena;
     struct bbf_jfr_element *metadata;
     struct bbf_jfr_heal_type *types, **by_id; /* in the order of the elements; ascending */
@@ -40,8 +40,6 @@ struct bbf_jfr_healing {
     const char *lost_id;
     bool changed, no_memory;
 };
-
-/* ---- heal.c ---- */
 
 /* The type of that id, NULL: none. */
 struct bbf_jfr_heal_type *bbf_jfr_heal_type(const struct bbf_jfr_healing *healing,
@@ -61,20 +59,5 @@ void bbf_jfr_heal_set(struct bbf_jfr_healing *healing, struct bbf_jfr_element *e
 /* A new last child without attributes. NULL: no memory. */
 struct bbf_jfr_element *bbf_jfr_heal_add(struct bbf_jfr_healing *healing,
                                          struct bbf_jfr_element *element, const char *name);
-
-/* ---- heal_fields.c ---- */
-
-/* Is the type simple, and may it be? */
-void bbf_jfr_heal_simple(struct bbf_jfr_healing *healing, struct bbf_jfr_heal_type *type);
-/* Lose each type whose fields are not all known. */
-void bbf_jfr_heal_unknown(struct bbf_jfr_healing *healing);
-/* Set right what is wrong with the fields of a type that stays. */
-void bbf_jfr_heal_fields(struct bbf_jfr_healing *healing, struct bbf_jfr_heal_type *type);
-
-/* ---- heal_notes.c ---- */
-
-/* Leave out what is wrong of the type's annotations and settings, and of its fields' annotations.
- */
-void bbf_jfr_heal_notes(struct bbf_jfr_healing *healing, const struct bbf_jfr_heal_type *type);
 
 #endif
