@@ -65,11 +65,11 @@ static void keep(void *ctx, const struct bbf_plan_facts *f)
 {
     (void)ctx;
     n_blocks++;
-    n_bytes += f->len;
-    n_facts += f->n_facts;
+    n_bytes += f->block->len + f->block->names_len;
+    n_facts += f->block->n_facts;
     if (tracker != NULL)
         bbf_facts_put(tracker, f->class_name.s, f->class_name.len, f->super_name.s,
-                      f->super_name.len, f->records, f->len, f->n_facts);
+                      f->super_name.len, f->block);
 }
 
 static void (*plan)(void *, const struct bbf_cf_method *, struct bbf_cf_plan *);

@@ -25,7 +25,7 @@ static void add(struct block *b, const char *name, unsigned flags,
                 const struct bbf_fact_call *calls, uint32_t n)
 {
     struct bbf_fact_method m = {
-        .key = key(name), .n_calls = n, .n_params = 1, .n_origins = 2, .bytes_of_flags = 8};
+          .key = key(name), .n_calls = (uint16_t)n, .n_params = 1, .n_origins = 2, .bytes_of_flags = 8};
     uint8_t tail[8] = {0, (uint8_t)flags, 0}; /* argument 0; origin 1 is the result of a call */
     char *to = (char *)b->bytes + b->len;
     memcpy(to, &m, sizeof m);
@@ -48,7 +48,10 @@ static struct bbf_fact_call call(const char *owner, const char *name, unsigned o
 
 static void put(struct bbf_tracker *t, const char *name, const char *super, const struct block *b)
 {
-    bbf_facts_put(t, name, strlen(name), super, strlen(super), b->bytes, b->len, b->n_facts);
+    const struct bbf_fact_block block = {
+        .records = b->bytes, .len = b->len, .n_facts = b->n_facts};
+
+    bbf_facts_put(t, name, strlen(name), super, strlen(super), &block);
 }
 
 /* A snapshot with a leak, so that facts are wanted, and the sites of the given methods. */
