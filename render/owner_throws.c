@@ -59,6 +59,8 @@ size_t bbf_owner_throws(const struct bbf_view *view, uint32_t last,
                 most[n++] = &site->throws[i];
         if (rank == 0 && n > 0)
             break; /* the path names it */
+        if (rank == 0 && (uint64_t)site->n_throws + site->more_throws > BBF_THROWS_UNSURE)
+            break;
     }
     return n;
 }

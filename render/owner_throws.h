@@ -12,9 +12,10 @@
 #include "core/buf.h"
 #include "render/view.h"
 
-enum { BBF_THROWS_SHOWN = 3 };
+enum { BBF_THROWS_SHOWN = 3, BBF_THROWS_UNSURE = 5 };
 
-/* Those of the owner of a buffer lost at `last`, best first; returns how many. */
+/* Those of the owner of a buffer lost at `last`, best first; returns how many. None where the path
+ * names none of them and there are more than BBF_THROWS_UNSURE: that would help no reader. */
 size_t bbf_owner_throws(const struct bbf_view *view, uint32_t last,
                         const struct bbf_snap_throw *most[BBF_THROWS_SHOWN], uint32_t *owner);
 
