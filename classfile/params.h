@@ -37,7 +37,7 @@ struct cf__pending {
     bool is_throw;
 };
 
-/* What is known of one method's exceptions: its first entries are valid. */
+/* The exceptions of one method: the first entries of each table are valid. */
 struct cf__throws {
     uint32_t n_handlers;
     uint8_t handler_of[CF__PARAMS_RANGES]; /* by range; CF__PARAMS_HANDLERS: of no known one */

@@ -189,7 +189,7 @@ static void note_call(struct cf__walk *w, const struct bbf_cf_called *called,
     }
 }
 
-/* What is held when the call throws is what is not its result. */
+/* Before the call has a result: if it throws, there is none. */
 static void note_throw(struct cf__walk *w, const struct bbf_cf_called *called, uint16_t index)
 {
     if (cf__str_is(called->name, "<init>") &&

@@ -61,7 +61,8 @@ static void merge(struct cf__walk *w, uint64_t *to, const uint64_t *from)
     }
     for (uint32_t i = 1; i < 1 + w->code->max_locals + (uint32_t)from[0]; i++)
         to[i] |= from[i];
-    const struct cf__held *add = (const struct cf__held *)(const void *)(from + w->size - CF__HELD_SLOTS);
+    const struct cf__held *add =
+        (const struct cf__held *)(const void *)(from + w->size - CF__HELD_SLOTS);
     cf__held(w, to)->origins |= add->origins;
     cf__held(w, to)->via |= add->via;
     cf__held(w, to)->passed &= add->passed;
@@ -329,12 +330,12 @@ static void append(struct cf__walk *w)
     struct cf__out *out = &w->to->records;
     unsigned flags = w->n_params + w->n_origins, padded = (flags + 7) & ~7u;
     struct bbf_fact_throw throws[CF__PARAMS_THROWS];
-    struct bbf_fact_method head = {
-        .key = bbf_fact_method_key(w->info->name.s, w->info->name.len, w->info->descriptor.s,
-                                   w->info->descriptor.len),
-        .n_params = w->n_params,
-        .n_origins = w->n_origins,
-        .bytes_of_flags = (uint16_t)padded};
+    struct bbf_fact_method head = {.key = bbf_fact_method_key(w->info->name.s, w->info->name.len,
+                                                              w->info->descriptor.s,
+                                                              w->info->descriptor.len),
+                                   .n_params = w->n_params,
+                                   .n_origins = w->n_origins,
+                                   .bytes_of_flags = (uint16_t)padded};
     static const uint8_t zero[8] = {0};
 
     head.n_throws = (uint8_t)(w->failed ? 0 : cf__throws_end(w, throws, &head.more_throws));

@@ -3,9 +3,9 @@
  * classfile/params_throws.c - which calls may leave a method by an exception while it holds a
  * buffer that it would release, keep or hand over later, and which no handler takes either.
  *
- * Each frame has the origins held on one of the ways to it, and the handlers on a way to it. What
- * is taken is taken also by those handlers. Doubts end in silence: a handler that was not walked,
- * or that leads back (a retry), takes all.
+ * Each frame has the origins held on one of the ways to it, and the handlers on a way to it; an
+ * origin that the method gives up is taken by these handlers. Doubts end in silence: a handler that
+ * was not walked, or that leads back (a retry), takes all.
  */
 #include "classfile/params_walk.h"
 
@@ -217,8 +217,7 @@ static bool name_of(struct cf__walk *w, const struct cf__pending *p, uint16_t *n
             return true;
         }
     if (p->index >= 0x8000 ||
-        (p->index != 0 &&
-         !cf__pool_invoke(w->code->owner, p->index, &owner, &method, &descriptor)))
+        (p->index != 0 && !cf__pool_invoke(w->code->owner, p->index, &owner, &method, &descriptor)))
         return false;
     if (p->is_throw)
         method = (struct bbf_cf_str){BBF_FACT_THROW, sizeof BBF_FACT_THROW - 1};

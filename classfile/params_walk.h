@@ -25,7 +25,7 @@ struct cf__walk {
     const struct bbf_cf_code *code;
     struct cf__params *to;
     uint8_t *marks;
-    uint32_t size; /* of a frame */
+    uint32_t size;              /* of a frame */
     uint32_t n_calls, n_handed; /* handed: with an origin */
     uint32_t pc;
     uint16_t exception; /* of the last call: the constructor of an exception, in the pool; 0 */

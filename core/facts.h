@@ -49,12 +49,12 @@ struct bbf_fact_call {
 };
 
 /*
- * A call, or a throw, that may leave the method while it holds a buffer. Origins and calls are bits:
- * the first 32 origins, and the first 31 calls with an origin, numbered among themselves. Whether
- * such a call takes the buffer is known when its own facts are.
+ * A call, or a throw, that may leave the method while it holds a buffer. Origins and calls are
+ * bits: the first 32 origins, and the first 31 calls with an origin, numbered among themselves.
+ * Whether such a call takes the buffer is known when its own facts are.
  */
 struct bbf_fact_throw {
-    uint32_t held;   /* origins that nothing in the method itself, and no handler there, has taken */
+    uint32_t held; /* origins that nothing in the method itself, and no handler there, has taken */
     uint32_t passed; /* calls made before on every way, and this one */
     uint32_t caught; /* calls made by the handlers of exceptions there */
     uint16_t line;   /* 0: the class file has none */

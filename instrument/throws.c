@@ -4,7 +4,7 @@
  * of these throws" of a report (ADR 47). What practically never throws would only hide the others:
  * getters, logging, strings and collections of the JDK, counts and indexes of a buffer.
  */
-#include "instrument/uses.h"
+#include "instrument/throws.h"
 
 #include <string.h>
 
@@ -86,8 +86,9 @@ static bool only_answers(const struct bbf_cf_called *m)
 
 static unsigned may_throw(void *ctx, const struct bbf_cf_called *m)
 {
-    static const char *const quiet[] = {"access$", "release", "retain", "refCnt", "hashCode",
-                                        "equals",  "toString", "log", "debug", "trace", "touch"};
+    static const char *const quiet[] = {"access$",  "release", "retain",   "refCnt",
+                                        "hashCode", "equals",  "toString", "log",
+                                        "debug",    "trace",   "touch"};
     size_t prefix;
     unsigned rank;
 

@@ -6,6 +6,7 @@
 #include "core/facts.h"
 #include "instrument/insert.h"
 #include "instrument/netty.h"
+#include "instrument/throws.h"
 
 enum { INVOKESPECIAL = 183, INVOKESTATIC = 184, BORROWS = 0 };
 

@@ -17,7 +17,4 @@
  * ctx is a struct bbf_plan_class. `classify` has the kind of a type, also by track=. */
 void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *classify);
 
-/* Those of them that are about exceptions. */
-void bbf__plan_throws(struct bbf_cf_config *config);
-
 #endif

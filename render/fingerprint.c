@@ -33,7 +33,8 @@ static uint64_t mix(uint64_t hash)
 
 uint64_t bbf_fingerprint_end(uint64_t hash, uint64_t passed)
 {
-    return mix(hash + mix(passed)); /* mix(0) is 0: without steps in between, it is the hash's own */
+    return mix(hash +
+               mix(passed)); /* mix(0) is 0: without steps in between, it is the hash's own */
 }
 
 /* A relocated Netty: what is before "netty.buffer." and the like is the build's. */
@@ -154,8 +155,7 @@ uint64_t bbf_fingerprint_leak(const struct bbf_view *view, uint32_t last)
         if (site->kind == BBF_SITE_DERIVE && derive == BBF_NO_NODE)
             derive = node;
         if (node != last && is_passed(site) && !comes_again(view, node, last))
-            passed =
-                bbf_fingerprint_pass(passed, site->class_name, site->method, site->enclosing);
+            passed = bbf_fingerprint_pass(passed, site->class_name, site->method, site->enclosing);
     }
     hash = add_node(bbf_fingerprint_begin(), view, root);
     if (derive != BBF_NO_NODE && derive != root)

@@ -12,7 +12,8 @@ static const struct bbf_snap_site *site_of(const struct bbf_view *view, uint32_t
     return &view->snapshot->sites[view->snapshot->nodes[node].site];
 }
 
-/* The step that the owner lent the buffer to, on the way to the last step; NULL: the owner is it. */
+/* The step that the owner lent the buffer to, on the way to the last step; NULL: the owner is it.
+ */
 static const struct bbf_snap_site *lent_to(const struct bbf_view *view, uint32_t owner,
                                            uint32_t last)
 {

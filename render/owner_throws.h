@@ -19,7 +19,8 @@ enum { BBF_THROWS_SHOWN = 3, BBF_THROWS_UNSURE = 5 };
 size_t bbf_owner_throws(const struct bbf_view *view, uint32_t last,
                         const struct bbf_snap_throw *most[BBF_THROWS_SHOWN], uint32_t *owner);
 
-/* "Json.parse", "throw TooLongFrameException", safe for a terminal; `also` as in bbf_text_safe(). */
+/* "Json.parse", "throw TooLongFrameException", safe for a terminal; `also` as in bbf_text_safe().
+ */
 void bbf_owner_throw_name(struct bbf_buf *out, const struct bbf_snap_throw *one, char also);
 
 /* "   A.read does not release them if this throws: Json.parse (line 26)" and a line end, or

@@ -40,7 +40,7 @@ struct bbf_snap_site {
     uint8_t parameter;
     uint32_t *calls; /* indexes of the sites whose methods it calls, ascending */
     uint32_t n_calls;
-    struct bbf_snap_throw *throws; /* in the order of the code; of sites on leaked paths */
+    struct bbf_snap_throw *throws;  /* in the order of the code; of sites on leaked paths */
     uint32_t n_throws, more_throws; /* more: not listed */
 };
 

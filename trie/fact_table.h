@@ -42,7 +42,8 @@ struct bbf_fact_table {
     struct bbf_fact_class *buckets[BBF_FACT_BUCKETS];
     struct bbf_fact_class *replaced; /* freed once no report reads */
     unsigned readers;
-    uint64_t used, limit, dropped; /* parameters, calls and throws; classes of which they were dropped */
+    uint64_t used, limit,
+        dropped; /* parameters, calls and throws; classes of which they were dropped */
     size_t n_classes;
 };
 

@@ -25,12 +25,14 @@ void bbf_facts_put(struct bbf_tracker *t, const char *class_name, size_t class_l
 
 /*
  * Give the snapshot's sites what is known of their methods: flags closed over the methods that they
- * call, which of the sites they call, and of lost buffers' sites where exceptions leave them. Agent thread; the sites are there, and their ids are the
- * tracker's. Without memory sites have no facts, which is no error.
+ * call, which of the sites they call, and of lost buffers' sites where exceptions leave them. Agent
+ * thread; the sites are there, and their ids are the tracker's. Without memory sites have no facts,
+ * which is no error.
  */
 void bbf_facts_fill(struct bbf_tracker *t, struct bbf_snapshot *s);
 
-/* Parameters, calls and throws that are kept, how many may be, and of how many classes they were dropped.
+/* Parameters, calls and throws that are kept, how many may be, and of how many classes they were
+ * dropped.
  */
 struct bbf_facts_usage {
     uint64_t used, limit, dropped;

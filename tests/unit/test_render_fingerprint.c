@@ -140,10 +140,10 @@ static void the_methods_that_it_passed_tell_bugs_apart(void **state)
         const char *one, *other;
         bool is_same;
     } table[] = {
-        {"abz", "acz", false},   {"abz", "bz", false},      {"abz", "aby", false},
-        {"abz", "abz", true},    {"abz", "ababz", true},    {"abcz", "abcabcabcz", true},
-        {"abcz", "acbz", true},  {"abz", "azbz", true},     {"abz", "aRbRz", true},
-        {"abz", "abcz", false},  {"z", "", false},          {"zz", "z", true},
+        {"abz", "acz", false},  {"abz", "bz", false},   {"abz", "aby", false},
+        {"abz", "abz", true},   {"abz", "ababz", true}, {"abcz", "abcabcabcz", true},
+        {"abcz", "acbz", true}, {"abz", "azbz", true},  {"abz", "aRbRz", true},
+        {"abz", "abcz", false}, {"z", "", false},       {"zz", "z", true},
         {"azb", "abz", false},
     };
     (void)state;

@@ -261,7 +261,8 @@ static void every_format_names_the_owner(void **state)
         {BBF_FORMAT_LLM, "|owner=Code.a|fingerprint="},
         {BBF_FORMAT_LLM, "|owner=Code.a[ref=1]|throws=Code.b:21|"},
         {BBF_FORMAT_TREE, "   Code.a does not release them if this throws: Code.b (line 21)\n"},
-        {BBF_FORMAT_JSON, ",\"throws\":[{\"line\":21,\"class\":\"com.app.Code\",\"method\":\"b\"}]"},
+        {BBF_FORMAT_JSON,
+         ",\"throws\":[{\"line\":21,\"class\":\"com.app.Code\",\"method\":\"b\"}]"},
         {BBF_FORMAT_JSON, "\"owner\":102,\"path\""},
         {BBF_FORMAT_JSON, "\"parameter\":[\"releases\"],\"calls\":[16,19]"},
     };
@@ -299,7 +300,8 @@ static void a_document_keeps_the_facts(void **state)
     x.s = back;
     struct bbf_buf two = rendered(&x, BBF_FORMAT_JSON);
     assert_string_equal(bbf_buf_cstr(&one), bbf_buf_cstr(&two));
-    assert_non_null(strstr(bbf_buf_cstr(&one), "{\"class\":\"\",\"method\":\"throw\"}],\"more_throws\":3"));
+    assert_non_null(
+        strstr(bbf_buf_cstr(&one), "{\"class\":\"\",\"method\":\"throw\"}],\"more_throws\":3"));
     bbf_buf_free(&one);
     bbf_buf_free(&two);
     assert_string_equal(owner(&x), "Code.a, which lent it to Code.b → Code.c");

@@ -24,8 +24,11 @@ static uint64_t key(const char *name)
 static void add(struct block *b, const char *name, unsigned flags,
                 const struct bbf_fact_call *calls, uint32_t n)
 {
-    struct bbf_fact_method m = {
-          .key = key(name), .n_calls = (uint16_t)n, .n_params = 1, .n_origins = 2, .bytes_of_flags = 8};
+    struct bbf_fact_method m = {.key = key(name),
+                                .n_calls = (uint16_t)n,
+                                .n_params = 1,
+                                .n_origins = 2,
+                                .bytes_of_flags = 8};
     uint8_t tail[8] = {0, (uint8_t)flags, 0}; /* argument 0; origin 1 is the result of a call */
     char *to = (char *)b->bytes + b->len;
     memcpy(to, &m, sizeof m);
@@ -48,8 +51,7 @@ static struct bbf_fact_call call(const char *owner, const char *name, unsigned o
 
 static void put(struct bbf_tracker *t, const char *name, const char *super, const struct block *b)
 {
-    const struct bbf_fact_block block = {
-        .records = b->bytes, .len = b->len, .n_facts = b->n_facts};
+    const struct bbf_fact_block block = {.records = b->bytes, .len = b->len, .n_facts = b->n_facts};
 
     bbf_facts_put(t, name, strlen(name), super, strlen(super), &block);
 }
@@ -201,8 +203,11 @@ static void exceptions_leave_what_no_called_method_takes(void **state)
         struct bbf_tracker *t = sample_default();
         struct block a = {.len = 0};
         const struct bbf_fact_call helper = call("a/A", "helper", 0);
-        const struct bbf_fact_throw parse = {.held = 1, .passed = taken == 1, .caught = taken == 2,
-                                             .line = 26, .name = 0},
+        const struct bbf_fact_throw parse = {.held = 1,
+                                             .passed = taken == 1,
+                                             .caught = taken == 2,
+                                             .line = 26,
+                                             .name = 0},
                                     bad = {.held = 2, .line = 27, .name = 13}; /* never taken */
         add(&a, "leaves", BBF_FACT_RELEASES, &helper, 1);
         ((struct bbf_fact_method *)(void *)a.bytes)->n_throws = 2;
@@ -210,8 +215,11 @@ static void exceptions_leave_what_no_called_method_takes(void **state)
         memcpy((char *)a.bytes + a.len + sizeof parse, &bad, sizeof bad);
         a.len += 2 * sizeof parse;
         add(&a, "helper", BBF_FACT_RELEASES, NULL, 0);
-        const struct bbf_fact_block block = {.records = a.bytes, .len = a.len, .names = names,
-                                             .names_len = sizeof names, .n_facts = a.n_facts + 2};
+        const struct bbf_fact_block block = {.records = a.bytes,
+                                             .len = a.len,
+                                             .names = names,
+                                             .names_len = sizeof names,
+                                             .n_facts = a.n_facts + 2};
         bbf_facts_put(t, "a/A", 3, "", 0, &block);
         struct bbf_snapshot *s = shown_lost(t, sites, 2, 1);
         assert_int_equal(s->sites[0].n_throws, 0); /* no lost buffer was in it */
