@@ -4,13 +4,39 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/safe.h"
 #include "render/step_words.h"
 
 /* http://www.isthe.com/chongo/tech/comp/fnv */
+static uint64_t add_byte(uint64_t hash, char byte)
+{
+    return (hash ^ (uint8_t)byte) * UINT64_C(0x100000001B3);
+}
+
+/* How long the character at `text` is, and its bytes as a document has them: what is no UTF-8 is
+ * U+FFFD there, and the id has to stay the same. */
+static size_t character(const char *text, const char *end, struct bbf_slice *as)
+{
+    uint32_t code;
+
+    *as = (struct bbf_slice){text, 1};
+    if ((uint8_t)*text < 0x80)
+        return 1;
+    size_t len = bbf_utf8_next(text, end, &code);
+    *as = code == BBF_UTF8_BAD ? (struct bbf_slice){"\xEF\xBF\xBD", 3}
+                               : (struct bbf_slice){text, len};
+    return len;
+}
+
 static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001B3);
+    struct bbf_slice as;
+
+    for (const char *at = bytes, *end = bytes + len; at < end;) {
+        at += character(at, end, &as);
+        for (size_t i = 0; i < as.len; i++)
+            hash = add_byte(hash, as.s[i]);
+    }
     return hash;
 }
 
@@ -84,7 +110,8 @@ static uint64_t add_class(uint64_t hash, struct bbf_slice name)
     name = without_relocation(name);
     name.len = generated_at(name);
     for (size_t i = 0; i < name.len;) {
-        size_t end = i + 1;
+        struct bbf_slice as;
+        size_t end = i + character(name.s + i, name.s + name.len, &as);
         while (end < name.len && name.s[i] == '$' && is_digit(name.s[end]))
             end++;
         bool number = end > i + 1 && (end == name.len || name.s[end] == '$' || name.s[end] == '.');

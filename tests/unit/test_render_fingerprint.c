@@ -44,6 +44,16 @@ static void what_a_build_changes_is_left_out(void **state)
     assert_int_equal(of("a.B$1", "on", "a.B.m"), of("a.B$2", "on", "a.B.lambda$m$0"));
 }
 
+/* A document has U+FFFD for what is no UTF-8. */
+static void bytes_that_are_no_text_count_as_a_document_has_them(void **state)
+{
+    (void)state;
+    assert_int_equal(of("com.app.\xff", "r\xed\xa0", NULL),
+                     of("com.app.\xEF\xBF\xBD", "r\xEF\xBF\xBD\xEF\xBF\xBD", NULL));
+    assert_int_not_equal(of("com.app.\xC3\xA4", "read", NULL),
+                         of("com.app.\xff\xff", "read", NULL));
+}
+
 static void what_makes_another_leak_is_not(void **state)
 {
     (void)state;
@@ -179,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_build_changes_is_left_out),
+        cmocka_unit_test(bytes_that_are_no_text_count_as_a_document_has_them),
         cmocka_unit_test(what_makes_another_leak_is_not),
         cmocka_unit_test(the_hash_is_pinned),
         cmocka_unit_test(a_leak_is_its_root_its_last_step_and_what_it_passed),
