@@ -42,25 +42,46 @@ static uint64_t add_site(uint64_t hash, const struct bbf_site *site)
                : bbf_fingerprint_step(hash, site->class_name, site->method, site->enclosing);
 }
 
+/* Does the path come to this site again below the step `node`, up to `last`? */
+static bool comes_again(const struct bbf_tracker *tracker, uint32_t node, uint32_t site,
+                        uint32_t last)
+{
+    for (struct bbf_place at; last != node; last = at.parent) {
+        at = bbf_node_place(tracker, last);
+        if (at.site == site)
+            return true;
+    }
+    return false;
+}
+
+/* As bbf_fingerprint_leak(), of the tracker's nodes. */
 uint64_t bbf_event_fingerprint(const struct bbf_tracker *tracker, uint32_t node)
 {
-    const struct bbf_site *last = NULL, *derive = NULL, *root = NULL;
-    uint32_t last_node = node, derive_node = BBF_L_NODE_NONE, root_node = node;
+    const struct bbf_site *first = NULL, *derive = NULL, *root = NULL, *site;
+    const uint32_t last = node;
+    uint32_t derive_node = BBF_L_NODE_NONE, root_node = node;
+    uint64_t passed = 0;
 
-    for (; node != BBF_L_NODE_NONE; root_node = node, node = bbf_node_place(tracker, node).parent) {
-        root = bbf_site_get(tracker, bbf_node_place(tracker, node).site);
-        last = last == NULL ? root : last;
-        if (root != NULL && root->kind == BBF_SITE_DERIVE && derive == NULL) {
-            derive = root;
+    for (struct bbf_place at; node != BBF_L_NODE_NONE; root_node = node, node = at.parent) {
+        at = bbf_node_place(tracker, node);
+        root = site = bbf_site_get(tracker, at.site);
+        first = first == NULL ? site : first;
+        if (site == NULL)
+            continue;
+        if (site->kind == BBF_SITE_DERIVE && derive == NULL) {
+            derive = site;
             derive_node = node;
         }
+        if (node != last && (site->kind == BBF_SITE_ENTER || site->kind == BBF_SITE_RETURN) &&
+            !comes_again(tracker, node, at.site, last))
+            passed = bbf_fingerprint_pass(passed, site->class_name, site->method, site->enclosing);
     }
     uint64_t hash = add_site(bbf_fingerprint_begin(), root);
     if (derive != NULL && derive_node != root_node)
         hash = add_site(hash, derive);
-    if (last_node != root_node && last_node != derive_node)
-        hash = add_site(hash, last);
-    return bbf_fingerprint_end(hash);
+    if (last != root_node && last != derive_node)
+        hash = add_site(hash, first);
+    return bbf_fingerprint_end(hash, passed);
 }
 
 static void add_loss(struct bbf_buf *out, const struct bbf_event *event)

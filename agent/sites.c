@@ -21,7 +21,7 @@ static void keep_facts(void *ctx, const struct bbf_plan_facts *f)
 {
     (void)ctx;
     bbf_facts_put(bbf_agent.tracker, f->class_name.s, f->class_name.len, f->super_name.s,
-                  f->super_name.len, f->records, f->len, f->n_facts);
+                  f->super_name.len, f->block);
 }
 
 const struct bbf_plan_sites bbf_agent_sites = {.number = number, .keep_facts = keep_facts};

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bbf_fact_block;
+
 /* Why a class is untouched; the first two are not failures. */
 #define BBF_CF_CLASS_MAP(XX)                                                                       \
     XX(CHANGED, "changed")                                                                         \
@@ -184,7 +186,7 @@ struct bbf_cf_config {
      * after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        struct bbf_cf_call *call);
-    /* Facts about parameters (classfile/params.h). The four are set together, or `facts` is NULL.
+    /* Facts about parameters (classfile/params.h). The six are set together, or `facts` is NULL.
      * May a value of this type be or hold what is followed: 0, BBF_FACT_SEEN, or BBF_FACT_WEAK if
      * the type alone does not say so. Methods with such a parameter are looked at; with weak ones
      * only, or none, if code is inserted into them. */
@@ -195,10 +197,13 @@ struct bbf_cf_config {
     /* May the called method be on a path? Its call is then reported even without an argument that
      * is followed. */
     bool (*is_step)(void *ctx, const struct bbf_cf_called *called);
-    /* Once for a class that has such records (core/facts.h), `len` bytes aligned to 8, borrowed for
-     * the call; n_facts parameters and calls. */
+    /* Is the called method's result, whose type is a buffer or holder, the caller's to release? */
+    bool (*makes)(void *ctx, const struct bbf_cf_called *called);
+    /* How likely the called method throws: 0 not worth a word, else 1 (likely) to 3. */
+    unsigned (*may_throw)(void *ctx, const struct bbf_cf_called *called);
+    /* Once for a class that has such records (core/facts.h), borrowed for the call. */
     void (*facts)(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
-                  const void *records, size_t len, uint32_t n_facts);
+                  const struct bbf_fact_block *block);
     /* Allocates the memory of the new class. NULL: malloc. */
     uint8_t *(*allocate)(void *ctx, size_t size);
 };

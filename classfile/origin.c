@@ -6,8 +6,9 @@
  *
  * Threads: no shared state.
  */
-#include "classfile/classfile.h"
+#include "classfile/origin.h"
 
+#include "classfile/classfile.h"
 #include "classfile/code.h"
 #include "classfile/reader.h"
 
@@ -39,6 +40,32 @@ uint32_t bbf_cf_line(const struct bbf_cf_method *method)
     for (uint32_t i = 0; i < code->n_attributes; i++, p += HEAD + cf__u4(p + 2))
         if (cf__pool_utf8(code->owner, cf__u2(p), &name) && cf__str_is(name, "LineNumberTable"))
             lowest(p + HEAD, cf__u4(p + 2), &pc, &line);
+    return line;
+}
+
+/* The line of the highest offset up to `pc` in one table, if it is not lower than *best. */
+static void nearest(const uint8_t *p, uint32_t len, uint32_t pc, uint32_t *best, uint32_t *line)
+{
+    uint32_t n = len >= 2 ? cf__u2(p) : 0;
+
+    if (len < 2 || (size_t)n * LINE != len - 2)
+        return;
+    for (p += 2; n > 0; n--, p += LINE)
+        if (cf__u2(p) <= pc && (*line == 0 || cf__u2(p) >= *best)) {
+            *best = cf__u2(p);
+            *line = cf__u2(p + 2);
+        }
+}
+
+uint32_t cf__line_at(const struct bbf_cf_code *code, uint32_t pc)
+{
+    uint32_t best = 0, line = 0;
+    struct bbf_cf_str name;
+    const uint8_t *p = code->attributes;
+
+    for (uint32_t i = 0; i < code->n_attributes; i++, p += HEAD + cf__u4(p + 2))
+        if (cf__pool_utf8(code->owner, cf__u2(p), &name) && cf__str_is(name, "LineNumberTable"))
+            nearest(p + HEAD, cf__u4(p + 2), pc, &best, &line);
     return line;
 }
 

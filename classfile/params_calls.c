@@ -15,9 +15,11 @@ static void add_call(struct cf__walk *w, const struct bbf_fact_call *call)
 {
     if (w->n_calls == CF__PARAMS_CALLS) {
         if (call->origin != BBF_FACT_NO_ORIGIN)
-            w->flags[call->origin] |= BBF_FACT_UNKNOWN;
+            cf__use(w, UINT64_C(1) << call->origin, BBF_FACT_UNKNOWN);
         return;
     }
+    if (call->origin != BBF_FACT_NO_ORIGIN)
+        cf__throws_handed(w, call->origin);
     cf__out_put(&w->to->calls, call, sizeof *call);
     w->n_calls++;
 }
@@ -47,20 +49,71 @@ static struct bbf_fact_call call_of(const struct bbf_cf_called *called)
         .outside = is_virtual && !cf__str_is(called->name, "<init>") ? BBF_FACT_VIRTUAL : 0};
 }
 
+/* What the type of a call's result says: 0, BBF_FACT_SEEN or BBF_FACT_WEAK. */
+static unsigned result_kind(struct cf__walk *w, const struct bbf_cf_called *called)
+{
+    const char *end = called->descriptor.s + called->descriptor.len, *close;
+
+    if (end[-1] != ';')
+        return 0;
+    close = memchr(called->descriptor.s, ')', called->descriptor.len);
+    return close == NULL || close + 1 == end ? 0 : cf__resource(w, close + 1, end);
+}
+
 /* The call's result, if it may be an argument: a new origin. */
 static uint8_t result_of(struct cf__walk *w, const struct bbf_cf_called *called, uint64_t origins)
 {
-    const char *close = memchr(called->descriptor.s, ')', called->descriptor.len);
-    const char *end = called->descriptor.s + called->descriptor.len;
-
-    if (close == NULL || close + 1 == end || cf__resource(w, close + 1, end) == 0)
+    if (result_kind(w, called) == 0)
         return NO_RESULT;
     if (w->n_origins == CF__PARAMS_ORIGINS) {
         cf__use(w, origins, BBF_FACT_UNKNOWN);
         return NO_RESULT;
     }
+    if ((origins & ~w->fresh) == 0)
+        w->fresh |= UINT64_C(1) << w->n_origins;
     w->flags[w->n_origins] = 0;
     return w->n_origins++;
+}
+
+/* A buffer that is the method's from here on, the result of a call: `origin`, or without one an
+ * origin for what exceptions leave behind. */
+static uint8_t made_by(struct cf__walk *w, const struct bbf_cf_called *called, uint8_t origin)
+{
+    if ((origin == NO_RESULT && w->n_origins >= CF__PARAMS_HELD) ||
+        result_kind(w, called) != BBF_FACT_SEEN || !w->config->makes(w->config->ctx, called))
+        return origin;
+    if (origin == NO_RESULT) {
+        origin = w->n_origins++;
+        w->flags[origin] = 0;
+        w->fresh |= UINT64_C(1) << origin;
+    }
+    cf__throws_made(w, origin);
+    return origin;
+}
+
+void cf__params_forget_fresh(struct cf__walk *w)
+{
+    struct bbf_fact_call *calls = (struct bbf_fact_call *)(void *)w->to->calls.data;
+    uint32_t n = 0;
+
+    if (w->fresh == 0)
+        return;
+    for (uint32_t i = 0, k; i < w->n_calls; i++) {
+        struct bbf_fact_call call = calls[i];
+
+        if (call.origin != BBF_FACT_NO_ORIGIN && (w->fresh >> call.origin & 1)) {
+            call.origin = BBF_FACT_NO_ORIGIN;
+            call.result = NO_RESULT;
+            call.argument = 0;
+            call.outside &= BBF_FACT_VIRTUAL;
+            for (k = 0; k < n && calls[k].callee != call.callee; k++)
+                continue;
+            if (k < n)
+                continue;
+        }
+        calls[n++] = call;
+    }
+    w->n_calls = n;
 }
 
 /* What a call does with its arguments, and what its result may be. */
@@ -136,6 +189,16 @@ static void note_call(struct cf__walk *w, const struct bbf_cf_called *called,
     }
 }
 
+/* Before the call has a result: if it throws, there is none. */
+static void note_throw(struct cf__walk *w, const struct bbf_cf_called *called, uint16_t index)
+{
+    if (cf__str_is(called->name, "<init>") &&
+        (cf__str_ends(called->owner, "Exception") || cf__str_ends(called->owner, "Error")))
+        w->exception = index;
+    else
+        cf__throws_note(w, index, false);
+}
+
 /* A lambda or method reference captures; the concatenation of a string only reads. */
 static void capture(struct cf__walk *w, const struct bbf_cf_called *called, const uint64_t *at,
                     unsigned slots)
@@ -156,6 +219,7 @@ uint64_t cf__params_invoke(struct cf__walk *w, const uint8_t *p, unsigned pops)
 
     for (unsigned i = 0; i < pops; i++)
         any |= at[i];
+    w->exception = 0;
     if (!cf__pool_invoke(w->code->owner, cf__u2(p + 1), &called.owner, &called.name,
                          &called.descriptor))
         return 0; /* cf__stack_effect() read its descriptor */
@@ -168,5 +232,8 @@ uint64_t cf__params_invoke(struct cf__walk *w, const uint8_t *p, unsigned pops)
     if (passed.looked != 0)
         result = result_of(w, &called, passed.looked);
     note_call(w, &called, &passed, result);
+    note_throw(w, &called, cf__u2(p + 1));
+    if (passed.same == 0)
+        result = made_by(w, &called, result);
     return passed.same | (result != NO_RESULT ? UINT64_C(1) << result : 0);
 }

@@ -61,6 +61,11 @@ static void merge(struct cf__walk *w, uint64_t *to, const uint64_t *from)
     }
     for (uint32_t i = 1; i < 1 + w->code->max_locals + (uint32_t)from[0]; i++)
         to[i] |= from[i];
+    const struct cf__held *add =
+        (const struct cf__held *)(const void *)(from + w->size - CF__HELD_SLOTS);
+    cf__held(w, to)->origins |= add->origins;
+    cf__held(w, to)->via |= add->via;
+    cf__held(w, to)->passed &= add->passed;
 }
 
 /* The frame of an instruction that has not been reached yet, made if needed; NULL: no room. */
@@ -81,6 +86,8 @@ static void lead_to(struct cf__walk *w, uint32_t from, int64_t offset)
     uint64_t *there;
     bool made;
 
+    if (to <= from)
+        cf__throws_back(w);
     if (to <= from || (there = frame_at(w, to, &made)) == NULL)
         return;
     if (made)
@@ -122,6 +129,7 @@ static void lead_to_handlers(struct cf__walk *w, uint32_t pc, bool begins, uint3
             (begins && pc != cf__u2(p)) || (there = frame_at(w, handler, &made)) == NULL)
             continue;
         there[0] = 1;
+        cf__throws_enter(w, i, cf__held(w, cf__frame(w, 0)), cf__held(w, there), made);
         for (uint32_t slot = first; slot <= last; slot++)
             there[1 + slot] |= *cf__local(w, slot);
     }
@@ -231,6 +239,8 @@ static uint64_t act(struct cf__walk *w, uint32_t pc, uint8_t opcode, unsigned po
         cf__use(w, top, BBF_FACT_KEEPS);
     else if (opcode == CF__ARETURN)
         cf__use(w, top, BBF_FACT_RETURNS);
+    else if (opcode == CF__ATHROW)
+        cf__throws_note(w, w->exception, true);
     return opcode == CF__CHECKCAST ? top : 0;
 }
 
@@ -303,6 +313,7 @@ static void walk(struct cf__walk *w)
             arrive(w, pc);
         if (w->dead)
             continue;
+        w->pc = pc;
         if ((w->marks[pc] & CF__RANGE) && code->max_locals > 0)
             lead_to_handlers(w, pc, true, 0, code->max_locals - 1u);
         execute(w, pc);
@@ -318,21 +329,26 @@ static void append(struct cf__walk *w)
 {
     struct cf__out *out = &w->to->records;
     unsigned flags = w->n_params + w->n_origins, padded = (flags + 7) & ~7u;
-    const struct bbf_fact_method head = {
-        .key = bbf_fact_method_key(w->info->name.s, w->info->name.len, w->info->descriptor.s,
-                                   w->info->descriptor.len),
-        .n_calls = w->n_calls,
-        .n_params = w->n_params,
-        .n_origins = w->n_origins,
-        .bytes_of_flags = (uint16_t)padded};
+    struct bbf_fact_throw throws[CF__PARAMS_THROWS];
+    struct bbf_fact_method head = {.key = bbf_fact_method_key(w->info->name.s, w->info->name.len,
+                                                              w->info->descriptor.s,
+                                                              w->info->descriptor.len),
+                                   .n_params = w->n_params,
+                                   .n_origins = w->n_origins,
+                                   .bytes_of_flags = (uint16_t)padded};
     static const uint8_t zero[8] = {0};
 
+    head.n_throws = (uint8_t)(w->failed ? 0 : cf__throws_end(w, throws, &head.more_throws));
+    if (head.n_throws == 0)
+        cf__params_forget_fresh(w);
+    head.n_calls = (uint16_t)w->n_calls;
     cf__out_put(out, &head, sizeof head);
     cf__out_put(out, w->arguments, w->n_params);
     cf__out_put(out, w->flags, w->n_origins);
     cf__out_put(out, zero, padded - flags);
     cf__out_put(out, w->to->calls.data, w->n_calls * sizeof(struct bbf_fact_call));
-    w->to->n_facts += w->n_params + w->n_calls;
+    cf__out_put(out, throws, head.n_throws * sizeof *throws);
+    w->to->n_facts += w->n_params + w->n_calls + head.n_throws;
 }
 
 /* A method that could not be walked: its parameters' use is unknown. */
@@ -359,6 +375,8 @@ static bool begin(struct cf__walk *w)
     (void)frame_new(w);
     for (unsigned i = 0; i < w->n_params && !w->failed; i++)
         *cf__local(w, w->slots[i]) = UINT64_C(1) << i;
+    if (w->to->frames.len > 0)
+        cf__throws_begin(w);
     return w->to->frames.len > 0;
 }
 
@@ -371,7 +389,7 @@ void cf__params_method(struct cf__params *params, const struct bbf_cf_config *co
                          .code = code,
                          .to = params,
                          .marks = marks,
-                         .size = 1u + code->max_locals + code->max_stack};
+                         .size = 1u + code->max_locals + code->max_stack + CF__HELD_SLOTS};
 
     add_parameters(&w);
     if ((!w.strong && !followed) || w.size > CF__PARAMS_FRAME || !begin(&w))
@@ -394,4 +412,7 @@ void cf__params_free(struct cf__params *params)
     cf__out_free(&params->calls);
     cf__out_free(&params->frames);
     cf__out_free(&params->frame_of);
+    cf__out_free(&params->pending);
+    cf__out_free(&params->names);
+    cf__out_free(&params->name_of);
 }

@@ -121,6 +121,13 @@ static inline bool cf__str_is(struct bbf_cf_str str, const char *text)
     return str.len == len && memcmp(str.s, text, len) == 0;
 }
 
+static inline bool cf__str_ends(struct bbf_cf_str str, const char *text)
+{
+    size_t len = strlen(text);
+
+    return str.len >= len && memcmp(str.s + str.len - len, text, len) == 0;
+}
+
 /* The position of a parameter. */
 struct cf__param {
     char kind;               /* 'A' reference, '[' array, 'I' int and narrower, 0 any other */

@@ -9,6 +9,7 @@
 #include "classfile/params.h"
 #include "classfile/reader.h"
 #include "classfile/stack.h"
+#include "core/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -646,9 +647,14 @@ static void class_facts(const struct work *w)
 {
     const struct cf__params *p = &w->params;
 
-    if (p->records.len > 0 && !p->records.failed && !p->calls.failed)
-        w->config->facts(w->config->ctx, w->c.name, w->c.super_name, p->records.data,
-                         p->records.len, p->n_facts);
+    const struct bbf_fact_block block = {.records = p->records.data,
+                                         .len = p->records.len,
+                                         .names = (const char *)p->names.data,
+                                         .names_len = p->names.len,
+                                         .n_facts = p->n_facts};
+
+    if (p->records.len > 0 && !p->records.failed && !p->calls.failed && !p->names.failed)
+        w->config->facts(w->config->ctx, w->c.name, w->c.super_name, &block);
 }
 
 static enum bbf_cf_class_result class_rewrite(struct work *w, uint8_t **out, size_t *out_len)

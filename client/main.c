@@ -531,6 +531,12 @@ static int parse_flag(const struct verb *verb, struct args *args, struct bbf_com
 
     if (flag == NULL)
         return unknown_flag(verb, arg);
+    if ((verb->takes & flag->bit) == 0 && flag->bit == REDACT && (verb->takes & JVM) == JVM)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "'%s' does not take --redact, because it shows the agent's text as it is; "
+                        "'bbflow summary' and 'dump' redact, as: bbflow dump -o leaks.summary "
+                        "--redact names.key",
+                        verb->name);
     if ((verb->takes & flag->bit) == 0)
         return bbf_fail(BBF_EXIT_USAGE, "'%s' does not take --%s; 'bbflow help %s' lists its flags",
                         verb->name, flag->name, verb->name);

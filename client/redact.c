@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "core/facts.h"
 #include "render/names.h"
 
 struct work {
@@ -187,6 +188,19 @@ static void redact_name(struct work *w, char **name)
     *name = taken(w, *name);
 }
 
+/* The method of a class that is known stays; the class decides, so it goes last. */
+static void redact_throw(struct work *w, struct bbf_snap_throw *one)
+{
+    size_t len = strlen(one->class_name);
+
+    if ((len == 0 || known_tail(one->class_name, len) == 0) &&
+        strcmp(one->method, BBF_FACT_THROW) != 0) {
+        method_of(w, one->method);
+        one->method = taken(w, one->method);
+    }
+    redact_name(w, &one->class_name);
+}
+
 static void redact_site(struct work *w, struct bbf_snap_site *site)
 {
     size_t len = strlen(site->class_name);
@@ -200,6 +214,8 @@ static void redact_site(struct work *w, struct bbf_snap_site *site)
     descriptor_of(w, site->descriptor);
     site->descriptor = taken(w, site->descriptor);
     redact_name(w, &site->enclosing);
+    for (uint32_t i = 0; i < site->n_throws && !w->failed; i++)
+        redact_throw(w, &site->throws[i]);
 }
 
 static void redact_whole(struct work *w, char **text)

@@ -6,7 +6,7 @@
  * report. Methods are named by hashes, so that a record has a size that one can bound.
  *
  * A class's records are one block: for each method a bbf_fact_method, n_params argument numbers,
- * n_origins flags, padding to a multiple of 8, n_calls calls.
+ * n_origins flags, padding to a multiple of 8, n_calls calls, n_throws throws.
  *
  * Threads: any; constant.
  */
@@ -48,12 +48,38 @@ struct bbf_fact_call {
     uint8_t outside;
 };
 
+/*
+ * A call, or a throw, that may leave the method while it holds a buffer. Origins and calls are
+ * bits: the first 32 origins, and the first 31 calls with an origin, numbered among themselves.
+ * Whether such a call takes the buffer is known when its own facts are.
+ */
+struct bbf_fact_throw {
+    uint32_t held; /* origins that nothing in the method itself, and no handler there, has taken */
+    uint32_t passed; /* calls made before on every way, and this one */
+    uint32_t caught; /* calls made by the handlers of exceptions there */
+    uint16_t line;   /* 0: the class file has none */
+    uint16_t name;   /* in the names: the class, then the method */
+};
+
 struct bbf_fact_method {
     uint64_t key;
-    uint32_t n_calls;
-    uint8_t n_params, n_origins; /* parameters come first among the origins */
-    uint16_t bytes_of_flags;     /* n_params + n_origins, padded */
+    uint16_t n_calls;
+    uint8_t n_throws, more_throws; /* more: left out, 255: or more */
+    uint8_t n_params, n_origins;   /* parameters come first among the origins */
+    uint16_t bytes_of_flags;       /* n_params + n_origins, padded */
 };
+
+/* A class's records, and the names that its throws have: internal, each ends with a 0. Aligned to
+ * 8. */
+struct bbf_fact_block {
+    const void *records;
+    size_t len;
+    const char *names;
+    size_t names_len;
+    uint32_t n_facts; /* parameters, calls and throws */
+};
+/* The method of a throw that no called method makes: `throw`; its class is the exception's. */
+#define BBF_FACT_THROW "throw"
 
 static inline const uint8_t *bbf_fact_arguments(const struct bbf_fact_method *m)
 {
@@ -67,9 +93,13 @@ static inline const struct bbf_fact_call *bbf_fact_calls(const struct bbf_fact_m
 {
     return (const struct bbf_fact_call *)(const void *)(bbf_fact_arguments(m) + m->bytes_of_flags);
 }
+static inline const struct bbf_fact_throw *bbf_fact_throws(const struct bbf_fact_method *m)
+{
+    return (const struct bbf_fact_throw *)(const void *)(bbf_fact_calls(m) + m->n_calls);
+}
 static inline const struct bbf_fact_method *bbf_fact_next(const struct bbf_fact_method *m)
 {
-    return (const struct bbf_fact_method *)(const void *)(bbf_fact_calls(m) + m->n_calls);
+    return (const struct bbf_fact_method *)(const void *)(bbf_fact_throws(m) + m->n_throws);
 }
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv, 64 bits. '/' counts as '.'. */

@@ -42,9 +42,7 @@ struct bbf_plan_site {
 /* What a class's methods do with buffers: records of core/facts.h. Borrowed for the call. */
 struct bbf_plan_facts {
     struct bbf_cf_str class_name, super_name; /* internal */
-    const void *records;
-    size_t len;
-    uint32_t n_facts; /* parameters and calls in them */
+    const struct bbf_fact_block *block;
 };
 
 /* The caller's numbering of sites, and its store of facts (NULL: none). `number` returns 0 at its

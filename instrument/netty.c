@@ -14,6 +14,21 @@ static bool equals(struct bbf_cf_str s, const char *text)
     return s.len == strlen(text) && memcmp(s.s, text, s.len) == 0;
 }
 
+/* These tables are searched for each type that a class names: its length decides first. */
+struct text {
+    const char *s;
+    size_t len;
+};
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        (text), sizeof(text) - 1                                                                   \
+    }
+
+static bool is_text(struct bbf_cf_str s, const struct text *text)
+{
+    return s.len == text->len && memcmp(s.s, text->s, s.len) == 0;
+}
+
 static bool starts_with(const char *s, size_t len, const char *head)
 {
     size_t k = strlen(head);
@@ -115,80 +130,80 @@ bool bbf_netty_refused(const char *name, size_t len)
 
 /* ---- types ---- */
 
-static const char *const holder_types[] = {
-    "util/ReferenceCounted",
-    "buffer/ByteBufHolder",
-    "buffer/DefaultByteBufHolder",
-    "handler/codec/http/HttpContent",
-    "handler/codec/http/LastHttpContent",
-    "handler/codec/http/FullHttpMessage",
-    "handler/codec/http/FullHttpRequest",
-    "handler/codec/http/FullHttpResponse",
-    "handler/codec/http/multipart/HttpData",
-    "handler/codec/http/multipart/Attribute",
-    "handler/codec/http/multipart/FileUpload",
-    "handler/codec/http/multipart/InterfaceHttpData",
-    "handler/codec/http/websocketx/WebSocketFrame",
-    "handler/codec/http/websocketx/TextWebSocketFrame",
-    "handler/codec/http/websocketx/BinaryWebSocketFrame",
-    "handler/codec/http/websocketx/ContinuationWebSocketFrame",
-    "handler/codec/http/websocketx/PingWebSocketFrame",
-    "handler/codec/http/websocketx/PongWebSocketFrame",
-    "handler/codec/http/websocketx/CloseWebSocketFrame",
-    "handler/codec/http2/Http2DataFrame",
-    "handler/codec/http2/Http2GoAwayFrame",
-    "handler/codec/http2/Http2UnknownFrame",
-    "handler/codec/dns/DnsRawRecord",
-    "handler/codec/memcache/MemcacheContent",
-    "handler/codec/mqtt/MqttPublishMessage",
-    "handler/codec/redis/BulkStringRedisContent",
-    "handler/codec/smtp/SmtpContent",
-    "handler/codec/stomp/StompContentSubframe",
-    "handler/codec/stomp/StompFrame",
-    "channel/socket/DatagramPacket",
-    "channel/AddressedEnvelope",
-    "handler/codec/http/DefaultHttpContent",
-    "handler/codec/http/DefaultLastHttpContent",
-    "handler/codec/http/DefaultFullHttpRequest",
-    "handler/codec/http/DefaultFullHttpResponse",
-    "handler/codec/http2/DefaultHttp2DataFrame",
-    "handler/codec/spdy/SpdyDataFrame",
-    "handler/codec/memcache/LastMemcacheContent",
-    "handler/codec/memcache/binary/FullBinaryMemcacheRequest",
-    "handler/codec/memcache/binary/FullBinaryMemcacheResponse",
-    "handler/codec/redis/FullBulkStringRedisMessage",
-    "handler/codec/redis/LastBulkStringRedisContent",
-    "handler/codec/smtp/LastSmtpContent",
-    "handler/codec/stomp/LastStompContentSubframe",
-    "handler/codec/haproxy/HAProxyTLV",
-    "handler/codec/haproxy/HAProxyMessage",
-    "handler/codec/redis/ArrayRedisMessage",
-    "handler/ssl/PemEncoded",
-    "channel/sctp/SctpMessage",
-    "channel/unix/DomainDatagramPacket",
+static const struct text holder_types[] = {
+    TEXT("util/ReferenceCounted"),
+    TEXT("buffer/ByteBufHolder"),
+    TEXT("buffer/DefaultByteBufHolder"),
+    TEXT("handler/codec/http/HttpContent"),
+    TEXT("handler/codec/http/LastHttpContent"),
+    TEXT("handler/codec/http/FullHttpMessage"),
+    TEXT("handler/codec/http/FullHttpRequest"),
+    TEXT("handler/codec/http/FullHttpResponse"),
+    TEXT("handler/codec/http/multipart/HttpData"),
+    TEXT("handler/codec/http/multipart/Attribute"),
+    TEXT("handler/codec/http/multipart/FileUpload"),
+    TEXT("handler/codec/http/multipart/InterfaceHttpData"),
+    TEXT("handler/codec/http/websocketx/WebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/TextWebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/BinaryWebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/ContinuationWebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/PingWebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/PongWebSocketFrame"),
+    TEXT("handler/codec/http/websocketx/CloseWebSocketFrame"),
+    TEXT("handler/codec/http2/Http2DataFrame"),
+    TEXT("handler/codec/http2/Http2GoAwayFrame"),
+    TEXT("handler/codec/http2/Http2UnknownFrame"),
+    TEXT("handler/codec/dns/DnsRawRecord"),
+    TEXT("handler/codec/memcache/MemcacheContent"),
+    TEXT("handler/codec/mqtt/MqttPublishMessage"),
+    TEXT("handler/codec/redis/BulkStringRedisContent"),
+    TEXT("handler/codec/smtp/SmtpContent"),
+    TEXT("handler/codec/stomp/StompContentSubframe"),
+    TEXT("handler/codec/stomp/StompFrame"),
+    TEXT("channel/socket/DatagramPacket"),
+    TEXT("channel/AddressedEnvelope"),
+    TEXT("handler/codec/http/DefaultHttpContent"),
+    TEXT("handler/codec/http/DefaultLastHttpContent"),
+    TEXT("handler/codec/http/DefaultFullHttpRequest"),
+    TEXT("handler/codec/http/DefaultFullHttpResponse"),
+    TEXT("handler/codec/http2/DefaultHttp2DataFrame"),
+    TEXT("handler/codec/spdy/SpdyDataFrame"),
+    TEXT("handler/codec/memcache/LastMemcacheContent"),
+    TEXT("handler/codec/memcache/binary/FullBinaryMemcacheRequest"),
+    TEXT("handler/codec/memcache/binary/FullBinaryMemcacheResponse"),
+    TEXT("handler/codec/redis/FullBulkStringRedisMessage"),
+    TEXT("handler/codec/redis/LastBulkStringRedisContent"),
+    TEXT("handler/codec/smtp/LastSmtpContent"),
+    TEXT("handler/codec/stomp/LastStompContentSubframe"),
+    TEXT("handler/codec/haproxy/HAProxyTLV"),
+    TEXT("handler/codec/haproxy/HAProxyMessage"),
+    TEXT("handler/codec/redis/ArrayRedisMessage"),
+    TEXT("handler/ssl/PemEncoded"),
+    TEXT("channel/sctp/SctpMessage"),
+    TEXT("channel/unix/DomainDatagramPacket"),
 };
 
 /* The message types that handlers of a whole protocol declare; some of these messages hold a
  * buffer. */
-static const char *const message_types[] = {
-    "handler/codec/http/HttpObject",
-    "handler/codec/http/HttpMessage",
-    "handler/codec/http/HttpRequest",
-    "handler/codec/http/HttpResponse",
-    "handler/codec/http2/Http2Frame",
-    "handler/codec/http2/Http2StreamFrame",
-    "handler/codec/spdy/SpdyFrame",
-    "handler/codec/dns/DnsRecord",
-    "handler/codec/dns/DnsMessage",
-    "handler/codec/dns/DnsQuery",
-    "handler/codec/dns/DnsResponse",
-    "handler/codec/memcache/MemcacheMessage",
-    "handler/codec/memcache/MemcacheObject",
-    "handler/codec/memcache/binary/BinaryMemcacheRequest",
-    "handler/codec/memcache/binary/BinaryMemcacheResponse",
-    "handler/codec/mqtt/MqttMessage",
-    "handler/codec/redis/RedisMessage",
-    "handler/codec/stomp/StompSubframe",
+static const struct text message_types[] = {
+    TEXT("handler/codec/http/HttpObject"),
+    TEXT("handler/codec/http/HttpMessage"),
+    TEXT("handler/codec/http/HttpRequest"),
+    TEXT("handler/codec/http/HttpResponse"),
+    TEXT("handler/codec/http2/Http2Frame"),
+    TEXT("handler/codec/http2/Http2StreamFrame"),
+    TEXT("handler/codec/spdy/SpdyFrame"),
+    TEXT("handler/codec/dns/DnsRecord"),
+    TEXT("handler/codec/dns/DnsMessage"),
+    TEXT("handler/codec/dns/DnsQuery"),
+    TEXT("handler/codec/dns/DnsResponse"),
+    TEXT("handler/codec/memcache/MemcacheMessage"),
+    TEXT("handler/codec/memcache/MemcacheObject"),
+    TEXT("handler/codec/memcache/binary/BinaryMemcacheRequest"),
+    TEXT("handler/codec/memcache/binary/BinaryMemcacheResponse"),
+    TEXT("handler/codec/mqtt/MqttMessage"),
+    TEXT("handler/codec/redis/RedisMessage"),
+    TEXT("handler/codec/stomp/StompSubframe"),
 };
 
 enum bbf_type bbf_netty_type(const char *name, size_t len)
@@ -202,25 +217,25 @@ enum bbf_type bbf_netty_type(const char *name, size_t len)
     if (bbf_netty_buffer_prefix(name, len) != 0 && ends_with(name, len, "ByteBuf"))
         return BBF_TYPE_BUFFER;
     for (size_t i = 0; i < sizeof holder_types / sizeof *holder_types; i++)
-        if (equals(rest, holder_types[i]))
+        if (is_text(rest, &holder_types[i]))
             return BBF_TYPE_HOLDER;
     for (size_t i = 0; i < sizeof message_types / sizeof *message_types; i++)
-        if (equals(rest, message_types[i]))
+        if (is_text(rest, &message_types[i]))
             return BBF_TYPE_MESSAGE;
     return BBF_TYPE_NONE;
 }
 
-static const char *const handler_methods[] = {
-    "channelRead", "channelRead0",         "messageReceived",
-    "write",       "writeAndFlush",        "encode",
-    "decode",      "userEventTriggered",   "decodeLast",
-    "callDecode",  "acceptInboundMessage", "acceptOutboundMessage",
+static const struct text handler_methods[] = {
+    TEXT("channelRead"), TEXT("channelRead0"),         TEXT("messageReceived"),
+    TEXT("write"),       TEXT("writeAndFlush"),        TEXT("encode"),
+    TEXT("decode"),      TEXT("userEventTriggered"),   TEXT("decodeLast"),
+    TEXT("callDecode"),  TEXT("acceptInboundMessage"), TEXT("acceptOutboundMessage"),
 };
 
 bool bbf_netty_handler_method(struct bbf_cf_str name)
 {
     for (size_t i = 0; i < sizeof handler_methods / sizeof *handler_methods; i++)
-        if (equals(name, handler_methods[i]))
+        if (is_text(name, &handler_methods[i]))
             return true;
     return false;
 }

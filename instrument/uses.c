@@ -6,6 +6,7 @@
 #include "core/facts.h"
 #include "instrument/insert.h"
 #include "instrument/netty.h"
+#include "instrument/throws.h"
 
 enum { INVOKESPECIAL = 183, INVOKESTATIC = 184, BORROWS = 0 };
 
@@ -232,10 +233,10 @@ static bool is_step(void *ctx, const struct bbf_cf_called *m)
 }
 
 static void keep(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
-                 const void *records, size_t len, uint32_t n_facts)
+                 const struct bbf_fact_block *block)
 {
     const struct bbf_plan_class *c = ctx;
-    const struct bbf_plan_facts facts = {class_name, super_name, records, len, n_facts};
+    const struct bbf_plan_facts facts = {class_name, super_name, block};
 
     c->sites->keep_facts(c->sites->ctx, &facts);
 }
@@ -251,4 +252,5 @@ void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *classify)
     config->use_of = use_of;
     config->is_step = is_step;
     config->facts = keep;
+    bbf__plan_throws(config);
 }

@@ -13,7 +13,7 @@
 #include "classfile/classfile.h"
 #include "instrument/class_plan.h"
 
-/* Set the four callbacks of bbf_cf_config for facts about parameters, of a class that gets steps;
+/* Set the callbacks of bbf_cf_config for facts about parameters, of a class that gets steps;
  * ctx is a struct bbf_plan_class. `classify` has the kind of a type, also by track=. */
 void bbf__plan_facts(struct bbf_cf_config *config, bbf_plan_type_of *classify);
 

@@ -2,6 +2,7 @@
 #include "render/diverge_text.h"
 
 #include "render/fingerprint.h"
+#include "render/owner_throws.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -221,6 +222,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
         add_way(&t, &divergences->rows[i]);
         add_most(&t, &divergences->rows[i]);
         add_kept(&t, &divergences->rows[i]);
+        bbf_owner_throws_text(out, view, divergences->rows[i].last);
     }
     if (divergences->count > max)
         bbf_buf_printf(out, "(%zu more)\n", divergences->count - max);

@@ -4,13 +4,39 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/safe.h"
 #include "render/step_words.h"
 
 /* http://www.isthe.com/chongo/tech/comp/fnv */
+static uint64_t add_byte(uint64_t hash, char byte)
+{
+    return (hash ^ (uint8_t)byte) * UINT64_C(0x100000001B3);
+}
+
+/* How long the character at `text` is, and its bytes as a document has them: what is no UTF-8 is
+ * U+FFFD there, and the id has to stay the same. */
+static size_t character(const char *text, const char *end, struct bbf_slice *as)
+{
+    uint32_t code;
+
+    *as = (struct bbf_slice){text, 1};
+    if ((uint8_t)*text < 0x80)
+        return 1;
+    size_t len = bbf_utf8_next(text, end, &code);
+    *as = code == BBF_UTF8_BAD ? (struct bbf_slice){"\xEF\xBF\xBD", 3}
+                               : (struct bbf_slice){text, len};
+    return len;
+}
+
 static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001B3);
+    struct bbf_slice as;
+
+    for (const char *at = bytes, *end = bytes + len; at < end;) {
+        at += character(at, end, &as);
+        for (size_t i = 0; i < as.len; i++)
+            hash = add_byte(hash, as.s[i]);
+    }
     return hash;
 }
 
@@ -24,11 +50,17 @@ uint64_t bbf_fingerprint_begin(void)
     return UINT64_C(0xCBF29CE484222325);
 }
 
-uint64_t bbf_fingerprint_end(uint64_t hash)
+static uint64_t mix(uint64_t hash)
 {
     hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
     hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
     return hash ^ hash >> 33;
+}
+
+uint64_t bbf_fingerprint_end(uint64_t hash, uint64_t passed)
+{
+    return mix(hash +
+               mix(passed)); /* mix(0) is 0: without steps in between, it is the hash's own */
 }
 
 /* A relocated Netty: what is before "netty.buffer." and the like is the build's. */
@@ -78,7 +110,8 @@ static uint64_t add_class(uint64_t hash, struct bbf_slice name)
     name = without_relocation(name);
     name.len = generated_at(name);
     for (size_t i = 0; i < name.len;) {
-        size_t end = i + 1;
+        struct bbf_slice as;
+        size_t end = i + character(name.s + i, name.s + name.len, &as);
         while (end < name.len && name.s[i] == '$' && is_digit(name.s[end]))
             end++;
         bool number = end > i + 1 && (end == name.len || name.s[end] == '$' || name.s[end] == '.');
@@ -101,6 +134,14 @@ uint64_t bbf_fingerprint_step(uint64_t hash, const char *class_name, const char 
     return add_text(hash, (struct bbf_slice){w.what, w.what != NULL ? strlen(w.what) : 0});
 }
 
+/* A sum does not depend on the order. */
+uint64_t bbf_fingerprint_pass(uint64_t passed, const char *class_name, const char *method,
+                              const char *enclosing)
+{
+    return passed +
+           mix(bbf_fingerprint_step(bbf_fingerprint_begin(), class_name, method, enclosing));
+}
+
 static uint64_t add_node(uint64_t hash, const struct bbf_view *view, uint32_t node)
 {
     const struct bbf_snapshot *s = view->snapshot;
@@ -108,38 +149,47 @@ static uint64_t add_node(uint64_t hash, const struct bbf_view *view, uint32_t no
     return bbf_fingerprint_step(hash, site->class_name, site->method, site->enclosing);
 }
 
-static uint32_t root_of(const struct bbf_view *view, uint32_t node)
+/* Is the step a method that a buffer passes? Not the refs=on steps: they say what it did there. */
+static bool is_passed(const struct bbf_snap_site *site)
 {
-    while (view->parents[node] != BBF_NO_PARENT)
-        node = view->parents[node];
-    return node;
+    return site->kind == BBF_SITE_ENTER || site->kind == BBF_SITE_RETURN;
 }
 
-uint64_t bbf_fingerprint_path(const struct bbf_view *view, uint32_t origin, uint32_t shared,
-                              uint32_t losing, uint32_t last)
+static const struct bbf_snap_site *site_of(const struct bbf_view *view, uint32_t node)
 {
-    const uint32_t nodes[] = {root_of(view, last), origin, shared, losing, last};
-    uint64_t hash = bbf_fingerprint_begin();
-    uint32_t before = BBF_NO_NODE;
+    return &view->snapshot->sites[view->snapshot->nodes[node].site];
+}
 
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
-        if (nodes[i] == BBF_NO_NODE || nodes[i] == before)
-            continue;
-        hash = add_node(hash, view, nodes[i]);
-        before = nodes[i];
-    }
-    return bbf_fingerprint_end(hash);
+/* Does the path come to this step's site again below it, up to `last`? */
+static bool comes_again(const struct bbf_view *view, uint32_t node, uint32_t last)
+{
+    const struct bbf_snap_node *nodes = view->snapshot->nodes;
+
+    for (; last != node; last = view->parents[last])
+        if (nodes[last].site == nodes[node].site)
+            return true;
+    return false;
 }
 
 uint64_t bbf_fingerprint_leak(const struct bbf_view *view, uint32_t last)
 {
-    const struct bbf_snapshot *s = view->snapshot;
-    uint32_t origin = last; /* where derived lives begin */
+    uint32_t root = last, derive = BBF_NO_NODE;
+    uint64_t passed = 0, hash;
 
-    while (view->parents[origin] != BBF_NO_PARENT &&
-           s->sites[s->nodes[origin].site].kind != BBF_SITE_DERIVE)
-        origin = view->parents[origin];
-    return bbf_fingerprint_path(view, origin, BBF_NO_NODE, BBF_NO_NODE, last);
+    for (uint32_t node = last; node != BBF_NO_PARENT; root = node, node = view->parents[node]) {
+        const struct bbf_snap_site *site = site_of(view, node);
+
+        if (site->kind == BBF_SITE_DERIVE && derive == BBF_NO_NODE)
+            derive = node;
+        if (node != last && is_passed(site) && !comes_again(view, node, last))
+            passed = bbf_fingerprint_pass(passed, site->class_name, site->method, site->enclosing);
+    }
+    hash = add_node(bbf_fingerprint_begin(), view, root);
+    if (derive != BBF_NO_NODE && derive != root)
+        hash = add_node(hash, view, derive);
+    if (last != root && last != derive)
+        hash = add_node(hash, view, last);
+    return bbf_fingerprint_end(hash, passed);
 }
 
 void bbf_fingerprint_text(struct bbf_buf *out, uint64_t fingerprint)

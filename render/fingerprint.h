@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/fingerprint.h - a number for a leak that is the same in every run, build and JVM: a hash
- * of the names of its root and of its last step. Names are as people wrote them
+ * of the names of its root and of its last step, and of the set of methods that it passed: without
+ * their order and turns, so that a loop does not change it. Names are as people wrote them
  * (render/step_words.h); left out is what changes without a change of the program: the prefix of a
  * relocated Netty, numbers of lambdas and of classes without a name, addresses of hidden classes,
  * generated proxies' hashes, lines, descriptors.
@@ -20,16 +21,15 @@
 #include "core/buf.h"
 #include "render/view.h"
 
-/* One after the other: begin, the steps, end. `enclosing` may be NULL, as in bbf_step_words(). */
+/* One after the other: begin, the steps, pass for each method in between, end. `enclosing` may be
+ * NULL, as in bbf_step_words(). */
 uint64_t bbf_fingerprint_begin(void);
 uint64_t bbf_fingerprint_step(uint64_t hash, const char *class_name, const char *method,
                               const char *enclosing);
-uint64_t bbf_fingerprint_end(uint64_t hash);
-
-/* Of these steps of a path and its root; BBF_NO_NODE is left out, and so is a step that repeats the
- * one before it. */
-uint64_t bbf_fingerprint_path(const struct bbf_view *view, uint32_t origin, uint32_t shared,
-                              uint32_t losing, uint32_t last);
+/* A method that was passed, in any order; the caller leaves out what it has passed already. */
+uint64_t bbf_fingerprint_pass(uint64_t passed, const char *class_name, const char *method,
+                              const char *enclosing);
+uint64_t bbf_fingerprint_end(uint64_t hash, uint64_t passed);
 
 /*
  * Of a leak that ends at `last`, and of an entry of the divergences whose last step that is. Where

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a bbflow-snapshot/1 document says of a site's method: `parameter` and `calls`, which an
- * older one does not have.
+ * What a bbflow-snapshot/1 document says of a site's method: `parameter`, `calls` and `throws`,
+ * which an older one does not have.
  */
 #include "render/json_reader.h"
 
@@ -49,6 +49,42 @@ static int read_calls(struct bbf_json_reader *r, const struct bbf_json_place *pl
     return err;
 }
 
+static int read_throw(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                      struct json_object *value, struct bbf_snap_throw *one)
+{
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail_member(r, place, "throws", "no object in it");
+    if (json_object_object_get_ex(value, "line", &member))
+        err = bbf__json_take_id(r, place, "throws.line", member, &one->line);
+    member = bbf__json_member_of(r, place, value, "class", &err);
+    if (err == 0)
+        err = bbf__json_take_string(r, place, "throws.class", member, &one->class_name);
+    member = bbf__json_member_of(r, place, value, "method", &err);
+    if (err == 0)
+        err = bbf__json_take_string(r, place, "throws.method", member, &one->method);
+    return err;
+}
+
+static int read_throws(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                       struct json_object *value, struct bbf_snap_site *site)
+{
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_array))
+        return bbf__json_fail_member(r, place, "throws", "no array");
+    size_t n = json_object_array_length(value);
+    site->throws = calloc(n + 1, sizeof *site->throws);
+    if (site->throws == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = 0; i < n && err == 0; i++)
+        err = read_throw(r, place, json_object_array_get_idx(value, i),
+                         &site->throws[site->n_throws++]);
+    return err;
+}
+
 int bbf__json_read_facts(struct bbf_json_reader *r, const struct bbf_json_place *place,
                          struct json_object *row, struct bbf_snap_site *site)
 {
@@ -59,6 +95,10 @@ int bbf__json_read_facts(struct bbf_json_reader *r, const struct bbf_json_place 
         err = read_parameter(r, place, member, &site->parameter);
     if (err == 0 && json_object_object_get_ex(row, "calls", &member))
         err = read_calls(r, place, member, site);
+    if (err == 0 && json_object_object_get_ex(row, "throws", &member))
+        err = read_throws(r, place, member, site);
+    if (err == 0 && json_object_object_get_ex(row, "more_throws", &member))
+        err = bbf__json_take_id(r, place, "more_throws", member, &site->more_throws);
     return err;
 }
 

@@ -214,6 +214,24 @@ static void add_origin(struct bbf_buf *out, const struct bbf_snap_site *site, st
     out->failed = out->failed || name->failed;
 }
 
+/* The calls that may leave the method by an exception. */
+static void add_throws(struct bbf_buf *out, const struct bbf_snap_site *site)
+{
+    for (uint32_t i = 0; i < site->n_throws; i++) {
+        bbf_buf_str(out, i > 0 ? ",{" : ",\"throws\":[{");
+        if (site->throws[i].line != 0)
+            bbf_buf_printf(out, "\"line\":%" PRIu32 ",", site->throws[i].line);
+        bbf_buf_str(out, "\"class\":");
+        add_string(out, site->throws[i].class_name);
+        bbf_buf_str(out, ",\"method\":");
+        add_string(out, site->throws[i].method);
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, site->n_throws > 0 ? "]" : "");
+    if (site->more_throws != 0)
+        bbf_buf_printf(out, ",\"more_throws\":%" PRIu32, site->more_throws);
+}
+
 /* What a site's method does with a parameter, and which sites it calls; nothing where it is not
  * known. */
 static void add_facts(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
@@ -234,6 +252,7 @@ static void add_facts(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
         bbf_buf_printf(out, "%s%" PRIu32, i > 0 ? "," : ",\"calls\":[",
                        snapshot->sites[site->calls[i]].id);
     bbf_buf_str(out, site->n_calls > 0 ? "]" : "");
+    add_throws(out, site);
 }
 
 static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)

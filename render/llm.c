@@ -9,6 +9,7 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/fingerprint.h"
+#include "render/owner_throws.h"
 #include "render/head.h"
 #include "render/json_names.h"
 #include "render/leaks.h"
@@ -81,6 +82,21 @@ static void add_metadata(const struct llm *llm)
 #define XX(name) bbf_buf_printf(llm->out, #name "=%" PRIu64 "\n", t->name##_);
     BBF_TOTALS(XX)
 #undef XX
+}
+
+/* |throws=Json.parse:26,Validator.check:31 */
+static void add_throws(const struct llm *llm, uint32_t last)
+{
+    const struct bbf_snap_throw *most[BBF_THROWS_SHOWN];
+    uint32_t owner;
+    size_t n = bbf_owner_throws(llm->view, last, most, &owner);
+
+    for (size_t i = 0; i < n; i++) {
+        bbf_buf_str(llm->out, i > 0 ? "," : "|throws=");
+        bbf_owner_throw_name(llm->out, most[i], '|');
+        if (most[i]->line != 0)
+            bbf_buf_printf(llm->out, ":%" PRIu32, most[i]->line);
+    }
 }
 
 static void add_fingerprint(const struct llm *llm, uint32_t last)
@@ -167,6 +183,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "last", d->last);
     add_step(llm, "kept", d->kept);
     add_step(llm, "owner", bbf_owner_of(llm->view, d->last));
+    add_throws(llm, d->last);
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
     add_fingerprint(llm, d->last);
     bbf_buf_char(out, '\n');

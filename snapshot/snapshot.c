@@ -43,6 +43,11 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->sites[i].descriptor);
         free(snapshot->sites[i].enclosing);
         free(snapshot->sites[i].calls);
+        for (uint32_t k = 0; k < snapshot->sites[i].n_throws; k++) {
+            free(snapshot->sites[i].throws[k].class_name);
+            free(snapshot->sites[i].throws[k].method);
+        }
+        free(snapshot->sites[i].throws);
     }
     free(snapshot->sites);
     free(snapshot->nodes);
@@ -268,6 +273,9 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
         if (site->class_name == NULL || site->method == NULL || site->descriptor == NULL ||
             (unsigned)site->kind > BBF_SITE_DECREMENT)
             return BBF_EFORMAT;
+        for (uint32_t k = 0; k < site->n_throws; k++)
+            if (site->throws[k].class_name == NULL || site->throws[k].method == NULL)
+                return BBF_EFORMAT;
         for (uint32_t k = 0; k < site->n_calls; k++)
             if (site->calls[k] >= snapshot->n_sites ||
                 (k > 0 && site->calls[k] <= site->calls[k - 1]))

@@ -18,6 +18,13 @@
 
 enum bbf_verdict { BBF_VERDICT_LEAKED, BBF_VERDICT_AGED };
 
+/* A call that may throw out of a method that has a buffer, where nothing in it releases it then. */
+struct bbf_snap_throw {
+    uint32_t line;    /* 0: not known */
+    char *class_name; /* dotted */
+    char *method;     /* BBF_FACT_THROW: the method throws it itself, an exception of that class */
+};
+
 struct bbf_snap_site {
     uint32_t id;
     char *class_name; /* fully qualified, dotted, inner with '$'; "" for ?raced and similar */
@@ -33,6 +40,8 @@ struct bbf_snap_site {
     uint8_t parameter;
     uint32_t *calls; /* indexes of the sites whose methods it calls, ascending */
     uint32_t n_calls;
+    struct bbf_snap_throw *throws;  /* in the order of the code; of sites on leaked paths */
+    uint32_t n_throws, more_throws; /* more: not listed */
 };
 
 /* Columns of a node row. `passed` counts the lives that reached this node (its own plus all below);

@@ -664,9 +664,9 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
         err = name_rows(t, c, s);
     if (err == BBF_OK)
         err = add_leaks(t, c, s);
+    s->n_nodes = err == BBF_OK ? c->kept : 0;
     if (err == BBF_OK)
         bbf_facts_fill(t, s);
-    s->n_nodes = err == BBF_OK ? c->kept : 0;
     return err;
 }
 

@@ -194,6 +194,48 @@ unsigned bbf_closure_parameter(const struct bbf_closure *c, const struct bbf_clo
     return (strong != 0 ? strong : weak) & ~(unsigned)BBF_FACT_WEAK;
 }
 
+/* Is something held at that throw that no called method has taken, and that is taken otherwise? */
+static bool leaves_any(const struct bbf_closure *c, const struct bbf_closed_method *m,
+                       const struct bbf_fact_throw *one)
+{
+    const struct bbf_fact_call *calls = bbf_fact_calls(m->record);
+    const unsigned takes = BBF_FACT_TAKES & ~(unsigned)BBF_FACT_UNKNOWN;
+    uint32_t held = one->held, handed = 1;
+
+    for (uint32_t i = 0; i < m->record->n_calls && handed != 0; i++) {
+        if (calls[i].origin == BBF_FACT_NO_ORIGIN)
+            continue;
+        if (((one->passed | one->caught) & handed) != 0 && calls[i].origin < 32 &&
+            (held >> calls[i].origin & 1) && (flags_by(c, m, &calls[i]) & BBF_FACT_TAKES) != 0)
+            held &= ~(1u << calls[i].origin);
+        handed <<= 1; /* 0 after 32: what follows was taken as given up */
+    }
+    for (; held != 0; held &= held - 1)
+        if ((c->flags[m->flags + (unsigned)__builtin_ctz(held)] & takes) != 0)
+            return true;
+    return false;
+}
+
+size_t bbf_closure_throws(const struct bbf_closure *c, const struct bbf_closed_method *m,
+                          struct bbf_closed_throw out[BBF_CLOSURE_THROWS], uint32_t *more)
+{
+    const struct bbf_fact_class *of = find_class(c, m->owner);
+    size_t n = 0;
+
+    *more = 0;
+    for (uint8_t i = 0; of != NULL && i < m->record->n_throws && n < BBF_CLOSURE_THROWS; i++) {
+        const struct bbf_fact_throw *one = &bbf_fact_throws(m->record)[i];
+
+        if (one->name >= of->names_len || !leaves_any(c, m, one))
+            continue;
+        const char *name = bbf_fact_name(of, one);
+        out[n++] = (struct bbf_closed_throw){one->line, name, name + strlen(name) + 1};
+    }
+    if (n > 0)
+        *more = m->record->more_throws;
+    return n;
+}
+
 static void add_methods(struct bbf_closure *c, const struct bbf_fact_class *of, size_t *n_flags)
 {
     const struct bbf_fact_method *m = bbf_fact_first(of);

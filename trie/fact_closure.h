@@ -46,6 +46,16 @@ enum { BBF_CLOSURE_TARGETS = 256 };
  * BBF_CLOSURE_TARGETS are not looked at; the caller takes them as unknown. */
 size_t bbf_closure_targets(const struct bbf_closure *c, const struct bbf_fact_call *call,
                            struct bbf_closed_method **first);
+/* A call that may throw out of a method, names internal; they stay as long as the closure. */
+struct bbf_closed_throw {
+    uint32_t line;
+    const char *class_name, *method;
+};
+enum { BBF_CLOSURE_THROWS = 8 };
+/* Those of a method that is closed: what they leave behind is taken neither before them nor by a
+ * handler, but would be otherwise. Returns how many; *more: further ones that are not known. */
+size_t bbf_closure_throws(const struct bbf_closure *c, const struct bbf_closed_method *m,
+                          struct bbf_closed_throw out[BBF_CLOSURE_THROWS], uint32_t *more);
 /* What a method does with the buffers that it gets as parameters; 0: it gets none. */
 unsigned bbf_closure_parameter(const struct bbf_closure *c, const struct bbf_closed_method *m);
 

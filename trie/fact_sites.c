@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The facts of the methods that a report shows: for each site its flags, and which of the shown
- * sites its method calls, also through methods that are no steps (javac's access$ methods,
- * bridges).
+ * The facts of the methods that a report shows: for each site its flags, which of the shown sites
+ * its method calls, also through methods that are no steps (javac's access$ methods, bridges), and
+ * where exceptions leave it.
  */
 #include "trie/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/err.h"
 #include "snapshot/snapshot.h"
 #include "trie/fact_closure.h"
 #include "trie/model.h"
@@ -30,6 +31,7 @@ struct fill {
     struct key *keys;                     /* by method */
     size_t n_keys;
     uint8_t *called; /* by site: of the current caller */
+    bool *lost;      /* by site: on the path of a lost buffer */
     uint32_t calls[CALLS_SHOWN];
     uint32_t n_calls;
     int work; /* left */
@@ -121,6 +123,61 @@ static void add_calls(struct fill *f, const struct bbf_closed_method *m, int thr
     }
 }
 
+static char *dotted(const char *name)
+{
+    char *copy = strdup(name);
+
+    for (char *p = copy; p != NULL && *p != '\0'; p++)
+        if (*p == '/')
+            *p = '.';
+    return copy;
+}
+
+/* Where exceptions leave the method, if lost buffers were in it. Without memory there is less. */
+static void fill_throws(const struct fill *f, uint32_t i)
+{
+    struct bbf_snap_site *site = &f->s->sites[i];
+    struct bbf_closed_throw found[BBF_CLOSURE_THROWS];
+    size_t n;
+
+    if (!f->lost[i])
+        return;
+    n = bbf_closure_throws(&f->closure, f->method_of[i], found, &site->more_throws);
+    site->throws = n > 0 ? calloc(n, sizeof *site->throws) : NULL;
+    for (size_t k = 0; site->throws != NULL && k < n; k++) {
+        struct bbf_snap_throw *to = &site->throws[site->n_throws];
+
+        *to = (struct bbf_snap_throw){found[k].line, dotted(found[k].class_name),
+                                      strdup(found[k].method)};
+        if (to->class_name != NULL && to->method != NULL) {
+            site->n_throws++;
+            continue;
+        }
+        free(to->class_name);
+        free(to->method);
+    }
+}
+
+/* Mark the sites on the paths of lost buffers. Without memory there is none. */
+static void mark_lost(struct fill *f)
+{
+    const struct bbf_snapshot *s = f->s;
+    uint32_t *parents = calloc(s->n_nodes + 1, sizeof *parents);
+    bool *seen = calloc(s->n_nodes + 1, sizeof *seen);
+    size_t bad;
+
+    if (parents != NULL && seen != NULL && bbf_snapshot_parents(s, parents, &bad) == BBF_OK)
+        for (size_t i = 0; i < s->n_leaks; i++) {
+            uint32_t node = s->leaks[i].node < s->n_nodes ? s->leaks[i].node : BBF_NO_PARENT;
+            for (; node != BBF_NO_PARENT && !seen[node]; node = parents[node]) {
+                seen[node] = true;
+                f->lost[s->nodes[node].site] = true;
+            }
+        }
+    free(parents);
+    free(seen);
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -133,6 +190,7 @@ static void fill_site(struct fill *f, uint32_t i)
 
     if (f->method_of[i] == NULL)
         return;
+    fill_throws(f, i);
     site->parameter = (uint8_t)bbf_closure_parameter(&f->closure, f->method_of[i]);
     f->n_calls = 0;
     f->work = WORK;
@@ -156,8 +214,10 @@ void bbf_facts_fill(struct bbf_tracker *t, struct bbf_snapshot *s)
     f.method_of = calloc(s->n_sites + 1, sizeof(struct bbf_closed_method *));
     f.keys = calloc(s->n_sites + 1, sizeof *f.keys);
     f.called = calloc(s->n_sites + 1, 1);
-    if (f.method_of != NULL && f.keys != NULL && f.called != NULL) {
+    f.lost = calloc(s->n_sites + 1, sizeof *f.lost);
+    if (f.method_of != NULL && f.keys != NULL && f.called != NULL && f.lost != NULL) {
         find_keys(&f);
+        mark_lost(&f);
         bbf_closure_close(&f.closure, f.method_of, s->n_sites);
         for (uint32_t i = 0; i < s->n_sites; i++)
             fill_site(&f, i);
@@ -165,5 +225,6 @@ void bbf_facts_fill(struct bbf_tracker *t, struct bbf_snapshot *s)
     free(f.method_of);
     free(f.keys);
     free(f.called);
+    free(f.lost);
     bbf_closure_free(&f.closure);
 }

@@ -17,8 +17,8 @@ enum { BBF_FACT_BUCKETS = 1024 };
 struct bbf_fact_class {
     struct bbf_fact_class *next;
     uint32_t key, super; /* bbf_fact_class_key() */
-    uint32_t n_facts, len;
-    uint64_t records[]; /* `len` bytes */
+    uint32_t n_facts, len, names_len;
+    uint64_t records[]; /* `len` bytes, then those of the names */
 };
 
 static inline const struct bbf_fact_method *bbf_fact_first(const struct bbf_fact_class *c)
@@ -30,12 +30,20 @@ static inline const void *bbf_fact_end(const struct bbf_fact_class *c)
     return (const char *)c->records + c->len;
 }
 
+/* Of a throw: the class, then the method behind its 0. */
+static inline const char *bbf_fact_name(const struct bbf_fact_class *c,
+                                        const struct bbf_fact_throw *one)
+{
+    return (const char *)c->records + c->len + one->name;
+}
+
 struct bbf_fact_table {
     pthread_mutex_t lock;
     struct bbf_fact_class *buckets[BBF_FACT_BUCKETS];
     struct bbf_fact_class *replaced; /* freed once no report reads */
     unsigned readers;
-    uint64_t used, limit, dropped; /* parameters and calls; classes of which they were dropped */
+    uint64_t used, limit,
+        dropped; /* parameters, calls and throws; classes of which they were dropped */
     size_t n_classes;
 };
 

@@ -9,7 +9,7 @@
 
 static size_t bytes_of(const struct bbf_fact_class *c)
 {
-    return sizeof *c + c->len;
+    return sizeof *c + c->len + c->names_len;
 }
 
 static void discard(struct bbf_tracker *t, struct bbf_fact_class *c)
@@ -49,34 +49,38 @@ static void replace(struct bbf_tracker *t, struct bbf_fact_class *c)
     t->facts.n_classes++;
 }
 
-static struct bbf_fact_class *class_new(struct bbf_tracker *t, const void *records, size_t len)
+static struct bbf_fact_class *class_new(struct bbf_tracker *t, const struct bbf_fact_block *block)
 {
     struct bbf_fact_class *c;
+    size_t size = sizeof *c + block->len + block->names_len;
 
-    if (!bbf_budget_charge(&t->budget, sizeof *c + len))
+    if (!bbf_budget_charge(&t->budget, size))
         return NULL;
-    c = malloc(sizeof *c + len);
+    c = malloc(size);
     if (c == NULL) {
-        bbf_budget_uncharge(&t->budget, sizeof *c + len);
+        bbf_budget_uncharge(&t->budget, size);
         bbf_tracker_fault(t);
         return NULL;
     }
-    c->len = (uint32_t)len;
-    memcpy(c->records, records, len);
+    c->len = (uint32_t)block->len;
+    c->names_len = (uint32_t)block->names_len;
+    memcpy(c->records, block->records, block->len);
+    if (block->names_len > 0)
+        memcpy((char *)c->records + block->len, block->names, block->names_len);
     return c;
 }
 
 void bbf_facts_put(struct bbf_tracker *t, const char *class_name, size_t class_len,
-                   const char *super_name, size_t super_len, const void *records, size_t len,
-                   uint32_t n_facts)
+                   const char *super_name, size_t super_len, const struct bbf_fact_block *block)
 {
+    const uint32_t n_facts = block->n_facts;
     struct bbf_fact_class *c = NULL;
 
     pthread_mutex_lock(&t->facts.lock);
     bool room = n_facts <= t->facts.limit && t->facts.used <= t->facts.limit - n_facts;
     pthread_mutex_unlock(&t->facts.lock);
-    if (room && len <= UINT32_MAX)
-        c = class_new(t, records, len);
+    if (room && block->len <= UINT32_MAX && block->names_len <= UINT16_MAX)
+        c = class_new(t, block);
     pthread_mutex_lock(&t->facts.lock);
     if (c != NULL) {
         c->key = bbf_fact_class_key(class_name, class_len);

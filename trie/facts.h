@@ -12,25 +12,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bbf_fact_block;
 struct bbf_snapshot;
 struct bbf_tracker;
 
 /*
- * Keep a copy of a class's records; they replace those of a class of that name. n_facts: parameters
- * and calls in them. At the limit (maxFacts, memory) they are dropped and counted.
+ * Keep a copy of a class's records; they replace those of a class of that name. At the limit
+ * (maxFacts, memory) they are dropped and counted.
  */
 void bbf_facts_put(struct bbf_tracker *t, const char *class_name, size_t class_len,
-                   const char *super_name, size_t super_len, const void *records, size_t len,
-                   uint32_t n_facts);
+                   const char *super_name, size_t super_len, const struct bbf_fact_block *block);
 
 /*
  * Give the snapshot's sites what is known of their methods: flags closed over the methods that they
- * call, and which of the sites they call. Agent thread; the sites are there, and their ids are the
- * tracker's. Without memory sites have no facts, which is no error.
+ * call, which of the sites they call, and of lost buffers' sites where exceptions leave them. Agent
+ * thread; the sites are there, and their ids are the tracker's. Without memory sites have no facts,
+ * which is no error.
  */
 void bbf_facts_fill(struct bbf_tracker *t, struct bbf_snapshot *s);
 
-/* Parameters and calls that are kept, how many may be, and of how many classes they were dropped.
+/* Parameters, calls and throws that are kept, how many may be, and of how many classes they were
+ * dropped.
  */
 struct bbf_facts_usage {
     uint64_t used, limit, dropped;

@@ -125,6 +125,11 @@ check flag-unknown-first 2 '' "bbflow: there is no flag '--gx'; did you mean '--
 check flag-unknown-alone 2 '' "bbflow: there is no flag '--gx'; did you mean '--gc'?" --gx
 check unknown-flag 2 '' "bbflow: there is no flag '--al'; did you mean '--all'?" tree --al
 check alien-flag 2 '' "bbflow: there is no flag '-q'; 'bbflow help tree' lists them" tree -q
+for verb in status watch "event x"; do
+    # shellcheck disable=SC2086 # two words
+    check "no-redact ${verb% x}" 2 '' "bbflow: '${verb% x}' does not take --redact, because it shows the agent's text as it is; *" \
+        $verb --redact names.key
+done
 check wrong-flag 2 '' "bbflow: 'status' does not take --all; 'bbflow help status' lists its flags" \
     status --all
 check flag-value 2 '' 'bbflow: --gc takes no value' tree --gc=yes

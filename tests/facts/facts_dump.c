@@ -1,7 +1,8 @@
 /*
  * tests/facts/facts_dump.c - what the pass over parameters and its closure say of class files:
  *   facts_dump dump  INCLUDE FOLDER    a line for each parameter: Class.method(descriptor) argument
- * flags facts_dump bench INCLUDE FOLDER [ROUNDS]   what it costs to find the facts, and their bytes
+ * flags facts_dump throws INCLUDE FOLDER   a line for each call that an exception may leave by
+ * facts_dump bench INCLUDE FOLDER [ROUNDS]   what it costs to find the facts, and their bytes
  * tests/facts/check compares the first with what a Java source says of itself,
  * tests/long/owner-facts with a full dataflow over all of Netty.
  */
@@ -65,11 +66,11 @@ static void keep(void *ctx, const struct bbf_plan_facts *f)
 {
     (void)ctx;
     n_blocks++;
-    n_bytes += f->len;
-    n_facts += f->n_facts;
+    n_bytes += f->block->len + f->block->names_len;
+    n_facts += f->block->n_facts;
     if (tracker != NULL)
         bbf_facts_put(tracker, f->class_name.s, f->class_name.len, f->super_name.s,
-                      f->super_name.len, f->records, f->len, f->n_facts);
+                      f->super_name.len, f->block);
 }
 
 static void (*plan)(void *, const struct bbf_cf_method *, struct bbf_cf_plan *);
@@ -177,7 +178,7 @@ static int by_key(const void *a, const void *b)
     return (x->owner > y->owner) - (x->owner < y->owner);
 }
 
-static void dump(const struct bbf_rules *rules)
+static void dump(const struct bbf_rules *rules, bool throws)
 {
     const struct bbf_limits limits = {.max_nodes = 1000,
                                       .max_depth = 10,
@@ -207,9 +208,16 @@ static void dump(const struct bbf_rules *rules)
         const struct name *name = bsearch(&like, names, n_names, sizeof *names, by_key);
 
         for (unsigned p = 0; name != NULL && p < m->record->n_params; p++)
-            printf("%s\t%u\t%s\t%s\n", name->text, bbf_fact_arguments(m->record)[p],
-                   bbf_fact_flags(m->record)[p] & BBF_FACT_WEAK ? "weak" : "strong",
-                   text_of(c.flags[m->flags + p]));
+            if (!throws)
+                printf("%s\t%u\t%s\t%s\n", name->text, bbf_fact_arguments(m->record)[p],
+                       bbf_fact_flags(m->record)[p] & BBF_FACT_WEAK ? "weak" : "strong",
+                       text_of(c.flags[m->flags + p]));
+        struct bbf_closed_throw found[BBF_CLOSURE_THROWS];
+        uint32_t more;
+        size_t n = bbf_closure_throws(&c, m, found, &more);
+        for (size_t k = 0; throws && name != NULL && k < n; k++)
+            printf("%s\t%u\t%s.%s\t%u\n", name->text, found[k].line, found[k].class_name,
+                   found[k].method, more);
     }
     free(all);
     bbf_closure_free(&c);
@@ -231,6 +239,6 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "bench") == 0)
         bench(&rules, argc > 4 ? atoi(argv[4]) : 7);
     else
-        dump(&rules);
+        dump(&rules, strcmp(argv[1], "throws") == 0);
     return 0;
 }

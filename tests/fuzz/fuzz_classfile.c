@@ -150,16 +150,28 @@ static bool is_step(void *ctx, const struct bbf_cf_called *called)
     return called->name.len % 2 == 0;
 }
 
+static bool makes(void *ctx, const struct bbf_cf_called *called)
+{
+    (void)ctx;
+    return called->name.len % 3 != 0;
+}
+
+static unsigned may_throw(void *ctx, const struct bbf_cf_called *called)
+{
+    (void)ctx;
+    return (unsigned)(called->name.len + called->owner.len) % 4;
+}
+
 /* The records are whole, and their numbers are within them. */
 static void check_facts(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_str super_name,
-                        const void *records, size_t len, uint32_t n_facts)
+                        const struct bbf_fact_block *block)
 {
-    const struct bbf_fact_method *m = records;
-    const char *end = (const char *)records + len;
+    const struct bbf_fact_method *m = block->records;
+    const char *end = (const char *)block->records + block->len;
     uint32_t n = 0;
 
     (void)ctx;
-    CHECK(class_name.s != NULL && super_name.s != NULL && (uintptr_t)records % 8 == 0);
+    CHECK(class_name.s != NULL && super_name.s != NULL && (uintptr_t)block->records % 8 == 0);
     for (; (const char *)m < end; m = bbf_fact_next(m)) {
         const struct bbf_fact_call *calls = bbf_fact_calls(m);
 
@@ -169,9 +181,17 @@ static void check_facts(void *ctx, struct bbf_cf_str class_name, struct bbf_cf_s
             CHECK(calls[i].origin == BBF_FACT_NO_ORIGIN || calls[i].origin < m->n_origins);
             CHECK(calls[i].result == BBF_FACT_NO_ORIGIN || calls[i].result < m->n_origins);
         }
-        n += m->n_params + m->n_calls;
+        for (uint32_t i = 0; i < m->n_throws; i++) {
+            const struct bbf_fact_throw *one = &bbf_fact_throws(m)[i];
+            const char *name = block->names + one->name;
+
+            CHECK(one->held != 0 && one->name < block->names_len);
+            CHECK(m->n_origins >= 32 || one->held >> m->n_origins == 0);
+            CHECK(name + strlen(name) + 1 < block->names + block->names_len);
+        }
+        n += (uint32_t)(m->n_params + m->n_calls + m->n_throws);
     }
-    CHECK((const char *)m == end && n == n_facts);
+    CHECK((const char *)m == end && n == block->n_facts);
 }
 
 static bool interesting(void *ctx, const char *utf8, size_t len)
@@ -349,6 +369,8 @@ static void rewrite(const uint8_t *data, size_t size, int times)
                                                 .resource = resource,
                                                 .use_of = use_of,
                                                 .is_step = is_step,
+                                                .makes = makes,
+                                                .may_throw = may_throw,
                                                 .facts = check_facts};
     struct bbf_cf_stats stats;
     uint8_t *out;

@@ -137,13 +137,15 @@ class Leak(typing.NamedTuple):
     newest: str = None
     jars: tuple = ()
     held: int = 0  # owners collected while the lost slices of them were unreleased
+    throws: str = None  # an exception is the cause: the call that threw it, as the report has it
 
 
 LEAKS = {
     "http-memorydata-limit": Leak(
         "4.1.67.Final", "4.1.68.Final", 41,
         r"io\.netty\.handler\.codec\.http\.multipart\.(MemoryAttribute|AbstractMemoryHttpData)"
-        r"\.addContent", "direct", 40, {"pooled_direct": 40}),
+        r"\.addContent", "direct", 40, {"pooled_direct": 40},
+        throws="MemoryAttribute.checkSize (line 83)"),
     "tcp-dns-query": Leak(
         "4.1.119.Final", "4.1.120.Final", 41,
         r"io\.netty\.handler\.codec\.dns\.TcpDnsQueryDecoder\.decode", "direct", 256,
@@ -154,7 +156,7 @@ LEAKS = {
         r"\.readLineStandard", "heap", 64, {"unpooled_heap_bytes": 5120}),
     "ssl-wrap-throws": Leak(
         "4.1.116.Final", "4.1.117.Final", 41, r"io\.netty\.handler\.ssl\.SslHandler\.wrap",
-        "direct", 11, {"pooled_direct": 40}),
+        "direct", 11, {"pooled_direct": 40}, throws="SslHandler.wrap (line 875), or 4 other calls"),
     "http2-empty-padding": Leak(
         "4.1.67.Final", "4.1.68.Final", 41,
         r"io\.netty\.handler\.codec\.http2\.DefaultHttp2FrameWriter\.writeData", "direct", 0,
@@ -166,7 +168,7 @@ LEAKS = {
     "websocket-utf8-invalid": Leak(
         "4.1.44.Final", "4.1.45.Final", 41,
         r"io\.netty\.handler\.codec\.http\.websocketx\.Utf8FrameValidator\.channelRead",
-        "direct", 2, {"pooled_direct": 40}),
+        "direct", 2, {"pooled_direct": 40}, throws="Utf8FrameValidator.checkUTF8String (line 50), "),
     "haproxy-tlvs": Leak(
         "4.1.36.Final", "4.1.37.Final", 41,
         r"io\.netty\.handler\.codec\.haproxy\.HAProxyMessage\.(readTlvs|readNextTLV)", "direct",
@@ -206,6 +208,11 @@ def real_leak(leak):
         first = first_divergence(run)
         assert first.split("1. ")[1].startswith(f"{leak.count} of "), first
         assert re.search(shown, first), f"no {shown} in {first}"
+        throws = re.search(r"   \S.* does not release them if this throws: (.*)", first)
+        if leak.throws:
+            assert throws and (throws[1] + "\n").startswith(leak.throws), f"not {leak.throws} in {first}"
+        else:
+            assert throws is None, f"no exception is the cause: {first}"
         same("leaked", run.json.totals["leaked"], leak.count)
         same("held", run.json.totals["held"], leak.held)
         for path in run.json.leaked_at():

@@ -12,7 +12,7 @@
 static uint64_t of(const char *class_name, const char *method, const char *enclosing)
 {
     return bbf_fingerprint_end(
-        bbf_fingerprint_step(bbf_fingerprint_begin(), class_name, method, enclosing));
+        bbf_fingerprint_step(bbf_fingerprint_begin(), class_name, method, enclosing), 0);
 }
 
 static void assert_same(const char *class_a, const char *a, const char *class_b, const char *b)
@@ -42,6 +42,16 @@ static void what_a_build_changes_is_left_out(void **state)
     assert_same("a.B", "m", "a.B/0x00007f", "m");
     assert_int_equal(of("a.B$1", "on", "a.B.m"), of("a.B$2", "on", "a.B.m"));
     assert_int_equal(of("a.B$1", "on", "a.B.m"), of("a.B$2", "on", "a.B.lambda$m$0"));
+}
+
+/* A document has U+FFFD for what is no UTF-8. */
+static void bytes_that_are_no_text_count_as_a_document_has_them(void **state)
+{
+    (void)state;
+    assert_int_equal(of("com.app.\xff", "r\xed\xa0", NULL),
+                     of("com.app.\xEF\xBF\xBD", "r\xEF\xBF\xBD\xEF\xBF\xBD", NULL));
+    assert_int_not_equal(of("com.app.\xC3\xA4", "read", NULL),
+                         of("com.app.\xff\xff", "read", NULL));
 }
 
 static void what_makes_another_leak_is_not(void **state)
@@ -95,7 +105,7 @@ static uint64_t of_sample(const char *root, const char *between, const char *las
     return id;
 }
 
-static void a_leak_is_its_root_and_its_last_step(void **state)
+static void a_leak_is_its_root_its_last_step_and_what_it_passed(void **state)
 {
     static const char pooled[] = "io.netty.buffer.PooledByteBufAllocator";
     static const char shaded[] = "com.corp.io.netty.buffer.PooledByteBufAllocator";
@@ -103,34 +113,53 @@ static void a_leak_is_its_root_and_its_last_step(void **state)
     uint64_t id = of_sample(pooled, "b", "c", 7, false);
     (void)state;
     assert_int_equal(id, of_sample(shaded, "b", "c", 9, false));
-    assert_int_equal(id, of_sample(pooled, "way", "c", 7, false));
-    assert_int_equal(id, of_sample(pooled, NULL, "c", 7, false));
+    assert_int_not_equal(id, of_sample(pooled, "way", "c", 7, false)); /* another bug's way */
+    assert_int_not_equal(id, of_sample(pooled, NULL, "c", 7, false));
     assert_int_not_equal(id, of_sample(other, "b", "c", 7, false));
     assert_int_not_equal(id, of_sample(pooled, "c", "b", 7, false));
     assert_int_not_equal(id, of_sample(pooled, "b", "c", 7, true));
 }
 
-/* The steps in between are part of it where the caller names them. */
-static void a_path_of_named_steps(void **state)
+/* The id of a path of one-letter methods; a capital letter is a refs=on step. */
+static uint64_t of_path(const char *steps)
 {
     struct bbf_snapshot *s = sample_new();
     struct bbf_view view;
-    int64_t root = sample_step(s, -1, "io.netty.buffer.P", "directBuffer");
-    int64_t a = sample_step(s, root, "com.app.A", "a"), b = sample_step(s, a, "com.app.A", "b");
-    (void)sample_step(s, b, "com.app.A", "c");
-    (void)state;
+    int64_t node = sample_step(s, -1, "io.netty.buffer.P", "directBuffer");
+    uint32_t sites[128] = {0};
+    for (; *steps != '\0'; steps++) {
+        unsigned letter = (unsigned char)*steps;
+        const char name[] = {*steps, '\0'};
+        if (sites[letter] == 0)
+            sites[letter] = sample_site(s, "com.app.A", name, "()V",
+                                        letter < 'a' ? BBF_SITE_RETAIN : BBF_SITE_ENTER);
+        node = sample_node(s, node, sites[letter], BBF_REF_1_2);
+    }
     assert_int_equal(bbf_view_init(&view, s), 0);
-    uint64_t all = bbf_fingerprint_path(&view, 0, 1, 2, 3);
-    assert_int_equal(all, bbf_fingerprint_path(&view, 0, 1, 2, 3));
-    assert_int_not_equal(all, bbf_fingerprint_path(&view, 0, BBF_NO_NODE, 2, 3));
-    assert_int_not_equal(all, bbf_fingerprint_path(&view, 0, 1, BBF_NO_NODE, 3));
-    assert_int_not_equal(all, bbf_fingerprint_path(&view, 0, 1, 2, 2));
-    assert_int_equal(bbf_fingerprint_path(&view, 0, BBF_NO_NODE, BBF_NO_NODE, 3),
-                     bbf_fingerprint_leak(&view, 3));
-    assert_int_equal(bbf_fingerprint_path(&view, 0, BBF_NO_NODE, BBF_NO_NODE, 0),
-                     bbf_fingerprint_leak(&view, 0));
+    uint64_t id = bbf_fingerprint_leak(&view, (uint32_t)s->n_nodes - 1);
     bbf_view_free(&view);
     bbf_snapshot_free(s);
+    return id;
+}
+
+/* Two bugs of one root and one last step differ in what the buffers passed; turns of a loop, its
+ * order and refs=on do not make another bug. */
+static void the_methods_that_it_passed_tell_bugs_apart(void **state)
+{
+    static const struct {
+        const char *one, *other;
+        bool is_same;
+    } table[] = {
+        {"abz", "acz", false},  {"abz", "bz", false},   {"abz", "aby", false},
+        {"abz", "abz", true},   {"abz", "ababz", true}, {"abcz", "abcabcabcz", true},
+        {"abcz", "acbz", true}, {"abz", "azbz", true},  {"abz", "aRbRz", true},
+        {"abz", "abcz", false}, {"z", "", false},       {"zz", "z", true},
+        {"azb", "abz", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if ((of_path(table[i].one) == of_path(table[i].other)) != table[i].is_same)
+            fail_msg("%s and %s", table[i].one, table[i].other);
 }
 
 /* One leak has one number, whatever shows it. */
@@ -160,10 +189,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_build_changes_is_left_out),
+        cmocka_unit_test(bytes_that_are_no_text_count_as_a_document_has_them),
         cmocka_unit_test(what_makes_another_leak_is_not),
         cmocka_unit_test(the_hash_is_pinned),
-        cmocka_unit_test(a_leak_is_its_root_and_its_last_step),
-        cmocka_unit_test(a_path_of_named_steps),
+        cmocka_unit_test(a_leak_is_its_root_its_last_step_and_what_it_passed),
+        cmocka_unit_test(the_methods_that_it_passed_tell_bugs_apart),
         cmocka_unit_test(every_format_has_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

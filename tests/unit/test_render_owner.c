@@ -2,6 +2,7 @@
 /* The climb from the last step to the method that owned the buffer (render/owner.h). */
 #include "core/err.h"
 #include "core/facts.h"
+#include "render/owner_throws.h"
 #include "render/render.h"
 #include "render/stock.h"
 #include "render/view.h"
@@ -171,6 +172,73 @@ static void a_snapshot_without_facts_names_the_last_step(void **state)
     assert_string_equal(owner(&x), "Code.b");
 }
 
+/* ---- exceptions ---- */
+
+/* The method `of` calls Class.method at that line, which may throw. */
+static void throws(struct sample *x, char of, const char *class_name, const char *name,
+                   uint32_t line)
+{
+    struct bbf_snap_site *site = &x->s->sites[site_of(of)];
+    site->throws = realloc(site->throws, (site->n_throws + 1) * sizeof *site->throws);
+    assert_non_null(site->throws);
+    site->throws[site->n_throws++] =
+        (struct bbf_snap_throw){line, strdup(class_name), strdup(name)};
+}
+
+static const char *throws_text(struct sample *x)
+{
+    static char text[300];
+    struct bbf_view view;
+    struct bbf_buf out = BBF_BUF_INIT;
+    assert_int_equal(bbf_snapshot_finish(x->s), BBF_OK);
+    assert_int_equal(bbf_view_init(&view, x->s), BBF_OK);
+    assert_int_equal(bbf_view_add_names(&view, '\0'), BBF_OK);
+    assert_int_equal(bbf_view_add_owners(&view), BBF_OK);
+    bbf_owner_throws_text(&out, &view, (uint32_t)x->last);
+    snprintf(text, sizeof text, "%s", bbf_buf_cstr(&out));
+    bbf_buf_free(&out);
+    bbf_view_free(&view);
+    bbf_snapshot_free(x->s);
+    return text;
+}
+
+static void the_calls_that_may_throw_are_those_that_the_path_fits(void **state)
+{
+    struct sample x = code();
+    (void)state;
+    path(&x, "ab");
+    throws(&x, 'a', "com.app.Json", "parse", 20);
+    throws(&x, 'a', "com.app.Code", "b", 21); /* the path ends in it */
+    throws(&x, 'a', "com.app.Json", "close", 22);
+    assert_string_equal(
+        throws_text(&x),
+        "   Code.a does not release them if this throws: Code.b (line 21), or 2 other calls\n");
+    x = code();
+    path(&x, "a");
+    throws(&x, 'a', "com.app.Code", "b", 21); /* it would be the last step */
+    throws(&x, 'a', "io.netty.buffer.ByteBuf", "readInt", 22);
+    throws(&x, 'a', "com.app.Bad\033Frame", BBF_FACT_THROW, 0);
+    throws(&x, 'a', "com.app.Json", "parse", 24);
+    assert_string_equal(throws_text(&x),
+                        "   Code.a does not release them if this throws: throw Bad\\u001bFrame, "
+                        "Json.parse (line 24), ByteBuf.readInt (line 22), or 1 other call\n");
+}
+
+static void many_calls_that_the_path_does_not_fit_are_not_named(void **state)
+{
+    for (unsigned n = 5; n < 7; n++) {
+        struct sample x = code();
+        path(&x, "a");
+        for (unsigned i = 0; i < n; i++)
+            throws(&x, 'a', "com.app.Json", "parse", i + 1);
+        assert_int_equal(throws_text(&x)[0] == '\0', n > BBF_THROWS_UNSURE);
+    }
+    struct sample none = code();
+    path(&none, "a");
+    assert_string_equal(throws_text(&none), "");
+    (void)state;
+}
+
 /* ---- in the formats ---- */
 
 static struct bbf_buf rendered(struct sample *x, enum bbf_format format)
@@ -191,11 +259,16 @@ static void every_format_names_the_owner(void **state)
         {BBF_FORMAT_TREE, " end in Code.a, which lent it to Code.b → Code.c: 64 B direct (id "},
         {BBF_FORMAT_SUMMARY, "  lost in Code.a, which lent it to Code.b → Code.c\n"},
         {BBF_FORMAT_LLM, "|owner=Code.a|fingerprint="},
+        {BBF_FORMAT_LLM, "|owner=Code.a[ref=1]|throws=Code.b:21|"},
+        {BBF_FORMAT_TREE, "   Code.a does not release them if this throws: Code.b (line 21)\n"},
+        {BBF_FORMAT_JSON,
+         ",\"throws\":[{\"line\":21,\"class\":\"com.app.Code\",\"method\":\"b\"}]"},
         {BBF_FORMAT_JSON, "\"owner\":102,\"path\""},
         {BBF_FORMAT_JSON, "\"parameter\":[\"releases\"],\"calls\":[16,19]"},
     };
     (void)state;
     path(&x, "abc");
+    throws(&x, 'a', "com.app.Code", "b", 21);
     assert_int_equal(bbf_snapshot_finish(x.s), BBF_OK);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         out = rendered(&x, table[i].format);
@@ -217,6 +290,9 @@ static void a_document_keeps_the_facts(void **state)
     char why[200];
     (void)state;
     path(&x, "abc");
+    throws(&x, 'a', "com.app.Code", "b", 21);
+    throws(&x, 'a', "", BBF_FACT_THROW, 0);
+    x.s->sites[site_of('a')].more_throws = 3;
     assert_int_equal(bbf_snapshot_finish(x.s), BBF_OK);
     struct bbf_buf one = rendered(&x, BBF_FORMAT_JSON);
     assert_int_equal(bbf_snapshot_from_json(&back, one.data, one.len, why, sizeof why), BBF_OK);
@@ -224,6 +300,8 @@ static void a_document_keeps_the_facts(void **state)
     x.s = back;
     struct bbf_buf two = rendered(&x, BBF_FORMAT_JSON);
     assert_string_equal(bbf_buf_cstr(&one), bbf_buf_cstr(&two));
+    assert_non_null(
+        strstr(bbf_buf_cstr(&one), "{\"class\":\"\",\"method\":\"throw\"}],\"more_throws\":3"));
     bbf_buf_free(&one);
     bbf_buf_free(&two);
     assert_string_equal(owner(&x), "Code.a, which lent it to Code.b → Code.c");
@@ -273,6 +351,8 @@ int main(void)
         cmocka_unit_test(the_last_step_of_a_borrower_leads_to_the_method_that_lent_it),
         cmocka_unit_test(each_way_to_take_a_buffer_ends_the_climb),
         cmocka_unit_test(a_snapshot_without_facts_names_the_last_step),
+        cmocka_unit_test(the_calls_that_may_throw_are_those_that_the_path_fits),
+        cmocka_unit_test(many_calls_that_the_path_does_not_fit_are_not_named),
         cmocka_unit_test(every_format_names_the_owner),
         cmocka_unit_test(a_document_keeps_the_facts),
         cmocka_unit_test(facts_of_a_document_are_not_trusted),

@@ -24,8 +24,11 @@ static uint64_t key(const char *name)
 static void add(struct block *b, const char *name, unsigned flags,
                 const struct bbf_fact_call *calls, uint32_t n)
 {
-    struct bbf_fact_method m = {
-        .key = key(name), .n_calls = n, .n_params = 1, .n_origins = 2, .bytes_of_flags = 8};
+    struct bbf_fact_method m = {.key = key(name),
+                                .n_calls = (uint16_t)n,
+                                .n_params = 1,
+                                .n_origins = 2,
+                                .bytes_of_flags = 8};
     uint8_t tail[8] = {0, (uint8_t)flags, 0}; /* argument 0; origin 1 is the result of a call */
     char *to = (char *)b->bytes + b->len;
     memcpy(to, &m, sizeof m);
@@ -48,11 +51,14 @@ static struct bbf_fact_call call(const char *owner, const char *name, unsigned o
 
 static void put(struct bbf_tracker *t, const char *name, const char *super, const struct block *b)
 {
-    bbf_facts_put(t, name, strlen(name), super, strlen(super), b->bytes, b->len, b->n_facts);
+    const struct bbf_fact_block block = {.records = b->bytes, .len = b->len, .n_facts = b->n_facts};
+
+    bbf_facts_put(t, name, strlen(name), super, strlen(super), &block);
 }
 
 /* A snapshot with a leak, so that facts are wanted, and the sites of the given methods. */
-static struct bbf_snapshot *shown(struct bbf_tracker *t, const char *const (*sites)[2], size_t n)
+static struct bbf_snapshot *shown_lost(struct bbf_tracker *t, const char *const (*sites)[2],
+                                       size_t n, uint32_t lost)
 {
     struct bbf_snapshot *s = bbf_snapshot_new();
     s->leaks = calloc(1, sizeof *s->leaks);
@@ -68,8 +74,16 @@ static struct bbf_snapshot *shown(struct bbf_tracker *t, const char *const (*sit
         s->sites[i].id = bbf_site_intern(t, &like);
     }
     s->n_sites = n;
+    s->nodes = calloc(1, sizeof *s->nodes);
+    s->nodes[0] = (struct bbf_snap_node){.id = 1, .parent = -1, .site = lost};
+    s->n_nodes = 1;
     bbf_facts_fill(t, s);
     return s;
+}
+
+static struct bbf_snapshot *shown(struct bbf_tracker *t, const char *const (*sites)[2], size_t n)
+{
+    return shown_lost(t, sites, n, 0);
 }
 
 static void flags_are_those_of_all_that_is_called(void **state)
@@ -180,6 +194,49 @@ static void what_a_method_returns_is_followed(void **state)
     sample_free(t);
 }
 
+/* `leaves` has a buffer, calls `helper` with it, then X.parse, then releases it. */
+static void exceptions_leave_what_no_called_method_takes(void **state)
+{
+    static const char names[] = "x/Json\0parse\0x/Bad\0throw";
+    static const char *const sites[][2] = {{"a/A", "leaves"}, {"a/A", "helper"}};
+    for (unsigned taken = 0; taken < 3; taken++) {
+        struct bbf_tracker *t = sample_default();
+        struct block a = {.len = 0};
+        const struct bbf_fact_call helper = call("a/A", "helper", 0);
+        const struct bbf_fact_throw parse = {.held = 1,
+                                             .passed = taken == 1,
+                                             .caught = taken == 2,
+                                             .line = 26,
+                                             .name = 0},
+                                    bad = {.held = 2, .line = 27, .name = 13}; /* never taken */
+        add(&a, "leaves", BBF_FACT_RELEASES, &helper, 1);
+        ((struct bbf_fact_method *)(void *)a.bytes)->n_throws = 2;
+        memcpy((char *)a.bytes + a.len, &parse, sizeof parse);
+        memcpy((char *)a.bytes + a.len + sizeof parse, &bad, sizeof bad);
+        a.len += 2 * sizeof parse;
+        add(&a, "helper", BBF_FACT_RELEASES, NULL, 0);
+        const struct bbf_fact_block block = {.records = a.bytes,
+                                             .len = a.len,
+                                             .names = names,
+                                             .names_len = sizeof names,
+                                             .n_facts = a.n_facts + 2};
+        bbf_facts_put(t, "a/A", 3, "", 0, &block);
+        struct bbf_snapshot *s = shown_lost(t, sites, 2, 1);
+        assert_int_equal(s->sites[0].n_throws, 0); /* no lost buffer was in it */
+        bbf_snapshot_free(s);
+        s = shown_lost(t, sites, 2, 0);
+        assert_int_equal(s->sites[0].n_throws, taken == 0);
+        if (taken == 0) {
+            assert_int_equal(s->sites[0].throws[0].line, 26);
+            assert_string_equal(s->sites[0].throws[0].class_name, "x.Json");
+            assert_string_equal(s->sites[0].throws[0].method, "parse");
+        }
+        bbf_snapshot_free(s);
+        sample_free(t);
+    }
+    (void)state;
+}
+
 static void calls_through_methods_that_are_no_steps_count(void **state)
 {
     static const char *const sites[][2] = {{"a/A", "outer"}, {"a/A", "inner"}};
@@ -278,6 +335,7 @@ int main(void)
         cmocka_unit_test(what_no_record_describes_does_what_its_name_says),
         cmocka_unit_test(virtual_calls_may_run_any_method_of_that_name_and_others_one_of_the_class),
         cmocka_unit_test(what_a_method_returns_is_followed),
+        cmocka_unit_test(exceptions_leave_what_no_called_method_takes),
         cmocka_unit_test(calls_through_methods_that_are_no_steps_count),
         cmocka_unit_test(a_class_that_is_loaded_again_replaces_its_records),
         cmocka_unit_test(records_stay_while_a_report_reads_them),
