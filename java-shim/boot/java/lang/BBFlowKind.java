@@ -200,7 +200,8 @@ final class BBFlowKind extends ClassValue<Long> {
                             (kind & KIND_COUNT_INT) != 0 ? "I" : "L"),
                     KIND_COUNT_INT | KIND_COUNT_REF);
         if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
-            return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 | countAt(type, told) << 48 : kind;
+            return (kind & KIND_OWNER) == 0 ? kind
+                    : kind | maxCapacity(type) << 32 | countAt(type, told) << 48;
         long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
                 BBFlowNative.fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
         if (at >= 0)
