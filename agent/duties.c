@@ -12,6 +12,7 @@
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/report/after_release.h"
 #include "agent/report/capture.h"
 #include "agent/report/ends.h"
 #include "agent/report/facts.h"
@@ -132,6 +133,7 @@ static void poll_misuse(JNIEnv *env)
 {
     (void)env;
     bbf_misuse_poll();
+    bbf_after_release_poll();
 }
 
 static void poll_tracked(JNIEnv *env)

@@ -19,7 +19,8 @@ __attribute__((unused)) static const char *const bbf_json_verdicts[] = {"leaked"
 __attribute__((unused)) static const char *const bbf_json_lost[] = {"unknown", "for_good",
                                                                     "counter_only", "nothing"};
 
-__attribute__((unused)) static const char *const bbf_json_uses[] = {"release", "retain", "access"};
+__attribute__((unused)) static const char *const bbf_json_uses[] = {"release", "retain", "access",
+                                                                    "step"};
 __attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
                                                                      "adaptive"};
 /* By the number of the bit: enum bbf_fact. */

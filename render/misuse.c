@@ -7,7 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const words[] = {"released again", "retained", "read or written"};
+/* A method that received a buffer after its release has not used it for that. */
+static const struct {
+    const char *what, *how;
+} words[] = {{"USED", "released again"},
+             {"USED", "retained"},
+             {"USED", "read or written"},
+             {"RECEIVED", ""}};
 
 const char *bbf_misuse_user(const struct bbf_snap_misuse *row)
 {
@@ -40,10 +46,11 @@ static void add_path(struct bbf_buf *out, const struct bbf_snap_misuse *row, cha
 void bbf_misuse_line(struct bbf_buf *out, const struct bbf_snap_misuse *row,
                      const struct bbf_snapshot *snapshot)
 {
-    bbf_buf_printf(out, "USED AFTER RELEASE %" PRIu64 " %s: %s", row->count,
-                   row->count == 1 ? "time" : "times", words[row->use]);
+    const char *how = words[row->use].how;
+    bbf_buf_printf(out, "%s AFTER RELEASE %" PRIu64 " %s: %s", words[row->use].what, row->count,
+                   row->count == 1 ? "time" : "times", how);
     if (row->n_used_by > 0) {
-        bbf_buf_str(out, " by ");
+        bbf_buf_str(out, how[0] != '\0' ? " by " : "by ");
         bbf_text_safe(out, bbf_misuse_user(row), '\0');
     }
     bbf_buf_str(out, " in ");
@@ -54,21 +61,29 @@ void bbf_misuse_line(struct bbf_buf *out, const struct bbf_snap_misuse *row,
         add_thread(out, snapshot, row->released_thread, '\0');
     }
     if (row->n_path == 0) {
-        bbf_buf_str(out, ", too long ago to say where");
+        bbf_buf_str(out, row->use == BBF_USE_STEP ? ", where is not known"
+                                                  : ", too long ago to say where");
         return;
     }
     bbf_buf_str(out, " at ");
     add_path(out, row, '\0');
 }
 
+/* What no line counts. */
+static void add_untold(struct bbf_buf *out, uint64_t total, uint64_t told, const char *what)
+{
+    if (total > told)
+        bbf_buf_printf(out, "(%" PRIu64 " more %s)\n", total - told, what);
+}
+
 void bbf_misuse_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, size_t most)
 {
-    uint64_t told = 0;
+    uint64_t told[2] = {0}; /* by whether it is a step */
 
     if (snapshot->n_misuses == 0)
         return;
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
-        told += snapshot->misuses[i].count;
+        told[snapshot->misuses[i].use == BBF_USE_STEP] += snapshot->misuses[i].count;
         if (i >= most)
             continue;
         bbf_misuse_line(out, &snapshot->misuses[i], snapshot);
@@ -77,9 +92,10 @@ void bbf_misuse_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, s
     if (snapshot->n_misuses > most)
         bbf_buf_printf(out, "(%zu more lines: llm and json show every one)\n",
                        snapshot->n_misuses - most);
-    if (snapshot->totals.misuse_ > told)
-        bbf_buf_printf(out, "(%" PRIu64 " more uses after release than could be looked at)\n",
-                       snapshot->totals.misuse_ - told);
+    add_untold(out, snapshot->totals.misuse_, told[false],
+               "uses after release than could be looked at");
+    add_untold(out, snapshot->totals.steps_after_release_, told[true],
+               "steps after release than lines have room for");
     bbf_buf_char(out, '\n');
 }
 

@@ -73,9 +73,13 @@ static void add_rest(struct bbf_buf *out, const struct bbf_snap_totals *t, const
     const struct {
         const char *word;
         uint64_t number;
-    } rest[] = {{"Static", t->static_},     {"Held", t->held_},
-                {"Harmless", t->harmless_}, {"Unknown", t->unknown_},
-                {"Undone", t->undone_},     {"Used After Release", t->misuse_}};
+    } rest[] = {{"Static", t->static_},
+                {"Held", t->held_},
+                {"Harmless", t->harmless_},
+                {"Unknown", t->unknown_},
+                {"Undone", t->undone_},
+                {"Used After Release", t->misuse_},
+                {"Steps After Release", t->steps_after_release_}};
 
     if (t->aged_ != 0)
         add_sized(out, "Aged", t->aged_, "", c->aged_bytes);

@@ -150,6 +150,8 @@ static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
     add_part(out, ", ", t->harmless_, "harmless");
     add_part(out, ", ", t->unknown_, "unknown");
     add_part(out, "; ", t->misuse_, t->misuse_ == 1 ? "use after release" : "uses after release");
+    add_part(out, "; ", t->steps_after_release_,
+             t->steps_after_release_ == 1 ? "step after release" : "steps after release");
     bbf_buf_char(out, '\n');
 }
 

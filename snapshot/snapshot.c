@@ -297,7 +297,7 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
             return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         const struct bbf_snap_misuse *row = &snapshot->misuses[i];
-        if ((unsigned)row->use > BBF_USE_ACCESS || !strings_are_valid(row->path, row->n_path) ||
+        if ((unsigned)row->use > BBF_USE_STEP || !strings_are_valid(row->path, row->n_path) ||
             !strings_are_valid(row->used_by, row->n_used_by))
             return BBF_EFORMAT;
     }

@@ -90,7 +90,8 @@ struct bbf_snap_thread {
     XX(lives) XX(released) XX(live) XX(aged) XX(static) XX(leaked) XX(held) XX(harmless)           \
     XX(unknown) XX(undone) XX(live_bytes) XX(leaked_bytes) XX(sampled) XX(raced_steps)             \
     XX(dropped_steps) XX(dropped_lives) XX(untracked_classes) XX(untracked_buffers)                \
-    XX(holders_unknown) XX(elements_cut) XX(no_weakref) XX(misuse) XX(out_of_memory)               \
+    XX(holders_unknown) XX(elements_cut) XX(no_weakref) XX(misuse) XX(steps_after_release)         \
+    XX(out_of_memory)                                                                              \
     XX(untouched_classes) XX(untouched_methods) XX(entry_only_methods) XX(internal_errors)
 /* clang-format on */
 
@@ -188,7 +189,8 @@ struct bbf_snap_pin {
 };
 
 /* The kind of a use after release. */
-enum bbf_use { BBF_USE_RELEASE, BBF_USE_RETAIN, BBF_USE_ACCESS };
+/* STEP: a followed method received it; whether that method then used it is not known. */
+enum bbf_use { BBF_USE_RELEASE, BBF_USE_RETAIN, BBF_USE_ACCESS, BBF_USE_STEP };
 
 /* Uses after release, of one kind, by one place in the code, of lives that ended at one place. */
 struct bbf_snap_misuse {
@@ -198,7 +200,7 @@ struct bbf_snap_misuse {
     size_t n_path;
     uint64_t released_thread; /* of the first use, an id as in leak rows; 0 = not known */
     uint64_t used_thread;
-    char **used_by; /* the methods on the stack, innermost first */
+    char **used_by; /* the methods on the stack, innermost first; STEP: that method alone */
     size_t n_used_by;
 };
 

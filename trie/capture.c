@@ -16,6 +16,7 @@
 #include "core/err.h"
 #include "snapshot/regroup.h"
 #include "snapshot/snapshot.h"
+#include "trie/after_release.h"
 #include "trie/aged.h"
 #include "trie/facts.h"
 #include "trie/lives.h"
@@ -527,6 +528,7 @@ static void add_totals(const struct bbf_tracker *t, const struct bbf_sums *sums,
     s->totals.dropped_steps_ = sums->tally[BBF_L_TALLY_DROPPED_STEPS];
     s->totals.dropped_lives_ = sums->tally[BBF_L_TALLY_DROPPED_LIVES];
     s->totals.misuse_ = sums->tally[BBF_L_TALLY_MISUSE];
+    s->totals.steps_after_release_ = bbf_after_release_sum(t);
     s->totals.holders_unknown_ = sums->tally[BBF_L_TALLY_HOLDERS_UNKNOWN];
     s->totals.undone_ = sums->undone;
     s->totals.untracked_buffers_ = sums->untracked;

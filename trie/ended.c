@@ -8,8 +8,12 @@
 
 #include "trie/model.h"
 
-static bool in_record(const struct bbf_tracker *t, uint64_t handle, uint32_t *node, uint32_t *tid)
+bool bbf_life_find_closed(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
+                          uint32_t *tid)
 {
+    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
+    if (BBF_LOW(handle) < BBF_L_FIRST_RECORD || BBF_LOW(handle) >= end)
+        return false;
     const struct bbf_record *record = bbf_record_at(t, BBF_LOW(handle));
     uint64_t closed = (handle & ~(uint64_t)UINT32_MAX) | BBF_L_CLOSED | BBF_L_STICKY;
     if (atomic_load_explicit(&record->life, memory_order_acquire) != closed)
@@ -38,10 +42,7 @@ static bool in_stripe(const struct bbf_stripe *s, uint64_t handle, uint32_t *nod
 bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
                          uint32_t *tid)
 {
-    uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
-    if (BBF_LOW(handle) < BBF_L_FIRST_RECORD || BBF_LOW(handle) >= end)
-        return false;
-    if (in_record(t, handle, node, tid))
+    if (bbf_life_find_closed(t, handle, node, tid))
         return true;
     /* A stripe keeps its ends when its thread ends, so only stripes that never had a thread are
      * skipped. */

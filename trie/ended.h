@@ -17,5 +17,9 @@ struct bbf_tracker;
  * at the last ENDED_SLOTS ends of every thread. */
 bool bbf_life_find_ended(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
                          uint32_t *tid);
+/* The same for a life of a reused object that was released by a plain close, whose record has it: a
+ * few loads. */
+bool bbf_life_find_closed(const struct bbf_tracker *t, uint64_t handle, uint32_t *node,
+                          uint32_t *tid);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "core/layout.h"
 #include "core/terms.h"
+#include "trie/after_table.h"
 #include "trie/fact_table.h"
 #include "trie/owned_table.h"
 #include "trie/space.h"
@@ -88,6 +89,8 @@ struct bbf_tracker {
     _Atomic uint8_t lost_of[BBF_MAX_CLASSES]; /* enum bbf_lost */
     uint32_t n_classes;
     struct bbf_fact_table facts; /* class load and report; it has a lock of its own */
+
+    struct bbf_after_tables after; /* bbf_after_release_add() */
 
     /* agent */
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */

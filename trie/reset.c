@@ -12,6 +12,7 @@
 #include "trie/reset.h"
 
 #include "core/err.h"
+#include "trie/after_release.h"
 #include "trie/model.h"
 #include "trie/node.h"
 #include "trie/section.h"
@@ -58,6 +59,7 @@ static int take_baseline(struct bbf_tracker *t)
     bbf_sums_free(t, t->baseline);
     t->baseline = sums;
     clear_tombs(t);
+    bbf_after_release_reset(t);
     t->resets++;
     return BBF_OK;
 }

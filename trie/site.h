@@ -25,6 +25,7 @@ struct bbf_site {
     char *descriptor;
     enum bbf_site_kind kind;
     enum bbf_memory memory; /* roots */
+    bool internal;          /* of a pool, or the like: it handles released buffers rightly */
     bool harmless;          /* roots: an unreleased buffer costs nothing (design.md: verdicts) */
     uint32_t line;          /* of the method's first instruction; 0: not known */
     /* "com.app.Owner.method": what a local or anonymous class was written in (no method: an

@@ -17,6 +17,7 @@
 #include "agent/report/misuse.h"
 #include "agent/state.h"
 #include "agent/thread.h"
+#include "trie/after_release.h"
 #include "trie/aged.h"
 
 #define NATIVE(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowNative_##name
@@ -32,6 +33,8 @@ NATIVE(jint, pop)(JNIEnv *env, jclass class);
 NATIVE(void, push)(JNIEnv *env, jclass class, jint record);
 NATIVE(jboolean, reportMisuse)
 (JNIEnv *env, jclass class, jlong handle, jint use, jint number, jlong tid);
+NATIVE(void, stepAfterRelease)
+(JNIEnv *env, jclass class, jlong handle, jint site, jint number, jlong tid);
 NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use);
 NATIVE(void, wake)(JNIEnv *env, jclass class);
 NATIVE(jint, firstSite)(JNIEnv *env, jclass class, jint number);
@@ -142,6 +145,17 @@ NATIVE(jboolean, reportMisuse)
         bbf_misuse_seen(env, (uint64_t)handle, (uint32_t)use, (uint32_t)number, (uint64_t)tid);
     bbf_meter_leave(entered);
     return result;
+}
+
+NATIVE(void, stepAfterRelease)
+(JNIEnv *env, jclass class, jlong handle, jint site, jint number, jlong tid)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    bbf_after_release_add(bbf_agent.tracker, (uint64_t)handle, (uint32_t)site, (uint32_t)number,
+                          (uint64_t)tid);
+    bbf_meter_leave(entered);
 }
 
 NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use)

@@ -45,19 +45,22 @@ struct answer {
     uint64_t count; /* KIND_COUNT_ of the counted class */
 };
 
-/* How AbstractReferenceCountedByteBuf keeps its count: an int of its own (4.1), a RefCnt (4.2). */
+/* How AbstractReferenceCountedByteBuf keeps its count: an int of its own (4.1), which is doubled if
+ * a ReferenceCountUpdater updates it, or a RefCnt (4.2). */
 static bool counts(void *ctx, const char *name, const char *descriptor, bool is_static)
 {
     uint64_t *count = ctx;
     size_t len = strlen(descriptor);
-    (void)is_static;
-    if (strcmp(name, "refCnt") != 0)
-        return false;
-    if (strcmp(descriptor, "I") == 0)
-        *count = BBF_L_KIND_COUNT_INT;
-    else if (len > 8 && strcmp(descriptor + len - 8, "/RefCnt;") == 0)
-        *count = BBF_L_KIND_COUNT_REF;
-    return *count != 0;
+    bool is_updater =
+        is_static && len > 23 && strcmp(descriptor + len - 23, "/ReferenceCountUpdater;") == 0;
+    if (is_updater)
+        *count |= BBF_L_KIND_DOUBLED;
+    else if (strcmp(name, "refCnt") == 0 && strcmp(descriptor, "I") == 0)
+        *count |= BBF_L_KIND_COUNT_INT;
+    else if (strcmp(name, "refCnt") == 0 && len > 8 &&
+             strcmp(descriptor + len - 8, "/RefCnt;") == 0)
+        *count |= BBF_L_KIND_COUNT_REF;
+    return false; /* all of its fields */
 }
 
 struct declared {

@@ -10,6 +10,7 @@
 #include "agent/cost/account.h"
 #include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
+#include "agent/report/after_release.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
 #include "agent/report/pins.h"
@@ -115,6 +116,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)
         err = bbf_misuse_fill(s);
+    if (err == BBF_OK)
+        err = bbf_after_release_fill(s);
     if (err == BBF_OK)
         err = bbf_threads_fill(env, s);
     if (err == BBF_OK)

@@ -120,20 +120,20 @@ bool bbf_misuse_seen(JNIEnv *env, uint64_t handle, uint32_t use, uint32_t class_
 
 /* ---- names ---- */
 
-static int add_step(struct bbf_snap_misuse *row, const char *class_name, const char *method)
+int bbf_misuse_add_step(char ***list, size_t *n, const char *class_name, const char *method)
 {
     struct bbf_buf name = BBF_BUF_INIT;
     if (class_name == NULL)
-        return bbf_snapshot_add_text(&row->path, &row->n_path, "?");
+        return bbf_snapshot_add_text(list, n, "?");
     bbf_buf_printf(&name, "%s%s%s", class_name,
                    class_name[0] != '\0' && method[0] != '\0' ? "." : "", method);
-    int err = bbf_snapshot_add_text(&row->path, &row->n_path, bbf_buf_cstr(&name));
+    int err = bbf_snapshot_add_text(list, n, bbf_buf_cstr(&name));
     bbf_buf_free(&name);
     return err;
 }
 
 /* Root to release; of a very long path its end. A row keeps names: a reset takes the nodes. */
-static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number)
+int bbf_misuse_name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number)
 {
     struct bbf_path path;
     int err = BBF_OK;
@@ -141,24 +141,25 @@ static int name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_
     if (path.cut)
         err = bbf_snapshot_add_text(&row->path, &row->n_path, "…");
     for (size_t n = path.n; n-- > 0 && err == BBF_OK;)
-        err = add_step(row, path.steps[n].class_name, path.steps[n].method);
+        err = bbf_misuse_add_step(&row->path, &row->n_path, path.steps[n].class_name,
+                                  path.steps[n].method);
     const struct bbf_site *release =
         bbf_site_get(bbf_agent.tracker, bbf_class_release_site(bbf_agent.tracker, class_number));
     if (err == BBF_OK && path.n > 0 && release != NULL)
-        err = add_step(row, release->class_name, release->method);
+        err = bbf_misuse_add_step(&row->path, &row->n_path, release->class_name, release->method);
     return err;
 }
 
 /* ---- rows ---- */
 
-static void free_row(struct row *row)
+void bbf_misuse_row_free(struct bbf_snap_misuse *row)
 {
-    for (size_t i = 0; i < row->snap.n_path; i++)
-        free(row->snap.path[i]);
-    for (size_t i = 0; i < row->snap.n_used_by; i++)
-        free(row->snap.used_by[i]);
-    free(row->snap.path);
-    free(row->snap.used_by);
+    for (size_t i = 0; i < row->n_path; i++)
+        free(row->path[i]);
+    for (size_t i = 0; i < row->n_used_by; i++)
+        free(row->used_by[i]);
+    free(row->path);
+    free(row->used_by);
 }
 
 static bool is_like(const struct row *row, const struct bbf_use_seen *seen)
@@ -200,12 +201,12 @@ static void count(const struct bbf_use_seen *seen)
                                  .used_thread = seen->used_tid},
                         .class_number = seen->class_number,
                         .node = seen->node};
-    int err = name_path(&row->snap, seen->node, seen->class_number);
+    int err = bbf_misuse_name_path(&row->snap, seen->node, seen->class_number);
     for (const char *at = seen->used_by; err == BBF_OK && at < seen->used_by + seen->len;
          at += strlen(at) + 1)
         err = bbf_snapshot_add_text(&row->snap.used_by, &row->snap.n_used_by, at);
     if (err != BBF_OK) {
-        free_row(row);
+        bbf_misuse_row_free(&row->snap);
         return;
     }
     n_rows++;
@@ -239,7 +240,7 @@ void bbf_misuse_reset(void)
     for (struct bbf_use_seen *seen; (seen = bbf_uses_next(&at)) != NULL;)
         bbf_uses_done(seen);
     for (size_t i = 0; i < n_rows; i++)
-        free_row(&rows[i]);
+        bbf_misuse_row_free(&rows[i].snap);
     n_rows = 0;
 }
 

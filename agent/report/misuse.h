@@ -36,6 +36,15 @@ void bbf_misuse_poll(void);
 void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx);
 /* A reset: rows go. */
 void bbf_misuse_reset(void);
+/*
+ * For rows of other producers (agent/report/after_release.h). Append "Class.method", "?" without a
+ * class, to a list; name the path of a life that ended at `node`, with the release of that class;
+ * free what a row has. BBF_ENOMEM. Agent thread.
+ */
+int bbf_misuse_add_step(char ***list, size_t *n, const char *class_name, const char *method);
+int bbf_misuse_name_path(struct bbf_snap_misuse *row, uint32_t node, uint32_t class_number);
+void bbf_misuse_row_free(struct bbf_snap_misuse *row);
+
 /* Copy the rows. Looks first. BBF_ENOMEM. */
 int bbf_misuse_fill(struct bbf_snapshot *s);
 

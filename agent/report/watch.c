@@ -6,6 +6,7 @@
 
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/report/after_release.h"
 #include "agent/report/misuse.h"
 #include "agent/report/names.h"
 #include "agent/sinks/sinks.h"
@@ -352,6 +353,7 @@ int bbf_watch_begin(JNIEnv *env, struct bbf_buf *text, uint64_t *place)
         err = deliver(env, &aged, text);
     bbf_sink_live_more(text, more);
     bbf_misuse_each(bbf_sink_live_greet, text);
+    bbf_after_release_each(bbf_sink_live_greet, text);
     free(leaks.at);
     free(aged.at);
     *place = bbf_stream_published();

@@ -10,10 +10,16 @@ static unsigned wanted(void)
            (has_misuse ? 0 : BBF_EVENT_BIT(BBF_EVENT_MISUSE));
 }
 
+/* A step after the release is not proof that anything is wrong: in reports alone. */
+static bool is_misuse_of(const struct bbf_event *event)
+{
+    return event->kind == BBF_EVENT_MISUSE && event->detail.misuse->use != BBF_USE_STEP;
+}
+
 static bool is_worth_a_line(const struct bbf_event *event)
 {
     if (event->kind == BBF_EVENT_MISUSE)
-        return !has_misuse;
+        return !has_misuse && is_misuse_of(event);
     if (event->kind == BBF_EVENT_OOM)
         return event->added == event->count; /* the first time */
     return event->kind == BBF_EVENT_OOM_REPORT && event->detail.report.path == NULL;
@@ -21,7 +27,7 @@ static bool is_worth_a_line(const struct bbf_event *event)
 
 static bool offer(const struct bbf_event *event)
 {
-    bool is_misuse = event->kind == BBF_EVENT_MISUSE;
+    bool is_misuse = is_misuse_of(event);
     enum bbf_log_level level = event->kind == BBF_EVENT_OOM_REPORT ? BBF_LOG_ERROR : BBF_LOG_WARN;
     bool worth = is_worth_a_line(event);
 

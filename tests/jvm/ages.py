@@ -147,9 +147,12 @@ def misused(run):
     uses = set()
     for row in run.json.doc["misuse"]:  # not of all: those come faster than they are looked at
         assert "com.app.Steps.step" not in row["path"], f"another life's: {row}"
-        uses.add((row["use"], bool(row["path"]), "io.netty.buffer.ByteBuf.retained" in row["path"]))
+        if row["use"] != "step" or row["path"]:  # searches for the place have a limit a second
+            uses.add((row["use"], bool(row["path"]),
+                      "io.netty.buffer.ByteBuf.retained" in row["path"]))
     same("uses", sorted(uses), [("access", False, False), ("access", True, False),
-                                ("release", True, False), ("release", True, True)])
+                                ("release", True, False), ("release", True, True),
+                                ("step", True, False), ("step", True, True)])
 
 
 def passed_at_roots(run):

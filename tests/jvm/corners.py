@@ -19,7 +19,7 @@ def totals(run, unknown=0):
             same(name, run.json.totals[name], run.oracle[name])
     same("unknown", run.json.totals["unknown"], unknown)
     for name in ("raced_steps", "dropped_steps", "dropped_lives", "internal_errors",
-                 "misuse"):
+                 "misuse", "steps_after_release"):
         same(name, run.json.totals[name], 0)
 
 

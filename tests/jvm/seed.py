@@ -42,7 +42,7 @@ def exactly(expected, more=None):
         for name in ("lives", "released", "leaked"):
             if name in run.oracle:
                 same(name, run.json.totals[name], run.oracle[name])
-        for name in ("raced_steps", "dropped_steps", "undone", "misuse"):
+        for name in ("raced_steps", "dropped_steps", "undone", "misuse", "steps_after_release"):
             same(name, run.json.totals[name], 0)
         if more:
             more(run)

@@ -358,8 +358,8 @@ static inline void sample_misuse(struct bbf_snapshot *s)
                              *const by[] = {
                                  "io.netty.buffer.AbstractReferenceCountedByteBuf.release",
                                  "com.app.Pipeline.close|\n", "com.app.Main.main"};
-    s->misuses = calloc(2, sizeof *s->misuses);
-    s->n_misuses = 2;
+    s->misuses = calloc(4, sizeof *s->misuses);
+    s->n_misuses = 4;
     s->misuses[0] = (struct bbf_snap_misuse){.use = BBF_USE_RELEASE,
                                              .count = 9,
                                              .path = sample_strings(3, path),
@@ -369,6 +369,19 @@ static inline void sample_misuse(struct bbf_snapshot *s)
                                              .used_by = sample_strings(3, by),
                                              .n_used_by = 3};
     s->misuses[1] = (struct bbf_snap_misuse){.use = BBF_USE_ACCESS, .count = 1, .used_thread = 99};
+    s->misuses[2] = (struct bbf_snap_misuse){.use = BBF_USE_STEP,
+                                             .count = 134000000,
+                                             .path = sample_strings(3, path),
+                                             .n_path = 3,
+                                             .released_thread = 31,
+                                             .used_thread = 17,
+                                             .used_by = sample_strings(1, &by[1]),
+                                             .n_used_by = 1};
+    s->misuses[3] = (struct bbf_snap_misuse){.use = BBF_USE_STEP,
+                                             .count = 1,
+                                             .used_thread = 99,
+                                             .used_by = sample_strings(1, &by[2]),
+                                             .n_used_by = 1};
 }
 
 /* Every verdict on one node, every kind of memory, and lives that no leak row names. */
@@ -401,6 +414,7 @@ static inline struct bbf_snapshot *sample_verdicts(void)
     node->released_ = 12;
     s->totals.undone_ = 13;
     s->totals.misuse_ = 14;
+    s->totals.steps_after_release_ = 134000003;
     sample_misuse(s);
     return s;
 }

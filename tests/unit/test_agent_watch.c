@@ -14,6 +14,7 @@
 #include "agent/stream.h"
 #include "agent/cost/meter.h"
 #include "agent/jvm/threads.h"
+#include "agent/report/after_release.h"
 #include "agent/report/misuse.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
@@ -100,6 +101,12 @@ void bbf_stream_unpublish(void)
 bool bbf_stream_is_watched(void)
 {
     return someone_watches;
+}
+
+void bbf_after_release_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx)
+{
+    (void)take;
+    (void)ctx;
 }
 
 void bbf_misuse_each(void (*take)(void *ctx, const struct bbf_event *event), void *ctx)

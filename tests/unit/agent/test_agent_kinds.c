@@ -68,6 +68,21 @@ static void the_count_of_netty_4_2_is_an_object(void **state)
     assert_int_equal(kind & BBF_L_KIND_COUNT_INT, 0);
 }
 
+/* Only such a count is known to be odd from the last release on (4.1.37). */
+static void a_count_by_an_updater_is_doubled(void **state)
+{
+    (void)state;
+    struct fake_class *counts = world_class("org/new/netty/buffer/ByteBuf", NULL);
+    counts = world_class("org/new/netty/buffer/AbstractReferenceCountedByteBuf", counts);
+    fake_field(counts, "refCnt", "I");
+    struct fake_class *plain = world_class("org/new/netty/buffer/OldHeapByteBuf", counts);
+    assert_int_equal(classify(plain) & BBF_L_KIND_DOUBLED, 0);
+    fake_static(counts, "updater", "Lorg/new/netty/util/internal/ReferenceCountUpdater;");
+    uint64_t kind = classify(world_class("org/new/netty/buffer/NewHeapByteBuf", counts));
+    assert_int_not_equal(kind & BBF_L_KIND_DOUBLED, 0);
+    assert_int_not_equal(kind & BBF_L_KIND_COUNT_INT, 0);
+}
+
 static void what_is_no_buffer_is_nothing(void **state)
 {
     (void)state;
@@ -210,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_counted_buffer_is_an_owner, setup, world_teardown),
         cmocka_unit_test_setup_teardown(the_count_of_netty_4_2_is_an_object, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_count_by_an_updater_is_doubled, setup, world_teardown),
         cmocka_unit_test_setup_teardown(what_is_no_buffer_is_nothing, setup, world_teardown),
         cmocka_unit_test_setup_teardown(
             an_application_s_buffer_is_its_own_and_a_foreign_count_is_foreign, setup,

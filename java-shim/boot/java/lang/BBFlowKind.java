@@ -121,7 +121,7 @@ final class BBFlowKind extends ClassValue<Long> {
 
     /**
      * KIND_ bits in the low half; in the high half the offset of the view's or holder's field, of an
-     * owner's maxCapacity (0: not known).
+     * owner's maxCapacity and, 16 bits above it, of its count (0: not known).
      */
     @Override
     @Hidden
@@ -200,7 +200,8 @@ final class BBFlowKind extends ClassValue<Long> {
                             (kind & KIND_COUNT_INT) != 0 ? "I" : "L"),
                     KIND_COUNT_INT | KIND_COUNT_REF);
         if ((kind & (KIND_VIEW | KIND_HOLDER)) == 0)
-            return (kind & KIND_OWNER) != 0 ? kind | maxCapacity(type) << 32 : kind;
+            return (kind & KIND_OWNER) == 0 ? kind
+                    : kind | maxCapacity(type) << 32 | countAt(type, told) << 48;
         long at = offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH),
                 BBFlowNative.fieldName((int) (told >>> KIND_FIELD_NAME)), "L");
         if (at >= 0)
@@ -243,7 +244,23 @@ final class BBFlowKind extends ClassValue<Long> {
     private static long maxCapacity(Class<?> type) {
         while (type != null && !type.getName().endsWith("netty.buffer.AbstractByteBuf"))
             type = type.getSuperclass();
-        return type != null ? Math.max(0, offset(type, "maxCapacity", "I")) : 0;
+        return type != null ? half(offset(type, "maxCapacity", "I")) : 0;
+    }
+
+    /** Where an owner has its count, if it is one that says whether the buffer is released; 0: not known. */
+    @Hidden
+    private static long countAt(Class<?> type, long told) {
+        boolean isInt = (told & (KIND_COUNT_INT | KIND_DOUBLED)) == (KIND_COUNT_INT | KIND_DOUBLED);
+        if (!isInt && (told & KIND_COUNT_REF) == 0)
+            return 0;
+        return half(offset(up(type, (int) (told >>> KIND_FIELD_DEPTH) & KIND_NO_DEPTH), "refCnt",
+                isInt ? "I" : "L"));
+    }
+
+    /** An offset that has room in 16 bits, else 0: not known. */
+    @Hidden
+    private static long half(long at) {
+        return at > 0 && at <= 0xffff ? at : 0;
     }
 
     /** The offset in the high half; without one the bits that promise it go. */

@@ -2,6 +2,7 @@
 /*
  * java.lang.BBFlowMisuse - a use after the life's end (design.md: lives, ADR 21): what was about to be
  * used, until Netty's exception says that it was wrong, and where the last lives of a thread ended.
+ * Also steps after the release, which Netty does not see (ADR 48).
  */
 package java.lang;
 
@@ -11,6 +12,7 @@ import static java.lang.BBFlowNative.*;
 import static java.lang.BBFlowRecords.*;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.Hidden;
 
 final class BBFlowMisuse {
@@ -48,6 +50,41 @@ final class BBFlowMisuse {
             return;
         U.putLong(stripe + STRIPE_SUSPECT, f);
         U.putInt(stripe + STRIPE_USE, (int) kind & KIND_CLASS | use << CLASS_SHIFT);
+    }
+
+    /**
+     * A step of a buffer whose life is over (ADR 48). It is counted where Netty's own count says in this
+     * moment that the buffer is released, and the object has had no life since: nothing else is proof.
+     */
+    @DontInline
+    @Hidden
+    static void step(Object o, int site) {
+        BBFlowGuard.reserveStackSlow();
+        try {
+            Object owner = ownerOf(o);
+            long kind = owner != null ? kindOf(owner) : KIND_OWN;
+            if ((kind & KIND_OWN) != 0) // what its deallocate() does with it is its own business
+                return;
+            long f = U.getLongVolatile(owner, OFF);
+            if (!isFresh(f) && !inForce(f) && !BBFlowRoots.isSkipped(f) && isReleased(owner, kind)
+                    && U.getLongVolatile(owner, OFF) == f)
+                stepAfterRelease(f, site, (int) kind & KIND_CLASS, tid());
+        } catch (Throwable t) {
+            BBFlowGuard.failed(t);
+        }
+    }
+
+    /** By Netty's count: it is even as long as the buffer is alive, and odd from the last release on. */
+    @Hidden
+    private static boolean isReleased(Object owner, long kind) {
+        long at = kind >>> 48;
+        if (at == 0)
+            return false; // not known where it is
+        if ((kind & KIND_COUNT_REF) == 0)
+            return (U.getIntVolatile(owner, at) & 1) != 0;
+        Object counter = U.getReference(owner, at);
+        long its = counter != null ? kindOf(counter) : 0;
+        return (its & KIND_COUNTER) != 0 && (U.getIntVolatile(counter, its >>> 32) & 1) != 0;
     }
 
     /** f: the life that is over, IGN if it is not known. */

@@ -50,6 +50,10 @@ final class BBFlowNative {
     @Hidden
     static native boolean reportMisuse(long handle, int use, int classNumber, long tid);
 
+    /** A step of a life that was released before. */
+    @Hidden
+    static native void stepAfterRelease(long handle, int site, int classNumber, long tid);
+
     /** Site of the method that calls retain or release; 0: there is none but Netty's and bbflow's. */
     @Hidden
     static native int caller(int use);

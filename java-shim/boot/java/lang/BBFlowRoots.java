@@ -485,7 +485,7 @@ final class BBFlowRoots {
      */
     @Hidden
     static boolean neverBuilt(Object o, long kind) {
-        long maxCapacity = kind >>> 32;
+        long maxCapacity = kind >>> 32 & 0xffff;
         return maxCapacity != 0 && U.getInt(o, maxCapacity) == 0;
     }
 

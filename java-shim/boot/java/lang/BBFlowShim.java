@@ -473,8 +473,10 @@ public final class BBFlowShim {
         // The handle's generation is the path's and the first child is this site's: move there.
         if (((path ^ f | child) >>> 32) == 0)
             U.putLong(at + REC_PATH, f & HIGH | child);
-        else if (path != (f & HIGH)) // else not followed (IGN, NEVER, passed over), or closed
+        else if (path != (f & HIGH))
             BBFlowWalk.stepSlow(o, f, site);
+        else if (path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0) // else not followed
+            BBFlowMisuse.step(o, site);
     }
 
     @ForceInline

@@ -34,8 +34,10 @@ final class BBFlowWalk {
     static void stepSlow(Object o, long f, int site) {
         long at = recordAt(f), path = U.getLong(at + REC_PATH), node = nodeAt(path);
         if (((path ^ f) >>> 32) == 0) {
-            if ((int) path == NODE_NONE)
-                return; // closed: a use after release is Netty's to report
+            if ((int) path == NODE_NONE) {
+                BBFlowMisuse.step(o, site);
+                return;
+            }
             for (int i = 8; i < 8 * INLINE_CHILDREN; i += 8) {
                 long word = U.getLong(node + i);
                 if ((int) (word >>> 32) == site && word != 0) {
@@ -93,6 +95,8 @@ final class BBFlowWalk {
             long h = current(o); // a view whose owner was recycled
             if (h != f && h != 0 && isOpen(h))
                 BBFlowShim.step(o, site);
+            else
+                BBFlowMisuse.step(o, site);
             return;
         }
         if ((life & STATE) == OPEN) {
