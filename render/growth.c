@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "core/err.h"
-#include "render/direct_total.h"
+#include "render/direct_counter.h"
 #include "render/json_names.h"
 #include "render/text.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/err.h"
-#include "render/direct_total.h"
+#include "render/direct_counter.h"
 #include "render/formats.h"
 #include "render/growth.h"
 #include "render/head.h"

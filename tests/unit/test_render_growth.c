@@ -198,7 +198,7 @@ static void what_takes_no_direct_memory_does_not_end_it(void **state)
     s->growth[0].memory = BBF_MEM_DIRECT;
     s->growth[0].lost = BBF_LOST_NOTHING; /* the collector frees it */
     assert_false(ends().known);
-    s->growth[0].lost = BBF_LOST_COUNTER; /* Netty's limit ends it all the same */
+    s->growth[0].lost = BBF_LOST_COUNTER; /* Netty's limit ends it nevertheless */
     assert_true(ends().known);
     memset(&s->growth[0].at[3], 0, (N - 3) * sizeof *s->growth[0].at); /* it has stopped */
     assert_true(rate().stopped);

@@ -274,7 +274,7 @@ static void places_beyond_the_limit_are_counted(void **state)
     assert_int_equal(limit->used, 1);
     assert_int_equal(limit->limit, 1);
     assert_int_equal(limit->hit, 3);
-    assert_int_equal(s->totals.leaked_, 5); /* what was lost is known all the same */
+    assert_int_equal(s->totals.leaked_, 5); /* what was lost is known anyway */
     bbf_snapshot_free(s);
     walk_free(w);
 }

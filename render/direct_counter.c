@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/direct_total.h"
+#include "render/direct_counter.h"
 
 #include <string.h>
 
