@@ -20,9 +20,8 @@ static int64_t interval_of(const struct bbf_snapshot *s, int64_t ms)
 {
     const int64_t newest = (int64_t)s->history.intervals - 1;
     const uint64_t age = s->captured_at_ms > ms ? (uint64_t)s->captured_at_ms - (uint64_t)ms : 0;
-    const uint64_t before = age / 1000 > s->history.current_seconds
-                                ? age / 1000 - s->history.current_seconds
-                                : 0;
+    const uint64_t before =
+        age / 1000 > s->history.current_seconds ? age / 1000 - s->history.current_seconds : 0;
     const uint64_t intervals = before / s->history.seconds + (before % s->history.seconds != 0);
 
     return intervals > (uint64_t)newest ? -1 : newest - (int64_t)intervals;
@@ -135,8 +134,7 @@ struct bbf_hold_rate bbf_hold_rate(const struct bbf_snapshot *s, const struct bb
     rate.seconds = (n - 1) * s->history.seconds;
     rate.since_ms =
         s->captured_at_ms - (int64_t)((s->history.current_seconds + rate.seconds) * 1000);
-    rate.growing =
-        first < second && second < third && third >= 1.1 * first && rate.now > rate.then;
+    rate.growing = first < second && second < third && third >= 1.1 * first && rate.now > rate.then;
     return rate;
 }
 
@@ -267,8 +265,7 @@ void bbf_loss_rate_text(struct bbf_buf *out, const struct bbf_snapshot *s,
         bbf_growth_clock(out, s, rate->last_ms);
     } else if (rate->seconds != 0 && rate->lives != 0) {
         bbf_buf_str(out, ", ");
-        bbf_growth_per_minute(out, (double)rate->bytes, (double)rate->lives,
-                              (double)rate->seconds);
+        bbf_growth_per_minute(out, (double)rate->bytes, (double)rate->lives, (double)rate->seconds);
     }
 }
 

@@ -249,15 +249,14 @@ static int copy(struct bbf_tracker *t, struct bbf_growth *place, uint32_t now,
         const struct bbf_snap_interval *from = &place->ring[(number - n + 1 + i) % g->keep];
         to[i] = (struct bbf_snap_interval){from->lives * weight, from->bytes * weight};
     }
-    s->growth[s->n_growth++] =
-        (struct bbf_snap_growth){.node = place->node,
-                                 .of = (enum bbf_growth_of)place->of,
-                                 .memory = (enum bbf_memory)place->memory,
-                                 .lost = (enum bbf_lost)place->lost,
-                                 .first_ms = time_of(s, now, place->first),
-                                 .last_ms = time_of(s, now, place->last),
-                                 .at = to,
-                                 .n = n};
+    s->growth[s->n_growth++] = (struct bbf_snap_growth){.node = place->node,
+                                                        .of = (enum bbf_growth_of)place->of,
+                                                        .memory = (enum bbf_memory)place->memory,
+                                                        .lost = (enum bbf_lost)place->lost,
+                                                        .first_ms = time_of(s, now, place->first),
+                                                        .last_ms = time_of(s, now, place->last),
+                                                        .at = to,
+                                                        .n = n};
     return BBF_OK;
 }
 
@@ -272,7 +271,8 @@ int bbf_growth_fill(struct bbf_tracker *t, struct bbf_snapshot *s)
     s->history.seconds = g->seconds;
     s->history.intervals = g->keep;
     s->history.current_seconds = now % g->seconds;
-    s->growth = calloc((size_t)g->n[BBF_GROWTH_LOST] + g->n[BBF_GROWTH_HELD] + 1, sizeof *s->growth);
+    s->growth =
+        calloc((size_t)g->n[BBF_GROWTH_LOST] + g->n[BBF_GROWTH_HELD] + 1, sizeof *s->growth);
     if (s->growth == NULL)
         return BBF_ENOMEM;
     for (uint32_t i = 0; i < BBF_GROWTH_BUCKETS && err == BBF_OK; i++)

@@ -28,7 +28,7 @@ struct bbf_growth_table {
     uint32_t most;          /* places of each kind */
     uint32_t looked;        /* the interval in which open lives were looked at last */
     uint32_t n[BBF_GROWTH_KINDS];
-    uint64_t hit;           /* lives that were not added because their place had no room */
+    uint64_t hit; /* lives that were not added because their place had no room */
     struct bbf_growth *buckets[BBF_GROWTH_BUCKETS];
 };
 

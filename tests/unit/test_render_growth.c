@@ -140,11 +140,11 @@ static void what_rises_in_thirds_is_growing(void **state)
         bool growing;
     } rows[] = {{6, {10, 12, 14, 16, 18, 20}, true},
                 {6, {10, 9, 14, 13, 20, 19}, true},
-                {5, {10, 12, 14, 16, 18}, false},        /* too few */
-                {6, {10, 10, 10, 10, 10, 10}, false},    /* as much as ever */
+                {5, {10, 12, 14, 16, 18}, false},           /* too few */
+                {6, {10, 10, 10, 10, 10, 10}, false},       /* as much as ever */
                 {6, {100, 101, 102, 103, 104, 105}, false}, /* less than a tenth */
-                {6, {10, 12, 30, 30, 20, 20}, false},    /* it falls */
-                {6, {25, 1, 14, 16, 30, 20}, false},     /* not more now than at first */
+                {6, {10, 12, 30, 30, 20, 20}, false},       /* it falls */
+                {6, {25, 1, 14, 16, 30, 20}, false},        /* not more now than at first */
                 {9, {0, 0, 0, 10, 12, 14, 16, 18, 20}, true}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -242,9 +242,14 @@ static void words(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } times[] = {{0, "0 s"}, {59.9, "59 s"}, {60, "1 min"},
-                 {3599, "59 min"},          {11400, "3 h 10 min"},      {90000, "1 d 1 h"},
-                 {4e7, "more than a year"}, {1e300, "more than a year"}};
+    } times[] = {{0, "0 s"},
+                 {59.9, "59 s"},
+                 {60, "1 min"},
+                 {3599, "59 min"},
+                 {11400, "3 h 10 min"},
+                 {90000, "1 d 1 h"},
+                 {4e7, "more than a year"},
+                 {1e300, "more than a year"}};
     struct bbf_buf out = BBF_BUF_INIT;
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {

@@ -293,14 +293,15 @@ static void a_reset_clears_the_history(void **state)
         assert_int_equal(w->t->growth.n[BBF_GROWTH_LOST], 1);
         assert_int_equal(w->t->growth.n[BBF_GROWTH_HELD], 1);
         assert_true(atomic_load(&w->t->budget.used) > used);
-        assert_int_equal(nodes ? bbf_tracker_reset_nodes(w->t) : bbf_tracker_baseline(w->t), BBF_OK);
+        assert_int_equal(nodes ? bbf_tracker_reset_nodes(w->t) : bbf_tracker_baseline(w->t),
+                         BBF_OK);
         struct bbf_snapshot *s = report(w);
         assert_int_equal(s->n_growth, 0);
         bbf_snapshot_free(s);
         at(w, 190);
         s = report(w);
-        const struct bbf_snap_growth *row = nodes ? row_of(s, BBF_GROWTH_HELD, "?before-reset")
-                                                  : row_of(s, BBF_GROWTH_HELD, "b");
+        const struct bbf_snap_growth *row =
+            nodes ? row_of(s, BBF_GROWTH_HELD, "?before-reset") : row_of(s, BBF_GROWTH_HELD, "b");
         assert_lives(row, (const uint64_t[KEEP]){0, 0, 0, 0, 1}, 10);
         bbf_snapshot_free(s);
         twin_drop(w->heap, o);
