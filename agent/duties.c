@@ -87,6 +87,13 @@ static void poll_collapse(JNIEnv *env)
     bbf_tracker_collapse(bbf_agent.tracker);
 }
 
+/* Once an interval: which places hold lives. */
+static void poll_growth(JNIEnv *env)
+{
+    (void)env;
+    bbf_growth_look(bbf_agent.tracker);
+}
+
 static void poll_cost(JNIEnv *env)
 {
     (void)env;
@@ -152,6 +159,7 @@ static const struct bbf_duty {
     {"faults", poll_faults, NULL},
     {"scan", poll_scan, wait_for_scan},
     {"collapse", poll_collapse, NULL},
+    {"growth", poll_growth, NULL},
     {"cost", poll_cost, NULL},
     {"recording", poll_recording, NULL},
     {"sinks", poll_sinks, NULL},

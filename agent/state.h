@@ -83,6 +83,9 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .max_elements = o->max_elements,
                                .max_sites = o->max_sites,
                                .max_facts = o->max_facts,
+                               .max_growth = o->max_growth,
+                               .growth_seconds = o->growth_seconds,
+                               .growth_keep = o->growth_keep,
                                .memory = o->memory,
                                .age = o->age};
 }

@@ -104,6 +104,17 @@ static const struct bbf_option_row table[] = {
       .initial = "1000000", .argument = "N",
       .help = "maximum number of parameters and calls of followed methods that are known, so that a "
               "report names the method that owned a lost buffer; 0: none" },
+    { "maxGrowth", TYPE_COUNT, .expert = true, FIELD(max_growth), LIVE(BBF_EFFECT_LIMITS), .min = 0,
+      .max = 65536, .initial = "1000", .argument = "N",
+      .help = "maximum number of places that lose buffers, and of places that hold them, of which a "
+              "report knows since when and how fast; 0: none" },
+    { "growthSeconds", TYPE_COUNT, .expert = true, FIELD(growth_seconds), .min = 1, .max = 86400,
+      .initial = "60", .argument = "N",
+      .help = "length of the intervals in which lost and held buffers are counted for that, in "
+              "seconds" },
+    { "growthKeep", TYPE_COUNT, .expert = true, FIELD(growth_keep), .min = 4, .max = 1440,
+      .initial = "60", .argument = "N",
+      .help = "how many of these intervals are kept of each place" },
     { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
       .help = "maximum native memory that bbflow may use" },

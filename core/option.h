@@ -44,6 +44,9 @@ struct bbf_options {
     uint64_t max_carrier_classes; /* retransformed for carriers, 0..1000000, default 2000 */
     uint64_t max_sites;           /* 64..64000, default 64000 */
     uint64_t max_facts;           /* parameters and calls, 0..10000000, default 1000000 */
+    uint64_t max_growth;          /* places with a history, 0..65536, default 1000; live */
+    uint64_t growth_seconds;      /* of an interval of a history, 1..86400, default 60 */
+    uint64_t growth_keep;         /* intervals, 4..1440, default 60 */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */

@@ -12,5 +12,6 @@ bool bbf_diverge_twins(const struct bbf_snapshot *s, uint32_t a, uint32_t b)
 void bbf_divergences_free(struct bbf_divergences *divergences)
 {
     free(divergences->rows);
-    *divergences = (struct bbf_divergences){NULL, 0};
+    free(divergences->of_growth);
+    *divergences = (struct bbf_divergences){NULL, 0, NULL};
 }

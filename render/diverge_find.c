@@ -134,6 +134,24 @@ static int compare_rows(const void *a, const void *b)
     return (x->losing > y->losing) - (x->losing < y->losing);
 }
 
+/* Before the rows are sorted, because w->row has their order. */
+static int number_growth(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
+{
+    const struct bbf_snapshot *s = w->snapshot;
+
+    out->of_growth = calloc(s->n_growth + 1, sizeof *out->of_growth);
+    if (out->of_growth == NULL)
+        return BBF_ENOMEM;
+    for (uint32_t i = 0; i < out->count; i++)
+        out->rows[i].number = i;
+    for (size_t i = 0; i < s->n_growth; i++) {
+        uint32_t row = w->row[w->losing[s->growth[i].node]];
+        bool lost = s->growth[i].of == BBF_GROWTH_LOST && row != 0;
+        out->of_growth[i] = lost ? row - 1 : BBF_NO_NODE;
+    }
+    return BBF_OK;
+}
+
 static int gather(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
 {
     const struct bbf_snapshot *s = w->snapshot;
@@ -154,6 +172,8 @@ static int gather(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
         err = bbf_diverge_join(w, out);
     if (err == 0)
         err = bbf_diverge_ends(w, out);
+    if (err == 0)
+        err = number_growth(w, out);
     qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
     return err;
 }
@@ -175,7 +195,7 @@ int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_s
                                  .max_depth = max_depth(snapshot),
                                  .by_method = by_method};
 
-    *divergences = (struct bbf_divergences){NULL, 0};
+    *divergences = (struct bbf_divergences){NULL, 0, NULL};
     if (snapshot->n_leaks == 0)
         return 0;
     int err = walk_init(&w);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/diverge_text.h"
 
+#include "core/err.h"
 #include "render/fingerprint.h"
+#include "render/growth.h"
 #include "render/owner_throws.h"
 #include "render/text.h"
 
@@ -208,6 +210,20 @@ static void add_kept(const struct text *t, const struct bbf_divergence *d)
     bbf_buf_char(out, '\n');
 }
 
+/* Once there is a rate, or the losses have stopped. */
+static void add_rate(const struct text *t, const struct bbf_divergence *d)
+{
+    struct bbf_loss_rate rate;
+
+    if (bbf_loss_rate_of(t->view, d, &rate) != BBF_OK)
+        t->out->failed = true;
+    else if (rate.first_ms != 0 && (rate.stopped || (rate.seconds != 0 && rate.lives != 0))) {
+        bbf_buf_str(t->out, "   ");
+        bbf_loss_rate_text(t->out, t->view->snapshot, &rate);
+        bbf_buf_char(t->out, '\n');
+    }
+}
+
 void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max)
 {
     const struct bbf_divergences *divergences = &view->divergences;
@@ -221,6 +237,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
         add_lost(&t, &divergences->rows[i]);
         add_way(&t, &divergences->rows[i]);
         add_most(&t, &divergences->rows[i]);
+        add_rate(&t, &divergences->rows[i]);
         add_kept(&t, &divergences->rows[i]);
         bbf_owner_throws_text(out, view, divergences->rows[i].last);
     }

@@ -73,6 +73,15 @@ int bbf__json_read_time(struct bbf_json_reader *r, struct json_object *value)
     return 0;
 }
 
+int bbf__json_take_time(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                        const char *member, struct json_object *value, int64_t *ms)
+{
+    if (!json_object_is_type(value, json_type_string) ||
+        !parse_time(json_object_get_string(value), ms))
+        return bbf__json_fail_member(r, place, member, "no time as RFC 3339 has it");
+    return 0;
+}
+
 int bbf__json_read_jvm(struct bbf_json_reader *r, struct json_object *value)
 {
     const struct bbf_json_place place = {"jvm", SIZE_MAX};
@@ -318,10 +327,8 @@ int bbf__json_read_cost(struct bbf_json_reader *r, struct json_object *value)
 #undef XX
     if (err == 0 && json_object_object_get_ex(value, "sample_ppm", &member))
         err = bbf__json_take_count(r, &place, "sample_ppm", member, &to->sample_ppm);
-    if (err == 0 && json_object_object_get_ex(value, "sample_since", &member) &&
-        (!json_object_is_type(member, json_type_string) ||
-         !parse_time(json_object_get_string(member), &to->sample_since_ms)))
-        err = bbf__json_fail_member(r, &place, "sample_since", "no time as RFC 3339 has it");
+    if (err == 0 && json_object_object_get_ex(value, "sample_since", &member))
+        err = bbf__json_take_time(r, &place, "sample_since", member, &to->sample_since_ms);
     to->measured = err == 0;
     return err;
 }

@@ -23,6 +23,7 @@ __attribute__((unused)) static const char *const bbf_json_uses[] = {"release", "
                                                                     "step"};
 __attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
                                                                      "adaptive"};
+__attribute__((unused)) static const char *const bbf_json_growth[] = {"lost", "held"};
 /* By the number of the bit: enum bbf_fact. */
 __attribute__((unused)) static const char *const bbf_json_facts[] = {
     "keeps", "returns", "releases", "retains", "gives", "unknown"};

@@ -19,21 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one row more; the new row is all zero. */
-static void *grow(void *table, size_t count, size_t *cap, size_t row_size)
-{
-    if (count == *cap) {
-        size_t more = *cap == 0 ? 64 : *cap * 2;
-        void *bigger = reallocarray(table, more, row_size);
-        if (bigger == NULL)
-            return NULL;
-        table = bigger;
-        *cap = more;
-    }
-    memset((char *)table + count * row_size, 0, row_size);
-    return table;
-}
-
 static int read_site(struct bbf_json_reader *r, struct json_object *row)
 {
     struct bbf_snapshot *s = r->snapshot;
@@ -42,7 +27,8 @@ static int read_site(struct bbf_json_reader *r, struct json_object *row)
     unsigned kind = 0;
     int err = 0;
 
-    struct bbf_snap_site *sites = grow(s->sites, s->n_sites, &r->sites_cap, sizeof *sites);
+    struct bbf_snap_site *sites =
+        bbf__json_grow(s->sites, s->n_sites, &r->sites_cap, sizeof *sites);
     if (sites == NULL)
         return BBF_ENOMEM;
     s->sites = sites;
@@ -90,7 +76,8 @@ static int read_node(struct bbf_json_reader *r, struct json_object *row)
     unsigned ref = 0;
     int err = 0;
 
-    struct bbf_snap_node *nodes = grow(s->nodes, s->n_nodes, &r->nodes_cap, sizeof *nodes);
+    struct bbf_snap_node *nodes =
+        bbf__json_grow(s->nodes, s->n_nodes, &r->nodes_cap, sizeof *nodes);
     if (nodes == NULL)
         return BBF_ENOMEM;
     s->nodes = nodes;
@@ -131,7 +118,7 @@ static int read_thread(struct bbf_json_reader *r, struct json_object *row)
     int err = 0;
 
     struct bbf_snap_thread *threads =
-        grow(s->threads, s->n_threads, &r->threads_cap, sizeof *threads);
+        bbf__json_grow(s->threads, s->n_threads, &r->threads_cap, sizeof *threads);
     if (threads == NULL)
         return BBF_ENOMEM;
     s->threads = threads;
@@ -155,7 +142,8 @@ static int read_misuse(struct bbf_json_reader *r, struct json_object *row)
     unsigned use = 0;
     int err = 0;
 
-    struct bbf_snap_misuse *rows = grow(s->misuses, s->n_misuses, &r->misuses_cap, sizeof *rows);
+    struct bbf_snap_misuse *rows =
+        bbf__json_grow(s->misuses, s->n_misuses, &r->misuses_cap, sizeof *rows);
     if (rows == NULL)
         return BBF_ENOMEM;
     s->misuses = rows;
@@ -193,7 +181,7 @@ static int read_pin(struct bbf_json_reader *r, struct json_object *row)
     unsigned pool = 0, memory = 0;
     int err = 0;
 
-    struct bbf_snap_pin *pins = grow(s->pins, s->n_pins, &r->pins_cap, sizeof *pins);
+    struct bbf_snap_pin *pins = bbf__json_grow(s->pins, s->n_pins, &r->pins_cap, sizeof *pins);
     if (pins == NULL)
         return BBF_ENOMEM;
     s->pins = pins;
@@ -257,7 +245,8 @@ static int read_leak(struct bbf_json_reader *r, struct json_object *row)
     unsigned verdict = 0, memory = 0;
     int err = 0;
 
-    struct bbf_snap_leak *leaks = grow(s->leaks, s->n_leaks, &r->leaks_cap, sizeof *leaks);
+    struct bbf_snap_leak *leaks =
+        bbf__json_grow(s->leaks, s->n_leaks, &r->leaks_cap, sizeof *leaks);
     if (leaks == NULL)
         return BBF_ENOMEM;
     s->leaks = leaks;
@@ -294,7 +283,8 @@ static int read_own_node(struct bbf_json_reader *r, bool *taken)
 
     *taken = false;
     bbf__json_skip_space(r);
-    struct bbf_snap_node *nodes = grow(s->nodes, s->n_nodes, &r->nodes_cap, sizeof *nodes);
+    struct bbf_snap_node *nodes =
+        bbf__json_grow(s->nodes, s->n_nodes, &r->nodes_cap, sizeof *nodes);
     if (nodes == NULL)
         return BBF_ENOMEM;
     s->nodes = nodes;
@@ -369,6 +359,8 @@ static const struct {
     {"threads", read_thread, true, true},
     {"misuse", read_misuse, true, true},
     {"pins", read_pin, true, true},
+    {"history", bbf__json_read_history, false, true},
+    {"growth", bbf__json_read_growth, true, true},
     {"leaks", read_leak, true, false},
 };
 
@@ -470,6 +462,8 @@ static int resolve_leaks(struct bbf_json_reader *r)
         if (!bbf_id_index_find(&nodes, s->pins[i].node, &s->pins[i].node))
             err = bbf__json_fail(r, BBF_JSON_NOWHERE, "pins[%zu].node: no node has the id %" PRIu32,
                                  i, s->pins[i].node);
+    if (err == 0)
+        err = bbf__json_resolve_growth(r, &nodes);
     bbf_id_index_free(&nodes);
     return err;
 }

@@ -163,3 +163,17 @@ struct json_object *bbf__json_member_of(struct bbf_json_reader *r,
         *err = bbf__json_fail_member(r, place, member, "missing");
     return value;
 }
+
+void *bbf__json_grow(void *table, size_t count, size_t *cap, size_t row_size)
+{
+    if (count == *cap) {
+        size_t more = *cap == 0 ? 64 : *cap * 2;
+        void *bigger = reallocarray(table, more, row_size);
+        if (bigger == NULL)
+            return NULL;
+        table = bigger;
+        *cap = more;
+    }
+    memset((char *)table + count * row_size, 0, row_size);
+    return table;
+}

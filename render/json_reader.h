@@ -24,7 +24,7 @@ struct bbf_json_reader {
     size_t row_at; /* where the value being taken apart begins: what errors name */
     struct json_tokener *tokener;
     struct bbf_snapshot *snapshot;
-    size_t sites_cap, nodes_cap, leaks_cap, threads_cap, misuses_cap, pins_cap;
+    size_t sites_cap, nodes_cap, leaks_cap, threads_cap, misuses_cap, pins_cap, growth_cap;
     unsigned seen; /* bit per entry of members[] */
     char *why;
     size_t why_size;
@@ -80,6 +80,19 @@ int bbf__json_take_word(struct bbf_json_reader *r, const struct bbf_json_place *
 int bbf__json_read_facts(struct bbf_json_reader *r, const struct bbf_json_place *place,
                          struct json_object *row, struct bbf_snap_site *site);
 int bbf__json_resolve_calls(struct bbf_json_reader *r, const struct bbf_id_index *sites);
+
+/* json_growth.c: the lengths of the histories; a row, whose node is an id until the whole document
+ * is read; then whether the rows fit the lengths. */
+int bbf__json_read_history(struct bbf_json_reader *r, struct json_object *value);
+int bbf__json_read_growth(struct bbf_json_reader *r, struct json_object *row);
+int bbf__json_resolve_growth(struct bbf_json_reader *r, const struct bbf_id_index *nodes);
+
+/* json_head.c: a time as RFC 3339 has it. */
+int bbf__json_take_time(struct bbf_json_reader *r, const struct bbf_json_place *place,
+                        const char *member, struct json_object *value, int64_t *ms);
+
+/* json_reader.c: room for one row more; the new row is all zero. NULL: no memory. */
+void *bbf__json_grow(void *table, size_t count, size_t *cap, size_t row_size);
 
 /* json_head.c: the value of the member of that name into r->snapshot. */
 int bbf__json_read_schema(struct bbf_json_reader *r, struct json_object *value); /* BBF_EVERSION */

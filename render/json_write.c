@@ -360,6 +360,48 @@ static void add_pins(struct bbf_buf *out, struct bbf_view *view)
     bbf_buf_str(out, "],\n");
 }
 
+/* Leading zeros are left out: intervals before the first of an array have none. */
+static void add_interval_column(struct bbf_buf *out, const struct bbf_snap_growth *row,
+                                const char *name, bool bytes)
+{
+    uint32_t from = 0;
+
+    while (from < row->n && row->at[from].lives == 0 && row->at[from].bytes == 0)
+        from++;
+    bbf_buf_printf(out, ",\"%s\":[", name);
+    for (uint32_t i = from; i < row->n; i++) {
+        bbf_buf_str(out, i > from ? "," : "");
+        bbf_text_number(out, bytes ? row->at[i].bytes : row->at[i].lives);
+    }
+    bbf_buf_char(out, ']');
+}
+
+static void add_growth(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    if (snapshot->history.seconds == 0)
+        return;
+    bbf_buf_printf(out,
+                   "\"history\":{\"seconds\":%" PRIu64 ",\"intervals\":%" PRIu64
+                   ",\"current_seconds\":%" PRIu64 "},\n\"growth\":[",
+                   snapshot->history.seconds, snapshot->history.intervals,
+                   snapshot->history.current_seconds);
+    for (size_t i = 0; i < snapshot->n_growth && !out->failed; i++) {
+        const struct bbf_snap_growth *row = &snapshot->growth[i];
+        bbf_buf_printf(out,
+                       "%s\n{\"node\":%" PRIu32 ",\"of\":\"%s\",\"memory\":\"%s\",\"lost\":\"%s\""
+                       ",\"first\":",
+                       i > 0 ? "," : "", snapshot->nodes[row->node].id, bbf_json_growth[row->of],
+                       bbf_json_memories[row->memory], bbf_json_lost[row->lost]);
+        add_time(out, row->first_ms);
+        bbf_buf_str(out, ",\"last\":");
+        add_time(out, row->last_ms);
+        add_interval_column(out, row, "lives", false);
+        add_interval_column(out, row, "bytes", true);
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 /* With refs=on, names without what says that they are such a step; nothing if there is none. */
 static void add_balance(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
                         enum bbf_site_kind kind, const char *before)
@@ -444,6 +486,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_threads(out, snapshot);
     add_misuses(out, snapshot);
     add_pins(out, view);
+    add_growth(out, snapshot);
     add_leaks(out, view);
     return 0;
 }

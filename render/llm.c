@@ -9,11 +9,12 @@
 #include "render/balance.h"
 #include "render/cost.h"
 #include "render/fingerprint.h"
-#include "render/owner_throws.h"
+#include "render/growth.h"
 #include "render/head.h"
 #include "render/json_names.h"
 #include "render/leaks.h"
 #include "render/misuse.h"
+#include "render/owner_throws.h"
 #include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
@@ -261,8 +262,10 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
     add_metadata(&llm);
     bbf_reconciled_rows(out, &snapshot->reconciled);
     bbf_pins_rows(out, view);
+    err = bbf_growth_rows(out, view);
     bbf_cost_rows(out, &snapshot->cost);
     bbf_misuse_rows(out, snapshot);
-    err = add_leaks(&llm);
+    if (err == 0)
+        err = add_leaks(&llm);
     return err == 0 ? add_flows(&llm) : err;
 }

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "core/err.h"
+#include "render/direct_counter.h"
 #include "render/formats.h"
+#include "render/growth.h"
 #include "render/head.h"
 #include "render/pins.h"
 #include "render/reconciled.h"
@@ -65,29 +67,15 @@ static uint64_t add_pool(struct bbf_why *w, const struct bbf_snap_pool *row)
     return all;
 }
 
-/* Only a Netty of 4.2 counts memory that java.nio counts as well: what it has from
- * ByteBuffer.allocateDirect(). 4.1 counts what it allocates past java.nio. */
-static bool may_count_twice(const struct bbf_snapshot *s)
-{
-    for (size_t i = 0; i < s->jvm.n_netty; i++)
-        if (strncmp(s->jvm.netty[i], "4.1.", 4) != 0)
-            return true;
-    return false;
-}
-
-/* The JVM's direct memory: Netty's own counter and java.nio's. Both are of the same memory if
- * java.nio's is large enough for the chunks; the sum would then have them twice. */
+/* The JVM's direct memory: Netty's own counter and java.nio's, where these are of the same memory
+ * only once. */
 static uint64_t process_total(const struct bbf_snapshot *s)
 {
     const struct bbf_snap_reconciled *r = &s->reconciled;
     uint64_t used = is_told(r->used_direct_) ? r->used_direct_ : 0;
     uint64_t nio = is_told(r->nio_capacity_) ? r->nio_capacity_ : 0;
-    uint64_t chunks = 0;
 
-    for (size_t i = 0; i < r->n_pools; i++)
-        if (r->pools[i].memory == BBF_MEM_DIRECT && is_told(r->pools[i].reserved_))
-            chunks += r->pools[i].reserved_;
-    return used != 0 && may_count_twice(s) && nio >= chunks ? larger(used, nio) : used + nio;
+    return bbf_direct_counter(s) == BBF_COUNTED_BY_BOTH ? larger(used, nio) : used + nio;
 }
 
 struct bbf_why bbf_why_account(const struct bbf_snapshot *snapshot)
@@ -120,6 +108,92 @@ bool bbf_why_has_loss(const struct bbf_snapshot *snapshot)
     return false;
 }
 
+/* ---- growth ---- */
+
+static bool is_of_memory(const struct bbf_snapshot *s, size_t row, void *ctx)
+{
+    return s->growth[row].memory == *(const enum bbf_memory *)ctx;
+}
+
+/* "growth: direct buffers are lost since 14:02Z, 1.1 MiB/min (mean of 59 min)" */
+static int add_lost_growth(struct bbf_buf *out, const struct bbf_snapshot *s)
+{
+    for (enum bbf_memory m = BBF_MEM_DIRECT; m <= BBF_MEM_UNKNOWN; m++) {
+        struct bbf_loss_rate rate;
+        int err = bbf_loss_rate(s, is_of_memory, &m, &rate);
+        if (err != BBF_OK)
+            return err;
+        if (rate.first_ms == 0)
+            continue;
+        bbf_buf_printf(out, "growth: %s buffers are lost ",
+                       m == BBF_MEM_UNKNOWN ? "other" : bbf_memory_name(m));
+        bbf_loss_rate_text(out, s, &rate);
+        if (rate.seconds != 0 && rate.lives != 0 && !rate.stopped) {
+            bbf_buf_str(out, " (mean of ");
+            bbf_growth_duration(out, (double)rate.seconds);
+            bbf_buf_char(out, ')');
+        }
+        bbf_buf_char(out, '\n');
+    }
+    return BBF_OK;
+}
+
+/* The places that grow, most bytes first. */
+static void add_held_growth(struct bbf_buf *out, const struct bbf_view *view)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    const bool in_minutes = s->history.seconds % 60 == 0;
+    size_t shown = 0;
+
+    for (size_t i = 0; i < s->n_growth && shown < PLACES_SHOWN; i++) {
+        const struct bbf_snap_growth *row = &s->growth[i];
+        if (row->of != BBF_GROWTH_HELD)
+            continue;
+        const struct bbf_hold_rate rate = bbf_hold_rate(s, row);
+        if (!rate.growing)
+            continue;
+        shown++;
+        bbf_buf_str(out, "growth: ");
+        bbf_view_name(out, view, row->node);
+        bbf_buf_str(out, " holds ");
+        bbf_text_lost_bytes(out, rate.now, row->memory);
+        bbf_buf_printf(out, " for more than %" PRIu64 " %s",
+                       s->history.seconds / (in_minutes ? 60 : 1), in_minutes ? "min" : "s");
+        bbf_buf_str(out, ", ");
+        bbf_text_bytes(out, rate.then);
+        bbf_buf_str(out, " at ");
+        bbf_growth_clock(out, s, rate.since_ms);
+        bbf_buf_str(out, ": ");
+        bbf_growth_per_minute(out, (double)(rate.now - rate.then), 0, (double)rate.seconds);
+        bbf_buf_char(out, '\n');
+    }
+}
+
+static int add_growth(struct bbf_buf *out, const struct bbf_view *view)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    struct bbf_direct_end end;
+    int err = bbf_direct_end(s, &end);
+
+    if (err == BBF_OK)
+        err = add_lost_growth(out, s);
+    if (err != BBF_OK)
+        return err;
+    add_held_growth(out, view);
+    if (!end.known)
+        return BBF_OK;
+    bbf_buf_str(out, "growth: direct memory ends in ");
+    bbf_growth_duration(out, end.seconds);
+    bbf_buf_str(out, " if it grows on at ");
+    bbf_growth_per_minute(out, end.lost + end.held, 0, 1);
+    bbf_buf_str(out, ": ");
+    bbf_text_bytes(out, end.used);
+    bbf_buf_str(out, " of at most ");
+    bbf_text_bytes(out, end.limit);
+    bbf_buf_str(out, " are used\n");
+    return BBF_OK;
+}
+
 /* ---- the text ---- */
 
 static void add_part(struct bbf_buf *out, const struct bbf_why *w, const char *name, uint64_t bytes)
@@ -146,6 +220,19 @@ static void add_detail(struct bbf_buf *out, const char **glue, uint64_t bytes, c
     *glue = ", ";
 }
 
+static void add_since(struct bbf_buf *out, const struct bbf_view *view,
+                      const struct bbf_divergence *d)
+{
+    struct bbf_loss_rate rate;
+
+    if (bbf_loss_rate_of(view, d, &rate) != BBF_OK) {
+        out->failed = true;
+    } else if (rate.first_ms != 0) {
+        bbf_buf_str(out, ", ");
+        bbf_loss_rate_text(out, view->snapshot, &rate);
+    }
+}
+
 static void add_losses(struct bbf_buf *out, const struct bbf_view *view)
 {
     const struct bbf_divergences *all = &view->divergences;
@@ -159,6 +246,7 @@ static void add_losses(struct bbf_buf *out, const struct bbf_view *view)
         bbf_view_name(out, view, d->last);
         bbf_buf_str(out, ": ");
         bbf_text_lost_bytes(out, d->bytes, d->memory);
+        add_since(out, view, d);
         bbf_buf_char(out, '\n');
         shown++;
     }
@@ -279,6 +367,9 @@ int bbf_render_why(struct bbf_buf *out, struct bbf_view *view,
     if (err != BBF_OK)
         return err;
     add_verdict(out, &w, snapshot);
+    err = add_growth(out, view);
+    if (err != BBF_OK)
+        return err;
     bbf_head_text(out, snapshot, "note: ");
     if (!w.known) {
         bbf_buf_str(out, "Netty's own numbers were not read: what bbflow followed\n");

@@ -113,7 +113,24 @@ static void move_pins(const struct regroup *r)
     s->n_pins = pins;
 }
 
-/* Move the rows that stay together; those of dropped rows' leaks and pins go as well. */
+static void move_growth(const struct regroup *r)
+{
+    struct bbf_snapshot *s = r->s;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < s->n_growth; i++) {
+        uint32_t node = s->growth[i].at != NULL ? r->into[s->growth[i].node] : DROPPED;
+        if (node == DROPPED) {
+            free(s->growth[i].at);
+            continue;
+        }
+        s->growth[rows] = s->growth[i];
+        s->growth[rows++].node = node;
+    }
+    s->n_growth = rows;
+}
+
+/* Move the rows that stay together; those of dropped rows' leaks, pins and growth go as well. */
 static void close_gaps(struct regroup *r)
 {
     struct bbf_snapshot *s = r->s;
@@ -141,6 +158,7 @@ static void close_gaps(struct regroup *r)
     s->n_leaks = leaks;
     s->n_nodes = kept;
     move_pins(r);
+    move_growth(r);
 }
 
 static int regroup_init(struct regroup *r, struct bbf_snapshot *s)
@@ -221,6 +239,12 @@ static void mark_wanted(struct regroup *r,
     for (size_t i = 0; i < s->n_pins; i++)
         if (r->into[s->pins[i].node] == 0)
             s->pins[i].buffers = 0;
+    for (size_t i = 0; i < s->n_growth; i++)
+        if (r->into[s->growth[i].node] == 0) {
+            free(s->growth[i].at);
+            s->growth[i].at = NULL;
+            s->growth[i].n = 0;
+        }
     for (uint32_t i = (uint32_t)s->n_nodes; i-- > 0;) {
         bool leads = r->depths[i] != 0; /* a row below it stays */
         if (r->into[i] == 0)

@@ -56,6 +56,9 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
     free(snapshot->threads);
     free(snapshot->leaks);
     free(snapshot->pins);
+    for (size_t i = 0; i < snapshot->n_growth; i++)
+        free(snapshot->growth[i].at);
+    free(snapshot->growth);
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
         free_strings(snapshot->misuses[i].used_by, snapshot->misuses[i].n_used_by);
@@ -264,9 +267,27 @@ static bool threads_are_valid(const struct bbf_snapshot *snapshot)
     return true;
 }
 
+static bool growth_is_valid(const struct bbf_snapshot *snapshot)
+{
+    const uint64_t seconds = snapshot->history.seconds;
+
+    if (snapshot->history.intervals > BBF_HISTORY_MAX || seconds > BBF_HISTORY_SECONDS ||
+        (seconds == 0 && snapshot->n_growth > 0) ||
+        (seconds != 0 && snapshot->history.current_seconds >= seconds))
+        return false;
+    for (size_t i = 0; i < snapshot->n_growth; i++) {
+        const struct bbf_snap_growth *row = &snapshot->growth[i];
+        if (row->node >= snapshot->n_nodes || (unsigned)row->of > BBF_GROWTH_HELD ||
+            (unsigned)row->memory > BBF_MEM_UNKNOWN || (unsigned)row->lost > BBF_LOST_NOTHING ||
+            row->n > snapshot->history.intervals)
+            return false;
+    }
+    return true;
+}
+
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
 {
-    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot))
+    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot) || !growth_is_valid(snapshot))
         return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
@@ -446,6 +467,75 @@ static void merge_pins(struct bbf_snapshot *snapshot)
     qsort(pins, kept, sizeof *pins, compare_pins);
 }
 
+static int compare_growth_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_growth *x = a, *y = b;
+    if (x->of != y->of)
+        return x->of < y->of ? -1 : 1;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? -1 : 1;
+    return (x->lost > y->lost) - (x->lost < y->lost);
+}
+
+/* Lost in all intervals, or held now. */
+static uint64_t growth_bytes(const struct bbf_snap_growth *row)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = row->of == BBF_GROWTH_LOST || row->n == 0 ? 0 : row->n - 1; i < row->n; i++)
+        bytes += row->at[i].bytes;
+    return bytes;
+}
+
+static int compare_growth(const void *a, const void *b)
+{
+    const struct bbf_snap_growth *x = a, *y = b;
+    uint64_t of_x = growth_bytes(x), of_y = growth_bytes(y);
+    if (x->of == y->of && of_x != of_y)
+        return of_x > of_y ? -1 : 1;
+    return compare_growth_keys(a, b);
+}
+
+/* Both end with the same interval. `from` is empty then. */
+static void merge_growth_row(struct bbf_snap_growth *to, struct bbf_snap_growth *from)
+{
+    if (from->n > to->n) {
+        struct bbf_snap_interval *at = to->at;
+        uint32_t n = to->n;
+        to->at = from->at;
+        to->n = from->n;
+        from->at = at;
+        from->n = n;
+    }
+    for (uint32_t i = 0; i < from->n; i++) {
+        to->at[to->n - from->n + i].lives += from->at[i].lives;
+        to->at[to->n - from->n + i].bytes += from->at[i].bytes;
+    }
+    to->first_ms = from->first_ms < to->first_ms ? from->first_ms : to->first_ms;
+    to->last_ms = from->last_ms > to->last_ms ? from->last_ms : to->last_ms;
+    free(from->at);
+}
+
+/* Merge rows with the same kind, node, memory and loss; order them. */
+static void merge_growth(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_growth *rows = snapshot->growth;
+    size_t kept = 0;
+
+    if (snapshot->n_growth == 0)
+        return;
+    qsort(rows, snapshot->n_growth, sizeof *rows, compare_growth_keys);
+    for (size_t i = 0; i < snapshot->n_growth; i++)
+        if (kept > 0 && compare_growth_keys(&rows[kept - 1], &rows[i]) == 0)
+            merge_growth_row(&rows[kept - 1], &rows[i]);
+        else
+            rows[kept++] = rows[i];
+    snapshot->n_growth = kept;
+    qsort(rows, kept, sizeof *rows, compare_growth);
+}
+
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -551,6 +641,7 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
     if (err == 0) {
         merge_leaks(snapshot);
         merge_pins(snapshot);
+        merge_growth(snapshot);
         err = list_all_leaks(snapshot);
     }
     if (err == 0) {

@@ -157,10 +157,12 @@ struct bbf_snap_pool {
 };
 
 /* Values of the whole process, of PlatformDependent.DIRECT_MEMORY_COUNTER and java.nio.Bits. Bytes;
- * nio_buffers is a count. */
+ * nio_buffers is a count. The limits: what used_direct and nio_reserved cannot exceed; the first is
+ * BBF_NOT_TOLD where several Nettys have one each. */
 /* clang-format off */
 #define BBF_PROCESS_COUNTS(XX)                                                                     \
-    XX(used_direct) XX(nio_reserved) XX(nio_capacity) XX(nio_buffers)
+    XX(used_direct) XX(direct_limit) XX(nio_reserved) XX(nio_limit) XX(nio_capacity)               \
+    XX(nio_buffers)
 /* clang-format on */
 
 /* bbflow's numbers beside Netty's own (agent/report/reconcile.h). */
@@ -186,6 +188,30 @@ struct bbf_snap_pin {
     uint64_t buffers, bytes;    /* open, and their capacity */
     uint64_t smallest, largest; /* of these buffers, bytes */
     uint64_t chunks, reserved;  /* where this path has most buffers; bytes of those chunks */
+};
+
+/* A history: of what was lost at a place, or of what it holds (trie/growth.h). */
+enum bbf_growth_of { BBF_GROWTH_LOST, BBF_GROWTH_HELD };
+enum {
+    BBF_GROWTH_KINDS = BBF_GROWTH_HELD + 1,
+    BBF_HISTORY_MAX = 1440,
+    BBF_HISTORY_SECONDS = 86400
+};
+
+/* lost: found lost in the interval. held: open for longer than an interval when it began. */
+struct bbf_snap_interval {
+    uint64_t lives, bytes;
+};
+
+struct bbf_snap_growth {
+    uint32_t node; /* index into nodes; before bbf_tracker_capture() the tracker's node */
+    enum bbf_growth_of of;
+    enum bbf_memory memory;
+    enum bbf_lost lost;
+    int64_t first_ms, last_ms;    /* since 1970: when the first and the last were found */
+    struct bbf_snap_interval *at; /* oldest first; the last one is not over. Rows have fewer than
+                                     history.intervals where what is before them is 0 */
+    uint32_t n;
 };
 
 /* The kind of a use after release. */
@@ -283,6 +309,13 @@ struct bbf_snapshot {
     size_t n_leaks;
     struct bbf_snap_pin *pins; /* most reserved bytes first, then most buffers, then by node */
     size_t n_pins;
+    struct {
+        uint64_t seconds;         /* length of an interval; 0: there is no history */
+        uint64_t intervals;       /* that are kept */
+        uint64_t current_seconds; /* how much of the last interval is over */
+    } history;
+    struct bbf_snap_growth *growth; /* what is lost first, most bytes first, then by node */
+    size_t n_growth;
     struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
     size_t n_misuses;
     uint64_t folded_rows; /* nodes without room, whose counts are in their parents' rows */
@@ -309,11 +342,11 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
  * Compute the values that follow from the rows: `passed_` of each node (sum over the subtree of
  * released + live + leaked + held + harmless + unknown), the totals that are column sums, and the
  * order of leaks. Leak rows with the same node, verdict, memory and loss become one (with p50 and
- * thread of the larger part); rows without lives are removed. The same for pins. Leaked or aged
- * lives of a node that no row names get a row with unknown memory, so that `leaks` lists every node
- * that lost a life. The code that filled the rows calls it once. Requires parents before children.
- * Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that does not
- * precede its child), BBF_ENOMEM; the rows are then unchanged.
+ * thread of the larger part); rows without lives are removed. The same for pins and growth. Leaked
+ * or aged lives of a node that no row names get a row with unknown memory, so that `leaks` lists
+ * every node that lost a life. The code that filled the rows calls it once. Requires parents before
+ * children. Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that
+ * does not precede its child), BBF_ENOMEM; the rows are then unchanged.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 

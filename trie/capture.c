@@ -22,6 +22,7 @@
 #include "trie/lives.h"
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/open_life.h"
 #include "trie/site.h"
 #include "trie/sums.h"
 #include "trie/tombs.h"
@@ -85,55 +86,16 @@ static void weigh_run(void *columns, uint32_t index, uint64_t count)
     weigh(columns, RESERVED + index, count);
 }
 
-/* An open life. */
-struct life {
-    uint32_t node, generation;
-    uint8_t mem; /* MEM_ */
-    bool stopped;
-    struct bbf_loss loss; /* `node` is not set here; for aged lives it is a row's index */
-};
-
-/* False if it is not an open life, or ended during the read. */
-static bool read_life(const struct bbf_tracker *t, uint32_t r, uint32_t now, struct life *to)
-{
-    struct bbf_record *record = bbf_record_at(t, r);
-    uint64_t life = atomic_load_explicit(&record->life, memory_order_acquire);
-    if ((life & BBF_L_STATE) != BBF_L_OPEN)
-        return false;
-    uint32_t g = BBF_GENERATION(life);
-    uint64_t path = atomic_load_explicit(&record->path, memory_order_acquire);
-    uint64_t refs = atomic_load_explicit(&record->refs, memory_order_acquire);
-    uint64_t size = atomic_load_explicit(&record->size, memory_order_acquire);
-    uint32_t seconds = bbf_record_age(record, now), tid = bbf_record_opener(record);
-    uint64_t again = atomic_load_explicit(&record->life, memory_order_acquire);
-    if (BBF_GENERATION(again) != g || (again & BBF_L_STATE) != BBF_L_OPEN)
-        return false; /* its end is counted elsewhere */
-    if (BBF_GENERATION(refs) != g)
-        refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
-    *to = (struct life){
-        .node = bbf_node_charged(t, path, g),
-        .generation = g,
-        .mem = (uint8_t)(refs >> BBF_L_MEM_SHIFT),
-        .stopped = (again & BBF_L_STOPPED) != 0,
-        .loss = {.memory = (uint8_t)(refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND),
-                 .lost = BBF_GENERATION(refs) == g ? bbf_refs_lost(t, refs) : BBF_LOST_UNKNOWN,
-                 .bytes = BBF_GENERATION(size) == g ? BBF_LOW(size) : 0,
-                 .seconds = seconds,
-                 .references = BBF_GENERATION(refs) == g ? BBF_LOW(refs) & BBF_L_REFS_COUNT : 0,
-                 .tid = tid}};
-    return true;
-}
-
 uint64_t bbf_tracker_live(const struct bbf_tracker *t, bool *estimated)
 {
     uint64_t live = 0;
-    struct life life;
+    struct bbf_open_life life;
     /* Acquire: pairs with bbf_record_bump(). */
     uint32_t end = atomic_load_explicit(&((struct bbf_tracker *)(uintptr_t)t)->next_record,
                                         memory_order_acquire);
     *estimated = false;
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++) {
-        if (!read_life(t, r, 0, &life))
+        if (!bbf_open_life_read(t, r, 0, &life))
             continue;
         uint32_t weight = bbf_node_weight(t, life.node);
         live += weight;
@@ -177,7 +139,7 @@ static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct 
     struct bbf_sums sums = *totals;
     uint32_t places = RESERVED + c->nodes;
     uint64_t released, unknown, was, was_unknown;
-    struct life life;
+    struct bbf_open_life life;
     bbf_sums_runs(t, &sums, weigh_run, c);
     if (t->baseline != NULL)
         bbf_sums_subtract(&sums, t->baseline);
@@ -191,7 +153,7 @@ static void fill_weights(struct bbf_tracker *t, struct columns *c, const struct 
     }
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);
     for (uint32_t r = BBF_L_FIRST_RECORD; r < end; r++)
-        if (read_life(t, r, c->now, &life) && place_of(t, c, life.node) != NO_PLACE)
+        if (bbf_open_life_read(t, r, c->now, &life) && place_of(t, c, life.node) != NO_PLACE)
             weigh(c, place_of(t, c, life.node), 1);
     for (uint32_t i = 1; i <= t->n_tombs; i++) {
         const struct bbf_tomb *tomb = bbf_tomb_at(t, i);
@@ -301,14 +263,6 @@ static void fill_age_limits(const struct bbf_tracker *t, const struct columns *c
     }
 }
 
-/* Was the buffer made by or for a class initialiser, so that it is most likely in a static field
- * (docs/netty-internals.md)? If it is collected, it was not: then it is a leak like any other. */
-static bool is_constant(const struct bbf_tracker *t, const struct life *life)
-{
-    uint32_t flags = atomic_load_explicit(&bbf_node_at(t, life->node)->flags, memory_order_relaxed);
-    return (flags & BBF_L_FLAG_CLINIT) != 0;
-}
-
 /* The leak that retains this open life: a lost composite that it is a component of, or a lost
  * buffer that was derived from it. Such a life will never be released, even if other objects refer
  * to it. NULL: there is none. */
@@ -322,9 +276,8 @@ static struct bbf_tomb *kept_by(const struct bbf_tracker *t, uint32_t r, uint32_
 
 static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
 {
-    const uint8_t never = BBF_L_MEM_STATIC | BBF_L_MEM_HARMLESS | BBF_L_MEM_FOREIGN;
-    struct life life;
-    if (!read_life(t, r, c->now, &life))
+    struct bbf_open_life life;
+    if (!bbf_open_life_read(t, r, c->now, &life))
         return;
     struct bbf_snap_node *row = row_at(c, place_of(t, c, life.node));
     if (row == NULL)
@@ -337,14 +290,12 @@ static void count_live(struct bbf_tracker *t, struct columns *c, uint32_t r)
         uint64_t own = bbf_node_weight(t, life.node), theirs = bbf_node_weight(t, leak->node);
         leak->kept += (life.loss.bytes * own + theirs / 2) / theirs;
     }
-    if (is_constant(t, &life))
-        life.mem |= BBF_L_MEM_STATIC;
     if ((life.mem & BBF_L_MEM_STATIC) != 0)
         row->static_++;
     if (life.loss.memory == BBF_MEM_HEAP)
         t->live_heap++;
     /* One bug is one entry: a life that a leak retains is not also aged. */
-    if (life.loss.seconds < row->passed_ || (life.mem & never) != 0 || life.stopped || leak != NULL)
+    if (life.loss.seconds < row->passed_ || !bbf_open_life_is_judged(&life) || leak != NULL)
         return;
     row->aged_++;
     life.loss.node = (uint32_t)(row - c->rows);
@@ -584,6 +535,8 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
     uint32_t records = atomic_load(&t->next_record) - BBF_L_FIRST_RECORD;
     struct bbf_facts_usage facts;
     bbf_facts_usage(t, &facts);
+    const uint32_t *places = t->growth.n;
+    uint32_t growth = places[places[BBF_GROWTH_HELD] > places[BBF_GROWTH_LOST]];
     const struct {
         const char *name;
         uint64_t used, limit, hit;
@@ -597,6 +550,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
         {"memory", atomic_load(&t->budget.used), atomic_load(&t->budget.limit),
          atomic_load(&t->budget.refused)},
         {"maxFacts", facts.used, facts.limit, facts.dropped},
+        {"maxGrowth", growth, t->growth.most, t->growth.hit},
     };
     size_t n = sizeof all / sizeof *all;
     uint64_t deepest = 0, widest = 0;
@@ -633,6 +587,23 @@ static bool has_bare_leaks(const struct bbf_tracker *t, const struct columns *c)
 }
 
 /* From the tracker's nodes to rows. */
+static void place_growth(const struct bbf_tracker *t, const struct columns *c,
+                         struct bbf_snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_growth; i++) {
+        const struct bbf_snap_node *row = row_at(c, place_of(t, c, s->growth[i].node));
+        if (row == NULL) {
+            free(s->growth[i].at); /* its tree is not part of this capture */
+            continue;
+        }
+        s->growth[kept] = s->growth[i];
+        s->growth[kept++].node = (uint32_t)(row - c->rows);
+    }
+    s->n_growth = kept;
+}
+
+/* The same. */
 static void place_pins(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     size_t kept = 0;
@@ -661,6 +632,7 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
     add_totals(t, sums, s);
     scale_rows(t, c, s);
     place_pins(t, c, s);
+    place_growth(t, c, s);
     int err = add_limits(t, sums, s);
     if (err == BBF_OK)
         err = name_rows(t, c, s);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "core/err.h"
+#include "trie/growth.h"
 #include "trie/map.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -421,7 +422,9 @@ static void charge_held_bytes(struct bbf_tracker *t, const struct bbf_record_ext
     if (tomb == NULL)
         return;
     uint64_t own = bbf_node_weight(t, node), theirs = bbf_node_weight(t, extra->node);
-    tomb->bytes += own == theirs ? bytes : (bytes * own + theirs / 2) / theirs;
+    uint64_t scaled = own == theirs ? bytes : (bytes * own + theirs / 2) / theirs;
+    tomb->bytes += scaled;
+    bbf_growth_lost_bytes(t, &first, scaled);
 }
 
 static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint32_t r,

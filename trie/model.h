@@ -21,6 +21,7 @@
 #include "core/terms.h"
 #include "trie/after_table.h"
 #include "trie/fact_table.h"
+#include "trie/growth_table.h"
 #include "trie/owned_table.h"
 #include "trie/space.h"
 #include "trie/tomb.h"
@@ -95,6 +96,7 @@ struct bbf_tracker {
     /* agent */
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;            /* numbered from 1 */
+    struct bbf_growth_table growth;
     void (*hear_end)(const struct bbf_loss *loss); /* bbf_tracker_hear_ends(); may be NULL */
     uint32_t first_dead, last_dead;                /* list of this scan, by record */
     bool dead_composites;                          /* there are some on it */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/tombs.h"
 
+#include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
 
@@ -45,6 +46,8 @@ void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss)
         t->hear_end(loss);
     if (tomb == NULL)
         tomb = add_tomb(t, loss);
+    if (loss->end == BBF_END_LEAKED)
+        bbf_growth_lost(t, loss);
     if (tomb != NULL)
         bbf_tomb_add(tomb, loss);
     else if (loss->end == BBF_END_LEAKED)

@@ -17,6 +17,7 @@
 #include "trie/ended.h"
 #include "trie/facts.h"
 #include "trie/fault.h"
+#include "trie/growth.h"
 #include "trie/lives.h"
 #include "trie/node.h"
 #include "trie/owned.h"

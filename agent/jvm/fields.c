@@ -154,15 +154,31 @@ bool bbf_fields_counter(struct bbf_fields *f, jobject o, const char *name, int64
     return told;
 }
 
-jobject bbf_fields_static(struct bbf_fields *f, jclass class, const char *name)
+/* Asking a class that is not initialised would initialise it. */
+static jfieldID of_class(jclass class, const char *name, char *type)
 {
     jint status = 0;
-    char type = '\0';
     if ((*bbf_agent.code)->GetClassStatus(bbf_agent.code, class, &status) != 0 ||
         (status & JVMTI_CLASS_STATUS_INITIALIZED) == 0)
         return NULL;
-    jfieldID id = declared(class, name, true, &type);
+    return declared(class, name, true, type);
+}
+
+jobject bbf_fields_static(struct bbf_fields *f, jclass class, const char *name)
+{
+    char type = '\0';
+    jfieldID id = of_class(class, name, &type);
     if (id == NULL || (type != 'L' && type != '['))
         return NULL;
     return (*f->env)->GetStaticObjectField(f->env, class, id);
+}
+
+bool bbf_fields_static_number(struct bbf_fields *f, jclass class, const char *name, int64_t *value)
+{
+    char type = '\0';
+    jfieldID id = of_class(class, name, &type);
+    if (id == NULL || type != 'J')
+        return false;
+    *value = (*f->env)->GetStaticLongField(f->env, class, id);
+    return true;
 }

@@ -46,5 +46,8 @@ bool bbf_fields_number(struct bbf_fields *fields, jobject o, const char *name, i
 bool bbf_fields_counter(struct bbf_fields *fields, jobject o, const char *name, int64_t *value);
 /* What a static field of a class refers to; the class is initialised. */
 jobject bbf_fields_static(struct bbf_fields *fields, jclass class, const char *name);
+/* The same for a long. false: no such field, or the class is not initialised. */
+bool bbf_fields_static_number(struct bbf_fields *fields, jclass class, const char *name,
+                              int64_t *value);
 
 #endif

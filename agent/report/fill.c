@@ -113,6 +113,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = bbf_pins_fill(env, s); /* before the capture, which places its nodes */
     if (err == BBF_OK)
+        err = bbf_growth_fill(bbf_agent.tracker, s); /* likewise */
+    if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)
         err = bbf_misuse_fill(s);

@@ -46,7 +46,8 @@ struct reading {
     struct told told[BBF_POOLS][2];
     struct bbf_snap_reconciled *to;
     uint64_t chunks, until_ms, moved;
-    bool cut; /* at a bound: Netty's numbers are not whole */
+    unsigned limits; /* of Nettys that count their direct memory */
+    bool cut;        /* at a bound: Netty's numbers are not whole */
 };
 
 /* Allocators that earlier reports found, by weak references. Agent thread. */
@@ -104,12 +105,31 @@ static void take_number(struct reading *r, jobject atomic, uint64_t *to)
     *to = *to == BBF_NOT_TOLD ? (uint64_t)value : *to + (uint64_t)value;
 }
 
+/* PlatformDependent: each Netty counts for itself. */
+static void read_counter(struct reading *r, jclass class)
+{
+    struct bbf_snap_reconciled *to = r->to;
+    jobject counter = bbf_fields_static(&r->fields, class, "DIRECT_MEMORY_COUNTER");
+    int64_t limit;
+
+    take_number(r, counter, &to->used_direct_);
+    if (counter == NULL ||
+        !bbf_fields_static_number(&r->fields, class, "DIRECT_MEMORY_LIMIT", &limit))
+        return;
+    to->direct_limit_ = r->limits++ == 0 && limit > 0 ? (uint64_t)limit : BBF_NOT_TOLD;
+}
+
 static void read_bits(struct reading *r, jclass class)
 {
     struct bbf_snap_reconciled *to = r->to;
+    int64_t limit;
     take_number(r, bbf_fields_static(&r->fields, class, "RESERVED_MEMORY"), &to->nio_reserved_);
     take_number(r, bbf_fields_static(&r->fields, class, "TOTAL_CAPACITY"), &to->nio_capacity_);
     take_number(r, bbf_fields_static(&r->fields, class, "COUNT"), &to->nio_buffers_);
+    /* Before the first allocation it may not be the one in force. */
+    if (to->nio_reserved_ != BBF_NOT_TOLD && to->nio_reserved_ > 0 &&
+        bbf_fields_static_number(&r->fields, class, "MAX_MEMORY", &limit) && limit > 0)
+        to->nio_limit_ = (uint64_t)limit;
 }
 
 static void visit(JNIEnv *env, void *ctx, jclass class, const char *name)
@@ -125,8 +145,7 @@ static void visit(JNIEnv *env, void *ctx, jclass class, const char *name)
     if (prefix == 0 || !push(env))
         return;
     if (strcmp(rest, "util/internal/PlatformDependent") == 0)
-        take_number(r, bbf_fields_static(&r->fields, class, "DIRECT_MEMORY_COUNTER"),
-                    &r->to->used_direct_);
+        read_counter(r, class);
     else if (strcmp(rest, "buffer/ByteBufUtil") == 0)
         add_allocator(r, bbf_fields_static(&r->fields, class, "DEFAULT_ALLOCATOR"), false,
                       BBF_MEM_UNKNOWN);

@@ -16,6 +16,7 @@ import corners
 import exits
 import files
 import flight
+import growth
 import hostile
 import idle
 import lttng
@@ -917,7 +918,7 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
-         *reconcile.cases(), *pins.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
+         *reconcile.cases(), *pins.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),

@@ -477,8 +477,70 @@ static inline struct bbf_snapshot *sample_reconciled(void)
     r->nio_reserved_ = 4097;
     r->nio_capacity_ = 4096;
     r->nio_buffers_ = 3;
+    r->direct_limit_ = (5 << 20) + 1;
+    r->nio_limit_ = BBF_NOT_TOLD;
     sample_string(&r->causes, &r->n_causes, "pooled direct: 3 buffers \x1B[31m");
     sample_string(&r->causes, &r->n_causes, "unpooled direct: 1 bytes");
+    return s;
+}
+
+/* A history of `n` intervals, the newest last: bytes[i % 4] in each, one life for each 100 bytes.
+ */
+static inline void sample_history(struct bbf_snapshot *s, struct bbf_snap_growth row, uint32_t n,
+                                  const uint64_t bytes[4])
+{
+    row.at = sample_memory(calloc(n, sizeof *row.at));
+    row.n = n;
+    for (uint32_t i = 0; i < n; i++)
+        row.at[i] = (struct bbf_snap_interval){(bytes[i % 4] + 99) / 100, bytes[i % 4]};
+    s->growth = sample_grow(s->growth, s->n_growth, sizeof *s->growth);
+    s->growth[s->n_growth++] = row;
+}
+
+/* A direct leak of two hours, a heap leak that has stopped, and a queue that grows. */
+static inline struct bbf_snapshot *sample_growth(void)
+{
+    struct bbf_snapshot *s = sample_basic();
+    const int64_t minute = 60000, now = s->captured_at_ms;
+    int64_t queue = sample_step(s, 0, "com.app.Outbound", "queue");
+    s->nodes[queue].live_ = 850;
+    s->nodes[queue].live_bytes_ = 85 << 20;
+    s->history.seconds = 60;
+    s->history.intervals = 60;
+    s->history.current_seconds = 37;
+    sample_history(s,
+                   (struct bbf_snap_growth){.node = s->leaks[0].node,
+                                            .of = BBF_GROWTH_LOST,
+                                            .memory = BBF_MEM_DIRECT,
+                                            .lost = BBF_LOST_FOR_GOOD,
+                                            .first_ms = now - 121 * minute,
+                                            .last_ms = now - 5000},
+                   60, (const uint64_t[4]){1 << 20, 2 << 20, 0, 1 << 20});
+    sample_history(s,
+                   (struct bbf_snap_growth){.node = s->leaks[1].node,
+                                            .of = BBF_GROWTH_LOST,
+                                            .memory = BBF_MEM_HEAP,
+                                            .lost = BBF_LOST_NOTHING,
+                                            .first_ms = now - 2 * 1440 * minute,
+                                            .last_ms = now - 1439 * minute},
+                   0, (const uint64_t[4]){0});
+    sample_history(s,
+                   (struct bbf_snap_growth){.node = (uint32_t)queue,
+                                            .of = BBF_GROWTH_HELD,
+                                            .memory = BBF_MEM_DIRECT,
+                                            .first_ms = now - 13 * minute,
+                                            .last_ms = now - 37000},
+                   13, (const uint64_t[4]){0});
+    for (uint32_t i = 0; i < 13; i++)
+        s->growth[2].at[i] = (struct bbf_snap_interval){120 + 60 * i, (uint64_t)(12 + 6 * i) << 20};
+    s->reconciled.read = true;
+    s->reconciled.pools = sample_memory(calloc(1, sizeof *s->reconciled.pools));
+    s->reconciled.used_direct_ = 412 << 20;
+    s->reconciled.direct_limit_ = 1 << 30;
+    s->reconciled.nio_reserved_ = 4097;
+    s->reconciled.nio_limit_ = 1 << 20; /* not the counter that has Netty's memory */
+    s->reconciled.nio_capacity_ = 4096;
+    s->reconciled.nio_buffers_ = 3;
     return s;
 }
 
@@ -534,6 +596,7 @@ static const struct {
     {"balance", sample_balance, true},
     {"wide", sample_wide, false},
     {"reconciled", sample_reconciled, true},
+    {"growth", sample_growth, true},
     {"cost", sample_cost, true},
     {"made", sample_made, true},
 };

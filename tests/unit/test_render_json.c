@@ -276,6 +276,40 @@ static void wrong_numbers_of_netty_are_refused(void **state)
     }
 }
 
+static void wrong_histories_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *why;
+    } cases[] = {
+        {"\"history\":{", "\"history\":7,\"x\":{", "history: no object"},
+        {"\"history\":{", "\"x\":{", "growth: history is missing"},
+        {"{\"seconds\":60", "{\"seconds\":0", "history.seconds: out of range"},
+        {"{\"seconds\":60", "{\"seconds\":86401", "history.seconds: out of range"},
+        {"\"intervals\":60", "\"intervals\":1441", "history.intervals: out of range"},
+        {"\"intervals\":60", "\"intervals\":59", "growth[0].lives: more than history.intervals"},
+        {"\"current_seconds\":37", "\"current_seconds\":60", "history.current_seconds: not below"},
+        {"\"growth\":[\n{\"node\":106", "\"growth\":[\n{\"node\":9", "growth[0].node: no node"},
+        {"\"of\":\"held\"", "\"of\":\"seen\"", "growth[2].of: a word"},
+        {"\"first\":\"2026", "\"first\":\"x2026", "growth[0].first: no time"},
+        {"\"lives\":[120,", "\"lives\":[-1,", "growth[2].lives: negative"},
+        {"\"lives\":[120,", "\"lives\":[", "growth[2].lives: no array as long"},
+        {"\"lives\":[120,", "\"lives\":7,\"x\":[", "growth[2].lives: no array"},
+        {"\"bytes\":[12582912,", "\"bytes\":[\"x\",", "growth[2].bytes: no integer"},
+    };
+    char why[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bbf_buf text = BBF_BUF_INIT;
+        write_sample(&text, sample_growth);
+        replace(&text, cases[i].from, cases[i].to);
+        int err = read_why(&text, why, sizeof why);
+        if (err != BBF_EFORMAT || strstr(why, cases[i].why) == NULL)
+            fail_msg("%s: %d \"%s\", not \"%s\"", cases[i].to, err, why, cases[i].why);
+        bbf_buf_free(&text);
+    }
+}
+
 static void a_document_cut_anywhere_is_refused(void **state)
 {
     (void)state;
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test(a_wrong_document_is_refused_with_place_and_reason),
         cmocka_unit_test(numbers_of_netty_come_back_as_they_were),
         cmocka_unit_test(wrong_numbers_of_netty_are_refused),
+        cmocka_unit_test(wrong_histories_are_refused),
         cmocka_unit_test(a_document_cut_anywhere_is_refused),
         cmocka_unit_test(unknown_members_are_ignored_and_new_totals_are_0),
         cmocka_unit_test(times_of_other_writers_are_understood),

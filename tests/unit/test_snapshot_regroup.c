@@ -105,6 +105,41 @@ static void pins_follow_their_paths(void **state)
     bbf_snapshot_free(s);
 }
 
+/* Histories of steps b become one, interval by interval; that of a dropped path goes with it. */
+static void histories_follow_their_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+    uint32_t n = 1;
+
+    s->history.seconds = 60;
+    s->history.intervals = 4;
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->sites[s->nodes[i].site].method, "b") == 0) {
+            sample_history(
+                s, (struct bbf_snap_growth){.node = i, .first_ms = 1000 - n, .last_ms = 2000 + n},
+                n, (const uint64_t[4]){100, 200, 300, 400});
+            n++;
+        }
+    assert_int_equal(s->n_growth, 3);
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_growth, 1);
+    const struct bbf_snap_growth *row = &s->growth[0];
+    assert_string_equal(s->sites[s->nodes[row->node].site].method, "b");
+    assert_int_equal(row->n, 3);
+    assert_int_equal(row->at[0].bytes, 100);
+    assert_int_equal(row->at[1].bytes, 100 + 200);
+    assert_int_equal(row->at[2].bytes, 100 + 200 + 300);
+    assert_int_equal(row->at[2].lives, 1 + 2 + 3);
+    assert_int_equal(row->first_ms, 997);
+    assert_int_equal(row->last_ms, 2003);
+    assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_growth, 0);
+    bbf_snapshot_free(s);
+}
+
 /* A derived life's path begins at its derive step: it must not move to a row of its origin's. */
 static void derived_lives_stay_behind_their_derive_step(void **state)
 {
@@ -192,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_folded_and_each_life_is_counted_once),
         cmocka_unit_test(pins_follow_their_paths),
+        cmocka_unit_test(histories_follow_their_paths),
         cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
         cmocka_unit_test(a_cut_keeps_the_lives_below),
         cmocka_unit_test(only_paths_with_a_step),

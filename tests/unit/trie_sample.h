@@ -67,6 +67,7 @@ static inline void sample_free(struct bbf_tracker *t)
             free(c);
         }
     bbf_sums_free(t, t->baseline);
+    bbf_growth_clear(t);
     pthread_mutex_destroy(&t->facts.lock);
     pthread_mutex_destroy(&t->site_lock);
     munmap(t->records.base, t->records.size);

@@ -169,6 +169,77 @@ static void without_netty_nothing_was_read(void **state)
     assert_int_equal(snapshot->reconciled.used_direct_, BBF_NOT_TOLD);
 }
 
+static struct fake_object *counter_of(int64_t value)
+{
+    struct fake_class *class = fake_find_class("java/util/concurrent/atomic/AtomicLong");
+    if (class == NULL) {
+        class = fake_class("java/util/concurrent/atomic/AtomicLong", NULL);
+        fake_field(class, "value", "J");
+    }
+    struct fake_object *o = fake_object(class);
+    fake_number(o, "value", value);
+    return o;
+}
+
+static struct fake_class *counting(const char *name, int64_t used, int64_t limit)
+{
+    struct fake_class *class = world_class(name, NULL);
+    fake_static(class, "DIRECT_MEMORY_COUNTER", "Ljava/util/concurrent/atomic/AtomicLong;");
+    fake_static(class, "DIRECT_MEMORY_LIMIT", "J");
+    fake_static_refer(class, "DIRECT_MEMORY_COUNTER", counter_of(used));
+    fake_static_number(class, "DIRECT_MEMORY_LIMIT", limit);
+    return class;
+}
+
+static const struct bbf_snap_reconciled *again(void)
+{
+    bbf_snapshot_free(snapshot);
+    snapshot = bbf_snapshot_new();
+    (void)fill();
+    return &snapshot->reconciled;
+}
+
+/* Of one Netty; two have a limit each, and their sum would be none. */
+static void the_limit_of_direct_memory_is_that_of_one_netty(void **state)
+{
+    (void)state;
+    struct fake_class *one = counting("io/netty/util/internal/PlatformDependent", 4096, 1 << 20);
+    assert_int_equal(again()->used_direct_, 4096);
+    assert_int_equal(again()->direct_limit_, 1 << 20);
+    fake_static_number(one, "DIRECT_MEMORY_LIMIT", -1);
+    assert_int_equal(again()->direct_limit_, BBF_NOT_TOLD);
+    fake_static_number(one, "DIRECT_MEMORY_LIMIT", 1 << 20);
+    (void)counting("com/app/netty/util/internal/PlatformDependent", 1000, 1 << 20);
+    assert_int_equal(again()->used_direct_, 5096);
+    assert_int_equal(again()->direct_limit_, BBF_NOT_TOLD);
+}
+
+/* -Dio.netty.maxDirectMemory=0: Netty leaves the counting to java.nio; its limit is not used. */
+static void without_its_counter_a_netty_has_no_limit(void **state)
+{
+    (void)state;
+    struct fake_class *one = counting("io/netty/util/internal/PlatformDependent", 4096, 1 << 20);
+    fake_static_refer(one, "DIRECT_MEMORY_COUNTER", NULL);
+    assert_int_equal(again()->used_direct_, BBF_NOT_TOLD);
+    assert_int_equal(again()->direct_limit_, BBF_NOT_TOLD);
+}
+
+/* Before java.nio allocates, MAX_MEMORY may be what it was before the JVM read its options. */
+static void java_nios_limit_counts_once_it_has_memory(void **state)
+{
+    (void)state;
+    struct fake_class *bits = world_class("java/nio/Bits", NULL);
+    struct fake_object *reserved = counter_of(0);
+    fake_static(bits, "RESERVED_MEMORY", "Ljava/util/concurrent/atomic/AtomicLong;");
+    fake_static(bits, "MAX_MEMORY", "J");
+    fake_static_refer(bits, "RESERVED_MEMORY", reserved);
+    fake_static_number(bits, "MAX_MEMORY", 64 << 20);
+    assert_int_equal(again()->nio_limit_, BBF_NOT_TOLD);
+    fake_number(reserved, "value", 1);
+    assert_int_equal(again()->nio_reserved_, 1);
+    assert_int_equal(again()->nio_limit_, 64 << 20);
+}
+
 /* A class that is loaded and not initialised has no DEFAULT yet; asking must not initialise it. */
 static void a_class_that_is_not_initialised_is_left_alone(void **state)
 {
@@ -391,6 +462,9 @@ int main(void)
         TEST(a_buffer_that_was_collected_leads_nowhere),
         TEST(an_adaptive_pool_says_what_it_has_reserved),
         TEST(the_jvms_own_numbers_are_read),
+        TEST(the_limit_of_direct_memory_is_that_of_one_netty),
+        TEST(without_its_counter_a_netty_has_no_limit),
+        TEST(java_nios_limit_counts_once_it_has_memory),
         cmocka_unit_test(whichever_call_fails_nothing_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
