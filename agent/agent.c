@@ -15,6 +15,7 @@
 #include "agent/duties.h"
 #include "agent/jvm/properties.h"
 #include "agent/lifecycle.h"
+#include "agent/report/blackbox.h"
 #include "agent/report/file.h"
 #include "agent/report/oom.h"
 #include "agent/settings.h"
@@ -157,6 +158,11 @@ static int check_places(const struct bbf_options *options, bool strict)
         err = bbf_sink_jfr_check(options->jfr, why, sizeof why);
         if (err != BBF_OK)
             err = bad_place("jfr", why, err, errno, strict, later);
+    }
+    if (err == BBF_OK && options->blackbox != NULL) {
+        err = bbf_blackbox_check(options->blackbox, why, sizeof why);
+        if (err != BBF_OK)
+            err = bad_place("blackbox", why, err, errno, strict, later);
     }
     if (err == BBF_OK && options->dump != NULL) {
         err = bbf_dump_check(options->dump, why, sizeof why);

@@ -12,6 +12,7 @@
 #include "agent/cost/account.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/report/blackbox.h"
 #include "agent/report/capture.h"
 #include "agent/report/ends.h"
 #include "agent/report/facts.h"
@@ -116,6 +117,13 @@ static void poll_recording(JNIEnv *env)
     (void)bbf_sink_jfr_apply(options_in_force(), why, sizeof why);
 }
 
+static void poll_blackbox(JNIEnv *env)
+{
+    char why[256] = "";
+    (void)bbf_blackbox_apply(options_in_force(), why, sizeof why);
+    bbf_blackbox_poll(env, options_in_force());
+}
+
 static void poll_facts(JNIEnv *env)
 {
     bbf_facts_poll(env, options_in_force());
@@ -162,6 +170,7 @@ static const struct bbf_duty {
     {"out of memory", bbf_oom_poll, NULL},
     {"custom types", poll_tracked, NULL},
     {"flush", poll_flush, NULL},
+    {"black box", poll_blackbox, NULL}, /* after all that a report names */
 };
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
@@ -212,7 +221,9 @@ static int end_recording(JNIEnv *env, const struct bbf_job *job)
     bbf_watch_end(env);
     bbf_facts_end(env);
     recording_is_over = true;
-    bbf_sink_jfr_end(job->deadline_ns == 0 ? END_MS : (unsigned)(left < END_MS ? left : END_MS));
+    unsigned most = job->deadline_ns == 0 ? END_MS : (unsigned)(left < END_MS ? left : END_MS);
+    bbf_blackbox_end(env, most);
+    bbf_sink_jfr_end(most);
     return BBF_OK;
 }
 
@@ -319,6 +330,7 @@ void bbf_duties_init(void)
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_notes_add_source(bbf_sink_jfr_note);
+    bbf_notes_add_source(bbf_blackbox_note);
     bbf_notes_add_source(bbf_carrier_classes_note);
     bbf_thread_init(&body);
 }
