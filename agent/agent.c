@@ -17,7 +17,7 @@
 #include "agent/lifecycle.h"
 #include "agent/report/blackbox.h"
 #include "agent/report/file.h"
-#include "agent/report/oom.h"
+#include "agent/report/urgent.h"
 #include "agent/settings.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
@@ -97,10 +97,11 @@ static bool second_agent(void)
     return second;
 }
 
-/* Check file= and FILE-oom now: a report that fails after a night's run is lost. */
+/* Check file=, FILE-oom and FILE-limit now: a report that fails after a night's run is lost. */
 static int check_file(const char *pattern, char *why, size_t why_size)
 {
-    struct bbf_buf path = BBF_BUF_INIT, oom = BBF_BUF_INIT;
+    static const char *const urgent[] = {"oom", "limit"};
+    struct bbf_buf path = BBF_BUF_INIT;
     enum bbf_format format;
     int err = bbf_report_path(&path, pattern, why, why_size);
     const char *text = bbf_buf_cstr(&path);
@@ -111,13 +112,14 @@ static int check_file(const char *pattern, char *why, size_t why_size)
     }
     if (err == BBF_OK)
         err = bbf_file_check(text, why, why_size);
-    if (err == BBF_OK)
-        err = bbf_oom_path(&oom, pattern, why, why_size);
-    if (err == BBF_OK)
-        err = bbf_file_check(bbf_buf_cstr(&oom), why, why_size);
+    for (size_t i = 0; i < sizeof urgent / sizeof *urgent && err == BBF_OK; i++) {
+        path.len = 0;
+        err = bbf_urgent_path(&path, pattern, urgent[i], why, why_size);
+        if (err == BBF_OK)
+            err = bbf_file_check(bbf_buf_cstr(&path), why, why_size);
+    }
     int cause = errno; /* the caller's */
     bbf_buf_free(&path);
-    bbf_buf_free(&oom);
     errno = cause;
     return err;
 }

@@ -16,6 +16,7 @@
 #include "agent/report/capture.h"
 #include "agent/report/ends.h"
 #include "agent/report/facts.h"
+#include "agent/report/limit.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
 #include "agent/report/oom.h"
@@ -117,6 +118,11 @@ static void poll_recording(JNIEnv *env)
     (void)bbf_sink_jfr_apply(options_in_force(), why, sizeof why);
 }
 
+static void poll_limit(JNIEnv *env)
+{
+    bbf_limit_poll(env, options_in_force());
+}
+
 static void poll_blackbox(JNIEnv *env)
 {
     char why[256] = "";
@@ -168,6 +174,7 @@ static const struct bbf_duty {
     {"carriers", bbf_carrier_classes_poll, bbf_carrier_classes_wait_ms},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
+    {"memory limit", poll_limit, NULL},
     {"custom types", poll_tracked, NULL},
     {"flush", poll_flush, NULL},
     {"black box", poll_blackbox, NULL}, /* after all that a report names */
@@ -328,6 +335,7 @@ void bbf_duties_init(void)
         return;
     done = true;
     bbf_notes_add_source(bbf_oom_note);
+    bbf_notes_add_source(bbf_limit_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_notes_add_source(bbf_sink_jfr_note);
     bbf_notes_add_source(bbf_blackbox_note);

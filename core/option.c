@@ -139,6 +139,10 @@ static const struct bbf_option_row table[] = {
       .help = "write a report at exit, and at once to FILE-oom when direct memory runs out (at "
               "most one a minute); the extension selects the format, as for 'bbflow dump -o'; %p is "
               "the process id, %t the time" },
+    { "nearLimit", TYPE_SHARE, FIELD(near_limit), LIVE(BBF_EFFECT_NONE), .min = 100, .max = 1000000,
+      .initial = "90%", .argument = "SHARE|off",
+      .help = "when the memory of the container (cgroup) reaches this share of its limit, at which the "
+              "kernel kills: write file= at once to FILE-limit, and blackbox=" },
     { "gc", TYPE_CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off",
       .argument = "off|exit",
       .help = "request a garbage collection before the report at exit, so that the report "

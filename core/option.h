@@ -67,6 +67,7 @@ struct bbf_options {
     char *blackbox;          /* file that keeps the state for after a kill; %p pid, %t time; live */
     uint64_t box_seconds;    /* between two states in it, 1..3600, default 1; live */
     uint64_t box_size;       /* bytes of that file, 1M..1G, default 16M */
+    uint64_t near_limit;     /* millionths of the cgroup's memory limit, 0 = off; live */
     uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
     char *log;               /* file for bbflow's own messages */
     enum bbf_log_level log_level;           /* default error */

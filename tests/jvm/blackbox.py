@@ -1,6 +1,8 @@
 """The black box (issue 23, point 11): what is left of a JVM that was killed, the file in folders that others
 can write to, on full disks, cut and removed while it is written; the report near the cgroup's limit."""
 
+import contextlib
+import datetime
 import os
 import random
 import shutil
@@ -17,9 +19,9 @@ LEAKY = "com.app.Steps.leaky"
 INTERVAL_S = 1
 
 
-def losing(bench, options, **more):
+def losing(bench, options, jvm=(), **more):
     agent = f"-agentpath:{harness.AGENT}=include=com.app,{options}"
-    return Program(bench, "losing", ready="READY", jvm=[NO_LEAK_DETECTOR, agent], **more)
+    return Program(bench, "losing", ready="READY", jvm=[NO_LEAK_DETECTOR, *jvm, agent], **more)
 
 
 def kill(program):
@@ -27,15 +29,17 @@ def kill(program):
     program.process.wait(20)
 
 
-def box(program, path, jq=True):
+def box(program, path):
     """The document in the box, checked as every snapshot is."""
-    text = program.ask("dump", path)
-    if not jq:
-        return text
-    picture = Snapshot(text)
+    picture = Snapshot(program.ask("dump", path))
     picture.check()
     validate(picture.doc)
     return picture
+
+
+def when(picture):
+    """Seconds since 1970."""
+    return datetime.datetime.fromisoformat(picture.doc["captured_at"].replace("Z", "+00:00")).timestamp()
 
 
 def until(condition, what, seconds=20):
@@ -78,8 +82,7 @@ def answers_after_a_kill(bench):
         for verb, code in (("tree", 0), ("summary", 0), ("llm", 0), ("why", 10)):
             text = program.ask(verb, path, code=code)
             assert "leaky" in text and head in text, f"{verb}: {text}"
-        os.chdir(bench.folder)  # a name without a '/' is found by what is in the file
-        assert head in program.ask("tree", "x.box")
+        assert head in program.ask("tree", "x.box")  # without a '/': found by what is in the file
         assert "which is a copy; whether it still runs is not known" in program.ask("tree", "copy.box")
         assert "x.box is a file" in program.ask("status", "x.box", code=2)
     with losing(bench, f"blackbox={path}") as program:
@@ -94,7 +97,7 @@ def answers_after_a_kill(bench):
     with losing(bench, "") as program:
         program.ask("set", str(program.pid), f"blackbox={path}")
         until(lambda: box(program, path).doc["jvm"]["pid"] == program.pid, "a box by set")
-        same("ours", program.ours(), ["bbflow", "bbflow box", "bbflow server"])
+        same("ours", program.ours(), ["bbflow", "bbflow box", "bbflow-server"])
         program.stop()
         until(lambda: "closed this file, by 'bbflow stop'" in program.ask("tree", path), "the stop's mark")
 
@@ -117,9 +120,9 @@ def kill_at_random(bench, kills):
             at = time.time()
             kill(program)
             picture = box(program, path)
-            taken = picture.doc["captured_at_ms"] / 1000
+            taken = when(picture)
             assert at - taken < INTERVAL_S + 3, f"the state is {at - taken:.1f} s old"
-            least = max(n for when, n in known if when < taken - INTERVAL_S)
+            least = max(n for done, n in known if done < taken - INTERVAL_S)
             assert least <= picture.totals["leaked"] <= lost, (least, picture.totals["leaked"], lost)
 
 
@@ -209,10 +212,73 @@ def refused(bench):
             assert words in text and text.count("\n") == 1, f"{words}: {text}"
 
 
+@contextlib.contextmanager
+def own_cgroup():
+    """A cgroup for memory below our own, and the files of its limit and use; None: not to be had."""
+    with open("/proc/self/cgroup", encoding="utf-8") as file:
+        lines = [line.rstrip("\n").split(":", 2) for line in file]
+    for _, names, path in lines:
+        base = "/sys/fs/cgroup" + ("/memory" if names == "memory" else "") + path.rstrip("/")
+        limit, use = (("memory.limit_in_bytes", "memory.usage_in_bytes") if names == "memory" else
+                      ("memory.max", "memory.current"))
+        folder = f"{base}/bbflow-test-{os.getpid()}"
+        if names not in ("memory", "") or not os.path.isdir(base):
+            continue
+        with contextlib.suppress(OSError):
+            os.mkdir(folder)
+            try:
+                if os.path.exists(f"{folder}/{limit}"):
+                    yield folder, f"{folder}/{limit}", f"{folder}/{use}"
+                    return
+            finally:
+                until(lambda: os.rmdir(folder) is None, f"{folder} is empty")
+    print("# the cgroup's limit: skipped, no cgroup for memory can be made here", flush=True)
+    yield None
+
+
+def number(path):
+    with open(path, encoding="utf-8") as file:
+        return int(file.read())
+
+
+def near_the_limit(bench):
+    """The cgroup's use comes near its limit: a report at once, one for each crossing. Then the kernel
+    kills the JVM, and the box has the leaks and says of which memory."""
+    path, report = bench.path("x.box"), bench.path("out-limit.json")
+    with own_cgroup() as group:
+        if group is None:
+            return
+        folder, limit, use = group
+        before = ("sh", "-c", f"echo $$ > {folder}/cgroup.procs && exec \"$@\"", "sh")
+        options = f"blackbox={path},file={bench.path('out.json')},loglevel=warn"
+        with losing(bench, options, prefix=before, jvm=("-Xms600m", "-Xmx600m")) as program:
+            program.tell("lose 50")
+            program.tell("gc")
+            time.sleep(2.2)
+            same("a report without a limit", os.path.exists(report), False)
+            with open(limit, "w", encoding="utf-8") as file:
+                file.write(str(number(use) * 100 // 94))
+            first = until(lambda: Snapshot(open(report, encoding="utf-8").read()), "the report", 10)
+            same("leaked", first.totals["leaked"], 50)
+            time.sleep(2.5)
+            lines = [l for l in agent_lines(program.read(1)) if "limit" in l]
+            same(f"our lines in {program.read(1)}", len(lines), 1)
+            assert "of the cgroup's memory limit of" in lines[0] and f", report: {report}" in lines[0], lines
+            program.process.stdin.write("hold 4000000\n")
+            program.process.stdin.flush()
+            same("killed by", program.process.wait(60), -signal.SIGKILL)
+            killed = box(program, path)
+            same("leaked", killed.totals["leaked"], 50)
+            notes = killed.doc["notes"]
+            assert "did not end by itself" in notes[0], notes
+            assert "its cgroup had" in notes[1] and "the kernel's OOM killer may have ended it" in notes[1], notes
+
+
 def cases():
     yield Scenario("blackbox/killed", answers_after_a_kill, short=(17,), quick=True)
     yield Scenario("blackbox/killed at random times", few_kills, jdk=(25,))
     yield Scenario("blackbox/things of others", other_users_things, jdk=(17,))
     yield Scenario("blackbox/full disk", full_disk, jdk=(17,))
     yield Scenario("blackbox/cut and removed", cut_and_removed, jdk=(17,))
+    yield Scenario("blackbox/near the cgroup's limit", near_the_limit, jdk=(17,))
     yield Scenario("blackbox/refused", refused, jdk=(17,))
