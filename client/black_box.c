@@ -79,7 +79,8 @@ int bbf_black_box_take(struct bbf_black_box *black, const char *path, struct bbf
         return bbf_fail(BBF_EXIT_FAILED, "%s is no whole black box: %s", path, why);
     black->writer = find_writer(path, box->head.inode, &black->is_copy);
     if (box->document == NULL)
-        return black->writer == BBF_WRITER_LIVES && !last ? BBF_EXIT_OK : nothing_whole(black, path);
+        return black->writer == BBF_WRITER_LIVES && !last ? BBF_EXIT_OK
+                                                          : nothing_whole(black, path);
     memmove(document->data, box->document, box->slot.len);
     document->len = box->slot.len;
     black->is_taken = true;
@@ -128,8 +129,9 @@ static void add_end(struct bbf_buf *out, const struct bbf_black_box *black)
     else if (black->writer == BBF_WRITER_GONE)
         bbf_buf_str(out, "did not end by itself, it was killed or it crashed: last alive at ");
     else
-        bbf_buf_printf(out, "was alive at the end of this file%s; whether it still runs is not "
-                            "known: last alive at ",
+        bbf_buf_printf(out,
+                       "was alive at the end of this file%s; whether it still runs is not "
+                       "known: last alive at ",
                        black->is_copy ? ", which is a copy" : "");
     if (box->has_beat)
         add_time(out, box->beat.alive_ms);

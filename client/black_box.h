@@ -29,9 +29,9 @@ bool bbf_black_box_is_at(const char *path);
 /* Is it a black box, and larger than any? Then reading on is of no use. */
 bool bbf_black_box_is_too_large(const struct bbf_buf *bytes);
 /*
- * `document` has the bytes of the file at `path`: replace them by the newest snapshot in it. Returns
- * an exit code, and has printed the reason. BBF_EXIT_OK, but not is_taken: nothing whole is there,
- * and a JVM writes to it, so that another attempt may succeed; not if this is the `last`.
+ * `document` has the bytes of the file at `path`: replace them by the newest snapshot in it.
+ * Returns an exit code, and has printed the reason. BBF_EXIT_OK, but not is_taken: nothing whole is
+ * there, and a JVM writes to it, so that another attempt may succeed; not if this is the `last`.
  */
 int bbf_black_box_take(struct bbf_black_box *box, const char *path, struct bbf_buf *document,
                        bool last);

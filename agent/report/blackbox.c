@@ -22,11 +22,11 @@
 enum {
     REASON = PATH_MAX + 300,
     RETRY_SECONDS = 10,
-    SHARE = 100,      /* at most this part of one core */
-    ROW_BYTES = 400,  /* of a document, at the first attempt */
+    SHARE = 100,     /* at most this part of one core */
+    ROW_BYTES = 400, /* of a document, at the first attempt */
     LEAST_ROWS = 100,
-    SLACK_MS = 200,   /* the agent thread awakes about once a second */
-    END_MS = 1000     /* for the disk, where blackbox= is changed */
+    SLACK_MS = 200, /* the agent thread awakes about once a second */
+    END_MS = 1000   /* for the disk, where blackbox= is changed */
 };
 #define MS UINT64_C(1000000)
 
@@ -41,7 +41,7 @@ static struct {
     uint64_t refused;  /* documents that were not made: no memory, no room */
     bool is_failed;    /* the disk's error was logged */
     char why[REASON];
-} now;
+} black;
 
 static uint64_t monotonic(void)
 {
@@ -109,11 +109,11 @@ static int open_file(const struct bbf_options *options, char *why, size_t why_si
     if (err == BBF_OK && (path.failed || previous.failed))
         err = BBF_ENOMEM;
     if (err == BBF_OK)
-        err = bbf_box_file_open(&now.file, bbf_buf_cstr(&path), bbf_buf_cstr(&previous), &head, why,
+        err = bbf_box_file_open(&black.file, bbf_buf_cstr(&path), bbf_buf_cstr(&previous), &head, why,
                                 why_size);
-    now.room = head.slot_bytes - BBF_BOX_SLOT_HEAD;
-    now.rows = now.room / ROW_BYTES;
-    now.due_ns = now.retry_ns = 0;
+    black.room = head.slot_bytes - BBF_BOX_SLOT_HEAD;
+    black.rows = black.room / ROW_BYTES;
+    black.due_ns = black.retry_ns = 0;
     bbf_buf_free(&path);
     bbf_buf_free(&previous);
     return err;
@@ -126,42 +126,42 @@ static int try_open(const struct bbf_options *options, char *why, size_t why_siz
         return BBF_OK;
     if (why[0] == '\0')
         snprintf(why, why_size, "%s", bbf_strerror(err));
-    if (now.why[0] == '\0')
+    if (black.why[0] == '\0')
         bbf_log(BBF_LOG_ERROR, "blackbox: nothing is written: %s; tried again each %d s", why,
                 RETRY_SECONDS);
-    snprintf(now.why, sizeof now.why, "%s", why);
-    now.retry_ns = monotonic() + RETRY_SECONDS * BBF_CLOCK_SECOND;
+    snprintf(black.why, sizeof black.why, "%s", why);
+    black.retry_ns = monotonic() + RETRY_SECONDS * BBF_CLOCK_SECOND;
     return err;
 }
 
 static void close_file(enum bbf_box_state state, unsigned timeout_ms)
 {
-    if (now.file != NULL)
-        (void)bbf_box_file_close(now.file, state, timeout_ms);
-    now.file = NULL;
-    now.retry_ns = 0;
-    now.is_failed = false;
-    now.why[0] = '\0';
-    free(now.asked);
-    now.asked = NULL;
+    if (black.file != NULL)
+        (void)bbf_box_file_close(black.file, state, timeout_ms);
+    black.file = NULL;
+    black.retry_ns = 0;
+    black.is_failed = false;
+    black.why[0] = '\0';
+    free(black.asked);
+    black.asked = NULL;
 }
 
 int bbf_blackbox_apply(const struct bbf_options *options, char *why, size_t why_size)
 {
     const char *asked = options != NULL ? options->blackbox : NULL;
-    bool same = asked == NULL || now.asked == NULL ? asked == now.asked
-                                                   : strcmp(asked, now.asked) == 0;
-    if (same && (now.retry_ns == 0 || monotonic() < now.retry_ns)) {
-        snprintf(why, why_size, "%s", now.why);
-        return now.retry_ns != 0 ? BBF_EIO : BBF_OK;
+    bool same =
+        asked == NULL || black.asked == NULL ? asked == black.asked : strcmp(asked, black.asked) == 0;
+    if (same && (black.retry_ns == 0 || monotonic() < black.retry_ns)) {
+        snprintf(why, why_size, "%s", black.why);
+        return black.retry_ns != 0 ? BBF_EIO : BBF_OK;
     }
     if (!same) {
         close_file(BBF_BOX_STOPPED, END_MS);
         if (asked == NULL)
             return BBF_OK;
-        now.asked = strdup(asked);
+        black.asked = strdup(asked);
     }
-    return now.asked != NULL ? try_open(options, why, why_size) : BBF_ENOMEM;
+    return black.asked != NULL ? try_open(options, why, why_size) : BBF_ENOMEM;
 }
 
 /* ---- a document ---- */
@@ -169,7 +169,7 @@ int bbf_blackbox_apply(const struct bbf_options *options, char *why, size_t why_
 static int keep_in_room(void *ctx, const char *data, size_t len)
 {
     struct bbf_buf *all = ctx;
-    if (len > now.room - all->len)
+    if (len > black.room - all->len)
         return BBF_ELIMIT;
     bbf_buf_add(all, data, len);
     return all->failed ? BBF_ENOMEM : BBF_OK;
@@ -178,13 +178,13 @@ static int keep_in_room(void *ctx, const char *data, size_t len)
 static int note_folded(struct bbf_snapshot *s)
 {
     char text[300];
-    now.folded = s->folded_rows;
-    if (now.folded == 0)
+    black.folded = s->folded_rows;
+    if (black.folded == 0)
         return BBF_OK;
     snprintf(text, sizeof text,
              "the black box has no room for the rows of %llu nodes that few lives passed: their "
              "lives are counted in the rows of their callers (blackboxSize=, memory=)",
-             (unsigned long long)now.folded);
+             (unsigned long long)black.folded);
     return bbf_snapshot_add_text(&s->notes, &s->n_notes, text);
 }
 
@@ -192,13 +192,15 @@ static int make_document(JNIEnv *env, struct bbf_buf *document, int64_t *capture
 {
     struct bbf_buf text = {.flush = keep_in_room, .ctx = document};
     struct bbf_snapshot *s = bbf_snapshot_new();
-    int err = s == NULL ? BBF_ENOMEM : bbf_report_fill_brief(env, s, now.rows);
+    int err = s == NULL ? BBF_ENOMEM : bbf_report_fill_brief(env, s, black.rows);
     if (err == BBF_OK)
         err = note_folded(s);
     if (err == BBF_OK)
         err = bbf_render(&text, s, BBF_FORMAT_JSON, NULL);
     if (err == BBF_OK && !bbf_buf_flush(&text))
         err = BBF_ENOMEM;
+    if (err != BBF_OK && s != NULL && s->n_nodes < black.rows)
+        black.rows = s->n_nodes; /* from there it becomes smaller */
     *captured_ms = err == BBF_OK ? s->captured_at_ms : 0;
     bbf_snapshot_free(s);
     bbf_buf_free(&text);
@@ -210,15 +212,16 @@ static void write_document(JNIEnv *env)
     struct bbf_buf document = BBF_BUF_INIT;
     int64_t captured_ms;
 
-    if (bbf_box_file_is_busy(now.file))
+    if (bbf_box_file_is_busy(black.file))
         return; /* the disk has not taken the last one yet */
     int err = make_document(env, &document, &captured_ms);
     if (err == BBF_OK) {
-        bbf_box_file_write(now.file, &document, captured_ms);
+        bbf_box_file_write(black.file, &document, captured_ms);
     } else {
-        now.refused++;
-        if (now.rows > LEAST_ROWS)
-            now.rows -= now.rows / 4;
+        black.refused++;
+        black.rows -= black.rows / 4;
+        if (black.rows < LEAST_ROWS)
+            black.rows = LEAST_ROWS;
     }
     bbf_buf_free(&document);
 }
@@ -226,52 +229,52 @@ static void write_document(JNIEnv *env)
 static void look_for_errors(void)
 {
     char why[REASON] = "";
-    bool failed = bbf_box_file_failed(now.file, why, sizeof why);
-    if (failed && !now.is_failed)
+    bool failed = bbf_box_file_failed(black.file, why, sizeof why);
+    if (failed && !black.is_failed)
         bbf_log(BBF_LOG_ERROR, "blackbox: nothing is written: %s; tried again", why);
-    now.is_failed = failed;
-    snprintf(now.why, sizeof now.why, "%s", why);
+    black.is_failed = failed;
+    snprintf(black.why, sizeof black.why, "%s", why);
 }
 
 void bbf_blackbox_poll(JNIEnv *env, const struct bbf_options *options)
 {
-    if (now.file == NULL || options == NULL || monotonic() < now.due_ns)
+    if (black.file == NULL || options == NULL || monotonic() < black.due_ns)
         return;
     uint64_t pause = options->box_seconds * BBF_CLOCK_SECOND - SLACK_MS * MS;
     uint64_t begin = bbf_meter_clock();
     look_for_errors();
-    bbf_box_file_pace(now.file, options->box_seconds * 1000);
+    bbf_box_file_pace(black.file, options->box_seconds * 1000);
     write_document(env);
     bbf_meter_reported(begin);
     uint64_t least = SHARE * (bbf_meter_clock() - begin);
-    now.due_ns = monotonic() + (pause > least ? pause : least);
+    black.due_ns = monotonic() + (pause > least ? pause : least);
 }
 
 void bbf_blackbox_hurry(void)
 {
-    now.due_ns = 0;
+    black.due_ns = 0;
 }
 
 void bbf_blackbox_memory(uint64_t used, uint64_t limit)
 {
-    if (now.file != NULL)
-        bbf_box_file_memory(now.file, used, limit);
+    if (black.file != NULL)
+        bbf_box_file_memory(black.file, used, limit);
 }
 
 void bbf_blackbox_end(JNIEnv *env, unsigned timeout_ms)
 {
-    if (now.file != NULL)
+    if (black.file != NULL)
         write_document(env);
     close_file(BBF_BOX_ENDED, timeout_ms);
 }
 
 void bbf_blackbox_note(struct bbf_buf *out)
 {
-    if (now.why[0] != '\0')
-        bbf_buf_printf(out, "blackbox: nothing is written: %s", now.why);
-    else if (now.refused > 0)
+    if (black.why[0] != '\0')
+        bbf_buf_printf(out, "blackbox: nothing is written: %s", black.why);
+    else if (black.refused > 0)
         bbf_buf_printf(out,
                        "blackbox: %llu states had no room and were not written; a later one has "
                        "fewer rows (blackboxSize=)",
-                       (unsigned long long)now.refused);
+                       (unsigned long long)black.refused);
 }

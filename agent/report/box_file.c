@@ -177,9 +177,8 @@ static void free_file(struct bbf_box_file *f)
 /* Under the lock, which is let go of while the disk works. */
 static void write_round(struct bbf_box_file *f)
 {
-    struct bbf_box_beat beat = {.state = f->state,
-                                .memory_used = f->memory_used,
-                                .memory_limit = f->memory_limit};
+    struct bbf_box_beat beat = {
+        .state = f->state, .memory_used = f->memory_used, .memory_limit = f->memory_limit};
     struct bbf_buf document = f->document;
     int64_t captured_ms = f->captured_ms;
 

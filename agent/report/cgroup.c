@@ -54,13 +54,18 @@ static bool find_path(const char *text, bool *is_v1, char *path, size_t size)
     return found;
 }
 
+static char octal_char(const char *digits)
+{
+    return (char)((digits[0] - '0') * 64 + (digits[1] - '0') * 8 + (digits[2] - '0'));
+}
+
 /* "\040" is a blank in mountinfo. */
 static void unescape(char *text)
 {
     char *to = text;
     for (const char *at = text; *at != '\0'; to++) {
         bool octal = at[0] == '\\' && strspn(at + 1, "01234567") >= 3;
-        *to = octal ? (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0')) : *at;
+        *to = octal ? octal_char(at + 1) : *at;
         at += octal ? 4 : 1;
     }
     *to = '\0';
@@ -127,8 +132,7 @@ static bool read_text(const char *path, char *text, size_t size)
 bool bbf_cgroup_find(struct bbf_cgroup *to)
 {
     char *cgroup = malloc(TEXT), *mounts = malloc(TEXT);
-    bool found = cgroup != NULL && mounts != NULL &&
-                 read_text("/proc/self/cgroup", cgroup, TEXT) &&
+    bool found = cgroup != NULL && mounts != NULL && read_text("/proc/self/cgroup", cgroup, TEXT) &&
                  read_text("/proc/self/mountinfo", mounts, TEXT) &&
                  bbf_cgroup_parse(to, cgroup, mounts);
     free(cgroup);
@@ -188,7 +192,8 @@ bool bbf_cgroup_read(const struct bbf_cgroup *cgroup, uint64_t ppm, struct bbf_c
     snprintf(level, sizeof level, "%s", cgroup->path);
     for (int i = 0; i < LEVELS && level[0] != '\0'; i++) {
         if (read_level(level, cgroup->is_v1, ppm, &one) &&
-            (!found || (double)one.used / (double)one.limit > (double)to->used / (double)to->limit)) {
+            (!found ||
+             (double)one.used / (double)one.limit > (double)to->used / (double)to->limit)) {
             *to = one;
             found = true;
         }

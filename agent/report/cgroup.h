@@ -31,8 +31,8 @@ bool bbf_cgroup_parse(struct bbf_cgroup *to, const char *cgroup, const char *mou
 /* The same for this process. */
 bool bbf_cgroup_find(struct bbf_cgroup *to);
 /*
- * Read the level that is nearest to its limit, from the process's own to the top of the mount. Where
- * `used` reaches `ppm` millionths of the limit, file pages that the kernel may drop at once
+ * Read the level that is nearest to its limit, from the process's own to the top of the mount.
+ * Where `used` reaches `ppm` millionths of the limit, file pages that the kernel may drop at once
  * (inactive_file) are not counted, as the kubelet does. False: no level has a limit.
  */
 bool bbf_cgroup_read(const struct bbf_cgroup *cgroup, uint64_t ppm, struct bbf_cgroup_memory *to);

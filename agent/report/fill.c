@@ -103,7 +103,7 @@ const char *bbf_report_main(void)
     return main_class;
 }
 
-/* What is there before the tracker's rows. */
+/* All that the snapshot has before the tracker's rows. */
 static int fill_facts(JNIEnv *env, struct bbf_snapshot *s)
 {
     struct timespec t;

@@ -31,8 +31,7 @@ static void post(const struct bbf_cgroup_memory *memory, bool reported)
     event.detail.near_limit.limit = memory->limit;
     event.detail.near_limit.path =
         reported && reports.last_path[0] != '\0' ? reports.last_path : NULL;
-    event.detail.near_limit.why =
-        reported && reports.last_path[0] == '\0' ? reports.why : NULL;
+    event.detail.near_limit.why = reported && reports.last_path[0] == '\0' ? reports.why : NULL;
     bbf_events_post(&event);
 }
 

@@ -7,8 +7,7 @@ static bool has_misuse; /* the first one was logged, or was below the level */
 static unsigned wanted(void)
 {
     return BBF_EVENT_BIT(BBF_EVENT_OOM) | BBF_EVENT_BIT(BBF_EVENT_OOM_REPORT) |
-           BBF_EVENT_BIT(BBF_EVENT_NEAR_LIMIT) |
-           (has_misuse ? 0 : BBF_EVENT_BIT(BBF_EVENT_MISUSE));
+           BBF_EVENT_BIT(BBF_EVENT_NEAR_LIMIT) | (has_misuse ? 0 : BBF_EVENT_BIT(BBF_EVENT_MISUSE));
 }
 
 static bool is_worth_a_line(const struct bbf_event *event)

@@ -57,7 +57,7 @@ def until(condition, what, seconds=20):
 
 def answers_after_a_kill(bench):
     """kill -9: every verb that reads a file answers, with the leaks of a second before. The next JVM keeps
-    the file as x.1.box; a normal end, a stop and a copy are told apart."""
+    the file as x.1.box; a normal end, a stop and a copy are distinguished."""
     path = bench.path("x.box")
     with losing(bench, f"blackbox={path}") as program:
         pid = program.pid

@@ -25,11 +25,8 @@ enum { SLOT = 4096, MOST = BBF_BOX_SLOTS_AT + BBF_BOX_SLOTS * SLOT, WAIT_MS = 10
 static char base[64], path[96], previous[96], why[800], bytes[MOST + 1];
 static struct bbf_box box;
 
-static const struct bbf_box_head head = {.pid = 1,
-                                         .slot_bytes = SLOT,
-                                         .interval_ms = 20,
-                                         .version = "0",
-                                         .main = "com.app.Main"};
+static const struct bbf_box_head head = {
+    .pid = 1, .slot_bytes = SLOT, .interval_ms = 20, .version = "0", .main = "com.app.Main"};
 
 static int make_folder(void **state)
 {

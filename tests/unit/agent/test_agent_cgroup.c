@@ -49,9 +49,10 @@ static void put(const char *level, const char *name, const char *value)
 
 static bool parse_v2(const char *cgroup)
 {
-    snprintf(text, sizeof text,
-             "22 1 0:20 / /proc rw - proc proc rw\n31 22 0:28 / %s rw,nosuid - cgroup2 cgroup2 rw\n",
-             base);
+    snprintf(
+        text, sizeof text,
+        "22 1 0:20 / /proc rw - proc proc rw\n31 22 0:28 / %s rw,nosuid - cgroup2 cgroup2 rw\n",
+        base);
     return bbf_cgroup_parse(&group, cgroup, text);
 }
 
@@ -63,7 +64,8 @@ static void paths_are_found(void **state)
     } rows[] = {
         {"0::/a/b\n", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "/sys/fs/cgroup/a/b",
          false},
-        {"0::/\n", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "/sys/fs/cgroup", false},
+        {"0::/\n", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "/sys/fs/cgroup",
+         false},
         /* both: the controller is in version 1 */
         {"5:cpu,memory:/d/1\n1:name=systemd:/x\n0::/u\n",
          "31 23 0:28 / /u rw - cgroup2 cgroup2 rw\n"
@@ -71,12 +73,14 @@ static void paths_are_found(void **state)
          "35 31 0:32 / /m rw shared:9 - cgroup cgroup rw,cpu,memory\n",
          "/m/d/1", true},
         /* a container without its own namespace: the mount's root is its cgroup */
-        {"4:memory:/docker/abc\n", "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup c rw,memory\n",
+        {"4:memory:/docker/abc\n",
+         "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup c rw,memory\n",
          "/sys/fs/cgroup/memory", true},
         {"4:memory:/docker/abc/x\n", "35 31 0:32 /docker/abc /m ro - cgroup c rw,memory\n", "/m/x",
          true},
         /* not below the mount's root, though it begins like it; and above it */
-        {"4:memory:/docker/abcd\n", "35 31 0:32 /docker/abc /m ro - cgroup c rw,memory\n", "/m", true},
+        {"4:memory:/docker/abcd\n", "35 31 0:32 /docker/abc /m ro - cgroup c rw,memory\n", "/m",
+         true},
         {"0::/../other\n", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
          "/sys/fs/cgroup", false},
         {"0::/a b:c\n", "31 23 0:28 / /c\\040d rw - cgroup2 cgroup2 rw\n", "/c d/a b:c", false},
