@@ -22,6 +22,7 @@
 enum {
     REASON = PATH_MAX + 300,
     RETRY_SECONDS = 10,
+    LOG_SECONDS = 60,
     SHARE = 100,     /* at most this part of one core */
     ROW_BYTES = 400, /* of a document, at the first attempt */
     LEAST_ROWS = 100,
@@ -39,7 +40,8 @@ static struct {
     uint64_t retry_ns; /* after an error: when to open it again; 0: there was none */
     uint64_t folded;   /* nodes without a row in the newest document */
     uint64_t refused;  /* documents that were not made: no memory, no room */
-    bool is_failed;    /* the disk's error was logged */
+    bool is_failed;    /* the disk's last write failed */
+    uint64_t log_ns;   /* when the next such error may be logged */
     char why[REASON];
 } black;
 
@@ -230,8 +232,10 @@ static void look_for_errors(void)
 {
     char why[REASON] = "";
     bool failed = bbf_box_file_failed(black.file, why, sizeof why);
-    if (failed && !black.is_failed)
+    if (failed && !black.is_failed && monotonic() >= black.log_ns) {
         bbf_log(BBF_LOG_ERROR, "blackbox: nothing is written: %s; tried again", why);
+        black.log_ns = monotonic() + LOG_SECONDS * BBF_CLOCK_SECOND;
+    }
     black.is_failed = failed;
     snprintf(black.why, sizeof black.why, "%s", why);
 }
