@@ -175,9 +175,9 @@ static void print_usage(struct bbf_buf *to)
                     "  bbflow COMMAND [TARGET] [FLAG ...]\n\n");
     for (size_t i = 0; i < VERBS; i++)
         bbf_buf_printf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    bbf_buf_str(to,
-                "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
-                "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
+    bbf_buf_str(
+        to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
+            "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
     print_flags(to, ~(unsigned)BTRACE);
     bbf_buf_str(to,
                 "      --help, --version\n\nOver TCP (host:port), and for stock BTrace agents:\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/blackbox.h - the file of option blackbox=, as bytes (ADR 47):
+ * core/blackbox.h - the file of option blackbox=, as bytes (ADR 50):
  *
  *     0     head   what the file is, and whose
  *     1024  beat   when its process was last alive, and how it ended

@@ -111,8 +111,8 @@ static int open_file(const struct bbf_options *options, char *why, size_t why_si
     if (err == BBF_OK && (path.failed || previous.failed))
         err = BBF_ENOMEM;
     if (err == BBF_OK)
-        err = bbf_box_file_open(&black.file, bbf_buf_cstr(&path), bbf_buf_cstr(&previous), &head, why,
-                                why_size);
+        err = bbf_box_file_open(&black.file, bbf_buf_cstr(&path), bbf_buf_cstr(&previous), &head,
+                                why, why_size);
     black.room = head.slot_bytes - BBF_BOX_SLOT_HEAD;
     black.rows = black.room / ROW_BYTES;
     black.due_ns = black.retry_ns = 0;
@@ -151,8 +151,8 @@ static void close_file(enum bbf_box_state state, unsigned timeout_ms)
 int bbf_blackbox_apply(const struct bbf_options *options, char *why, size_t why_size)
 {
     const char *asked = options != NULL ? options->blackbox : NULL;
-    bool same =
-        asked == NULL || black.asked == NULL ? asked == black.asked : strcmp(asked, black.asked) == 0;
+    bool same = asked == NULL || black.asked == NULL ? asked == black.asked
+                                                     : strcmp(asked, black.asked) == 0;
     if (same && (black.retry_ns == 0 || monotonic() < black.retry_ns)) {
         snprintf(why, why_size, "%s", black.why);
         return black.retry_ns != 0 ? BBF_EIO : BBF_OK;

@@ -3,7 +3,7 @@
  * agent/report/box_file.h - the file of blackbox= (core/blackbox.h) and the thread that writes it,
  * so that a disk that does not answer holds up that thread only. The file is written by write(2)
  * and never mapped: a full disk is an error code and a file that was cut is written again, where a
- * mapping would raise SIGBUS (ADR 47).
+ * mapping would raise SIGBUS (ADR 50).
  *
  * Invariant: a document goes to the slot that does not have the newest whole one, also after a
  * failure. So whenever the process is killed, what was written whole before is there.

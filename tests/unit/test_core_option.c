@@ -542,7 +542,8 @@ static void the_help_says_what_other_users_can_do(void **state)
     (void)state;
     for (size_t i = 0; i < bbf_options_count(); i++)
         if (strcmp(bbf_option_name(i), "onerror") == 0) {
-            assert_non_null(strstr(bbf_option_help(i), "user put at file=, jfr=, blackbox=, log= or dump="));
+            assert_non_null(
+                strstr(bbf_option_help(i), "user put at file=, jfr=, blackbox=, log= or dump="));
             assert_non_null(strstr(bbf_option_help(i), "only warned of, except with stop"));
             return;
         }

@@ -170,8 +170,10 @@ static void rows_are_as_many_as_have_room(void **state)
 
 static void the_file_before_gets_another_name(void **state)
 {
-    static const char *const rows[][2] = {{"/a/x.box", "/a/x.1.box"}, {"x", "x.1"},
-                                          {"/a.b/x", "/a.b/x.1"},     {"/a/.box", "/a/.box.1"},
+    static const char *const rows[][2] = {{"/a/x.box", "/a/x.1.box"},
+                                          {"x", "x.1"},
+                                          {"/a.b/x", "/a.b/x.1"},
+                                          {"/a/.box", "/a/.box.1"},
                                           {"x.y.box", "x.y.1.box"}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

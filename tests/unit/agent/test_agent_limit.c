@@ -13,13 +13,13 @@ static bool read_use(const struct bbf_cgroup *cgroup, uint64_t ppm, struct bbf_c
 static void note_memory(uint64_t used, uint64_t limit);
 static void hurry(void);
 static bool write_urgent(JNIEnv *env, const struct bbf_options *options, struct bbf_urgent *urgent);
-#define bbf_events_post      keep
-#define bbf_events_wanted    is_wanted
-#define bbf_cgroup_find      found
-#define bbf_cgroup_read      read_use
-#define bbf_blackbox_memory  note_memory
-#define bbf_blackbox_hurry   hurry
-#define bbf_urgent_write     write_urgent
+#define bbf_events_post     keep
+#define bbf_events_wanted   is_wanted
+#define bbf_cgroup_find     found
+#define bbf_cgroup_read     read_use
+#define bbf_blackbox_memory note_memory
+#define bbf_blackbox_hurry  hurry
+#define bbf_urgent_write    write_urgent
 #include "agent/report/limit.c"
 #undef bbf_events_post
 #undef bbf_events_wanted
@@ -143,9 +143,10 @@ static void a_report_is_named(void **state)
     assert_int_equal(n_written, 1);
     assert_string_equal(last.detail.near_limit.path, "out.json");
     bbf_limit_note(&note);
-    assert_non_null(strstr(bbf_buf_cstr(&note), "930 B of the cgroup's memory limit of 1000 B in use "
-                                                "(93%), at the most, when nearLimit= was reached (1 "
-                                                "time); out.json is how it was at 1970"));
+    assert_non_null(strstr(bbf_buf_cstr(&note),
+                           "930 B of the cgroup's memory limit of 1000 B in use "
+                           "(93%), at the most, when nearLimit= was reached (1 "
+                           "time); out.json is how it was at 1970"));
     bbf_buf_free(&note);
 }
 
