@@ -15,8 +15,9 @@
 #include "agent/duties.h"
 #include "agent/jvm/properties.h"
 #include "agent/lifecycle.h"
+#include "agent/report/blackbox.h"
 #include "agent/report/file.h"
-#include "agent/report/oom.h"
+#include "agent/report/urgent.h"
 #include "agent/settings.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
@@ -96,10 +97,11 @@ static bool second_agent(void)
     return second;
 }
 
-/* Check file= and FILE-oom now: a report that fails after a night's run is lost. */
+/* Check file=, FILE-oom and FILE-limit now: a report that fails after a night's run is lost. */
 static int check_file(const char *pattern, char *why, size_t why_size)
 {
-    struct bbf_buf path = BBF_BUF_INIT, oom = BBF_BUF_INIT;
+    static const char *const urgent[] = {"oom", "limit"};
+    struct bbf_buf path = BBF_BUF_INIT;
     enum bbf_format format;
     int err = bbf_report_path(&path, pattern, why, why_size);
     const char *text = bbf_buf_cstr(&path);
@@ -110,13 +112,14 @@ static int check_file(const char *pattern, char *why, size_t why_size)
     }
     if (err == BBF_OK)
         err = bbf_file_check(text, why, why_size);
-    if (err == BBF_OK)
-        err = bbf_oom_path(&oom, pattern, why, why_size);
-    if (err == BBF_OK)
-        err = bbf_file_check(bbf_buf_cstr(&oom), why, why_size);
+    for (size_t i = 0; i < sizeof urgent / sizeof *urgent && err == BBF_OK; i++) {
+        path.len = 0;
+        err = bbf_urgent_path(&path, pattern, urgent[i], why, why_size);
+        if (err == BBF_OK)
+            err = bbf_file_check(bbf_buf_cstr(&path), why, why_size);
+    }
     int cause = errno; /* the caller's */
     bbf_buf_free(&path);
-    bbf_buf_free(&oom);
     errno = cause;
     return err;
 }
@@ -157,6 +160,11 @@ static int check_places(const struct bbf_options *options, bool strict)
         err = bbf_sink_jfr_check(options->jfr, why, sizeof why);
         if (err != BBF_OK)
             err = bad_place("jfr", why, err, errno, strict, later);
+    }
+    if (err == BBF_OK && options->blackbox != NULL) {
+        err = bbf_blackbox_check(options->blackbox, why, sizeof why);
+        if (err != BBF_OK)
+            err = bad_place("blackbox", why, err, errno, strict, later);
     }
     if (err == BBF_OK && options->dump != NULL) {
         err = bbf_dump_check(options->dump, why, sizeof why);

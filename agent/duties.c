@@ -13,9 +13,11 @@
 #include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/report/after_release.h"
+#include "agent/report/blackbox.h"
 #include "agent/report/capture.h"
 #include "agent/report/ends.h"
 #include "agent/report/facts.h"
+#include "agent/report/limit.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
 #include "agent/report/oom.h"
@@ -124,6 +126,18 @@ static void poll_recording(JNIEnv *env)
     (void)bbf_sink_jfr_apply(options_in_force(), why, sizeof why);
 }
 
+static void poll_limit(JNIEnv *env)
+{
+    bbf_limit_poll(env, options_in_force());
+}
+
+static void poll_blackbox(JNIEnv *env)
+{
+    char why[256] = "";
+    (void)bbf_blackbox_apply(options_in_force(), why, sizeof why);
+    bbf_blackbox_poll(env, options_in_force());
+}
+
 static void poll_facts(JNIEnv *env)
 {
     bbf_facts_poll(env, options_in_force());
@@ -170,8 +184,10 @@ static const struct bbf_duty {
     {"carriers", bbf_carrier_classes_poll, bbf_carrier_classes_wait_ms},
     {"uses after release", poll_misuse, NULL},
     {"out of memory", bbf_oom_poll, NULL},
+    {"memory limit", poll_limit, NULL},
     {"custom types", poll_tracked, NULL},
     {"flush", poll_flush, NULL},
+    {"black box", poll_blackbox, NULL}, /* after all that a report names */
 };
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
@@ -222,7 +238,9 @@ static int end_recording(JNIEnv *env, const struct bbf_job *job)
     bbf_watch_end(env);
     bbf_facts_end(env);
     recording_is_over = true;
-    bbf_sink_jfr_end(job->deadline_ns == 0 ? END_MS : (unsigned)(left < END_MS ? left : END_MS));
+    unsigned most = job->deadline_ns == 0 ? END_MS : (unsigned)(left < END_MS ? left : END_MS);
+    bbf_blackbox_end(env, most);
+    bbf_sink_jfr_end(most);
     return BBF_OK;
 }
 
@@ -327,8 +345,10 @@ void bbf_duties_init(void)
         return;
     done = true;
     bbf_notes_add_source(bbf_oom_note);
+    bbf_notes_add_source(bbf_limit_note);
     bbf_notes_add_source(bbf_events_note);
     bbf_notes_add_source(bbf_sink_jfr_note);
+    bbf_notes_add_source(bbf_blackbox_note);
     bbf_notes_add_source(bbf_carrier_classes_note);
     bbf_thread_init(&body);
 }

@@ -119,6 +119,10 @@ void bbf_event_line(struct bbf_buf *out, const struct bbf_event *event)
     case BBF_EVENT_OOM_REPORT:
         bbf_line_oom_report(out, event->detail.report.path, event->detail.report.why);
         break;
+    case BBF_EVENT_NEAR_LIMIT:
+        bbf_line_limit(out, event->detail.near_limit.used, event->detail.near_limit.limit,
+                       event->detail.near_limit.path, event->detail.near_limit.why);
+        break;
     case BBF_EVENT_LIFE:
     case BBF_EVENT_SETTING:
     case BBF_EVENT_SUMMARY:

@@ -37,6 +37,7 @@ enum bbf_event_kind {
     BBF_EVENT_MISUSE,     /* a buffer was used after its release, in a way not seen before */
     BBF_EVENT_OOM,        /* direct memory ran out */
     BBF_EVENT_OOM_REPORT, /* what became of the report of that */
+    BBF_EVENT_NEAR_LIMIT, /* the cgroup's memory came near its limit */
     /* For recordings; these have no line. */
     BBF_EVENT_LIFE,     /* lives of one place that began together have ended */
     BBF_EVENT_SETTING,  /* an option has this value from now on */
@@ -75,6 +76,11 @@ struct bbf_event {
             const char *path; /* of the newest report; NULL: none could be written */
             const char *why;  /* then: the reason, for a person */
         } report;             /* OOM_REPORT */
+        struct {
+            uint64_t used, limit; /* bytes */
+            const char *path;     /* of the report; NULL: none was written */
+            const char *why;      /* then: the reason; NULL: there is no file= */
+        } near_limit;             /* NEAR_LIMIT */
         struct {
             enum bbf_end end; /* as the garbage collector showed it */
             bool is_released; /* it did not: they were released */

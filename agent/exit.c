@@ -62,11 +62,13 @@ void bbf_exit_record(void)
 {
     static struct bbf_job job = {.kind = BBF_JOB_RECORDED};
     const struct bbf_rules_hold hold = bbf_rules_hold();
-    bool on = hold.rules != NULL && hold.rules->options.jfr != NULL;
+    bool on = hold.rules != NULL &&
+              (hold.rules->options.jfr != NULL || hold.rules->options.blackbox != NULL);
+    bool recorded = on && hold.rules->options.jfr != NULL;
     if (on)
         job.deadline_ns = bbf_thread_deadline(hold.rules->options.exit_timeout);
     bbf_rules_let_go(&hold);
-    if (on && bbf_thread_ask(&job, UINT_MAX, 0) != BBF_OK)
+    if (on && bbf_thread_ask(&job, UINT_MAX, 0) != BBF_OK && recorded)
         bbf_log(BBF_LOG_ERROR, "jfr: the recording was not ended when the exit's time was over; "
                                "'bbflow jfr repair' mends it");
 }

@@ -7,6 +7,7 @@
 #include "agent/cost/account.h"
 #include "agent/events.h"
 #include "agent/lttng.h"
+#include "agent/report/blackbox.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "core/err.h"
@@ -44,6 +45,14 @@ static void apply_to_recording(const struct bbf_rules *now, struct bbf_buf *text
     /* No error of the set: it is tried again, and reports have the reason. */
 }
 
+static void apply_to_blackbox(const struct bbf_rules *now, struct bbf_buf *text)
+{
+    char why[PATH_MAX + 300] = "";
+    int err = bbf_blackbox_apply(&now->options, why, sizeof why);
+    if (err != BBF_OK && text != NULL)
+        bbf_buf_printf(text, "blackbox: nothing is written: %s\n", why);
+}
+
 int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *before,
                        struct bbf_buf *text)
 {
@@ -61,6 +70,8 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         return BBF_EIO;
     if ((effects & BBF_EFFECT_RECORDING) != 0)
         apply_to_recording(now, text);
+    if ((effects & BBF_EFFECT_RECORDING) != 0)
+        apply_to_blackbox(now, text);
     if ((effects & BBF_EFFECT_CLASSES) != 0)
         apply_to_classes(env, before, now, text);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)

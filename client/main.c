@@ -89,7 +89,8 @@ static const struct verb {
      "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now.\n"},
     {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
     {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
-     "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json\n"},
+     "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json; and the\n"
+     "file of the agent's option blackbox=, after the JVM was killed: bbflow tree shop.box\n"},
     {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
@@ -174,9 +175,9 @@ static void print_usage(struct bbf_buf *to)
                     "  bbflow COMMAND [TARGET] [FLAG ...]\n\n");
     for (size_t i = 0; i < VERBS; i++)
         bbf_buf_printf(to, "  %-10s %s\n", verbs[i].name, verbs[i].help);
-    bbf_buf_str(to,
-                "\nTARGET is a pid, a main class or a part of its name, host:port, or a snapshot\n"
-                "file (.json). Omit it when exactly one JVM has the agent.\n\n");
+    bbf_buf_str(
+        to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
+            "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
     print_flags(to, ~(unsigned)BTRACE);
     bbf_buf_str(to,
                 "      --help, --version\n\nOver TCP (host:port), and for stock BTrace agents:\n");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/target.h"
 
+#include "client/black_box.h"
+
 #include "client/output.h"
 #include "client/proc.h"
 #include "client/print.h"
@@ -174,7 +176,8 @@ void bbf_print_jvms_without(const struct bbf_agents *agents)
 bool bbf_target_is_file(const char *target)
 {
     size_t len = strlen(target);
-    return strchr(target, '/') != NULL || (len > 5 && strcmp(target + len - 5, ".json") == 0);
+    return strchr(target, '/') != NULL || (len > 5 && strcmp(target + len - 5, ".json") == 0) ||
+           bbf_black_box_is_at(target);
 }
 
 static bool all_digits(const char *text)

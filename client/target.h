@@ -35,7 +35,8 @@ struct bbf_agents {
 void bbf_agents_find(struct bbf_agents *agents, const char *socket_dir);
 void bbf_agents_free(struct bbf_agents *agents);
 
-/* Is the target the name of a file, not of a JVM? Then it ends in .json or contains a '/'. */
+/* Is the target the name of a file, not of a JVM? Then it ends in .json, contains a '/', or
+ * is the file of an agent's option blackbox=. */
 bool bbf_target_is_file(const char *target);
 
 /*

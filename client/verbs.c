@@ -2,6 +2,7 @@
 #include "client/verbs.h"
 
 #include "client/attach.h"
+#include "client/black_box.h"
 #include "client/connect.h"
 #include "client/filter.h"
 #include "client/output.h"
@@ -379,7 +380,7 @@ static int read_file(const char *path, struct bbf_buf *document)
         char *to = bbf_buf_reserve(document, CHUNK);
         got = to == NULL ? 0 : fread(to, 1, CHUNK, file);
         document->len += got;
-    } while (got > 0);
+    } while (got > 0 && !bbf_black_box_is_too_large(document));
     int cause = ferror(file) ? errno : 0; /* a folder opens, but does not read */
     fclose(file);
     if (cause != 0)
@@ -387,6 +388,24 @@ static int read_file(const char *path, struct bbf_buf *document)
     if (document->failed)
         return bbf_fail(BBF_EXIT_FAILED, "%s: %s", path, bbf_strerror(BBF_ENOMEM));
     return BBF_EXIT_OK;
+}
+
+/* The same, and of a black box the newest document in it. A JVM that runs writes meanwhile, and may
+ * have replaced both documents while they were read: then again. */
+static int read_document(const char *path, struct bbf_buf *document, struct bbf_black_box *box)
+{
+    enum { ATTEMPTS = 5 };
+    int exit_code = BBF_EXIT_OK;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        document->len = 0;
+        exit_code = read_file(path, document);
+        if (exit_code != BBF_EXIT_OK || !bbf_box_is(document->data, document->len))
+            return exit_code;
+        exit_code = bbf_black_box_take(box, path, document, i + 1 == ATTEMPTS);
+        if (exit_code != BBF_EXIT_OK || box->is_taken)
+            return exit_code;
+    }
+    return exit_code;
 }
 
 /* A snapshot ends with its closing brace; without it the file is incomplete. */
@@ -479,6 +498,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
 {
     struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
     struct bbf_snapshot *snapshot = NULL;
+    struct bbf_black_box box = {.is_taken = false};
     enum bbf_format format;
     char who[BBF_WHO];
 
@@ -491,18 +511,20 @@ int bbf_verb_read(const struct bbf_command_line *request)
                         request->target);
     if (file) {
         snprintf(who, sizeof who, "%s", request->target);
-        exit_code = read_file(request->target, &document);
+        exit_code = read_document(request->target, &document, &box);
     } else {
         exit_code = ask_target(request, "json", &document, who);
     }
     if (exit_code == BBF_EXIT_OK)
         exit_code = parse_snapshot(who, file, &document, &snapshot);
+    if (exit_code == BBF_EXIT_OK && box.is_taken && bbf_black_box_notes(&box, snapshot) != BBF_OK)
+        exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(BBF_ENOMEM));
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_filter(request, who, snapshot);
     if (exit_code == BBF_EXIT_OK && request->redact != NULL)
         exit_code = redact(request, snapshot);
     if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request) &&
-        request->redact == NULL) {
+        request->redact == NULL && !box.is_taken) {
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {

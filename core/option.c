@@ -150,6 +150,10 @@ static const struct bbf_option_row table[] = {
       .help = "write a report at exit, and at once to FILE-oom when direct memory runs out (at "
               "most one a minute); the extension selects the format, as for 'bbflow dump -o'; %p is "
               "the process id, %t the time" },
+    { "nearLimit", TYPE_SHARE, FIELD(near_limit), LIVE(BBF_EFFECT_NONE), .min = 100, .max = 1000000,
+      .initial = "90%", .argument = "SHARE|off",
+      .help = "when the memory of the container (cgroup) reaches this share of its limit, at which the "
+              "kernel kills: write file= at once to FILE-limit, and blackbox=" },
     { "gc", TYPE_CHOICE, FIELD(gc_exit), .choices = gc_words, .initial = "off",
       .argument = "off|exit",
       .help = "request a garbage collection before the report at exit, so that the report "
@@ -179,6 +183,18 @@ static const struct bbf_option_row table[] = {
       .max = 1000000, .initial = "1", .argument = "N",
       .help = "record one bbflow.Life in N in jfr=, chosen at random; bbflow.Summary counts the "
               "buffers of the others" },
+    { "blackbox", TYPE_TEXT, FIELD(blackbox), LIVE(BBF_EFFECT_RECORDING), .initial = "", .argument = "FILE",
+      .help = "keep the newest state in this file, each second, so that 'bbflow tree FILE' still answers "
+              "after the JVM was killed (kill -9, the kernel's OOM killer); what is there before is "
+              "renamed, x.box to x.1.box; %p is the process id, %t the time" },
+    { "blackboxSeconds", TYPE_COUNT, .expert = true, FIELD(box_seconds), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 3600, .initial = "1", .argument = "N",
+      .help = "seconds between two states in the file of blackbox=; longer where a state takes more "
+              "than a hundredth of that time to make" },
+    { "blackboxSize", TYPE_SIZE, .expert = true, FIELD(box_size), .min = UINT64_C(1) << 20,
+      .max = UINT64_C(1) << 30, .initial = "16M", .argument = "SIZE",
+      .help = "maximum size of the file of blackbox=: two states have half of it each; nodes without "
+              "room there are counted in the rows of their callers, the least used first" },
     { "exitTimeout", TYPE_DURATION, .expert = true, FIELD(exit_timeout), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 365 * 86400, .initial = "10s", .argument = "TIME",
       .help = "how long the JVM's exit waits at most for the report of file=, and for the "
@@ -201,7 +217,7 @@ static const struct bbf_option_row table[] = {
       .argument = "stop|warn",
       .help = "what a bad option does: stop the JVM, or warn and disable bbflow; without it stop, "
               "but warn if the options come from JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. What "
-              "another user put at file=, jfr=, log= or dump= is only warned of, except with stop" },
+              "another user put at file=, jfr=, blackbox=, log= or dump= is only warned of, except with stop" },
     { "dump", TYPE_TEXT, FIELD(dump), .initial = "", .argument = "DIR",
       .help = "write each rewritten class to this existing folder, before and after" },
     { "help", TYPE_FLAG, .group = GROUP_INSTEAD, FIELD(help), .initial = "", .argument = "",

@@ -67,6 +67,10 @@ struct bbf_options {
     uint64_t jfr_summary;    /* seconds between two bbflow.Summary, 1..3600, default 10; live */
     uint64_t jfr_life_age;   /* seconds that a bbflow.Life was open at least, 0 = any; live */
     uint64_t jfr_life_share; /* one bbflow.Life in this number is recorded, 1 = each; live */
+    char *blackbox;          /* file that keeps the state for after a kill; %p pid, %t time; live */
+    uint64_t box_seconds;    /* between two states in it, 1..3600, default 1; live */
+    uint64_t box_size;       /* bytes of that file, 1M..1G, default 16M */
+    uint64_t near_limit;     /* millionths of the cgroup's memory limit, 0 = off; live */
     uint64_t exit_timeout;   /* seconds that the exit waits for each of these, 0 = no limit; live */
     char *log;               /* file for bbflow's own messages */
     enum bbf_log_level log_level;           /* default error */
@@ -102,7 +106,7 @@ enum bbf_option_effect {
     BBF_EFFECT_LIMITS = 4,
     BBF_EFFECT_BUDGET = 8,    /* budget, budgetSeconds */
     BBF_EFFECT_LTTNG = 16,    /* lttng, lttngProtocol */
-    BBF_EFFECT_RECORDING = 32 /* jfr, maxsize, maxage */
+    BBF_EFFECT_RECORDING = 32 /* jfr, maxsize, maxage, blackbox */
 };
 
 /*

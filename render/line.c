@@ -125,6 +125,40 @@ void bbf_line_oom_note(struct bbf_buf *out, uint64_t count, const char *path, ti
                    written, written == 1 ? "report" : "reports");
 }
 
+static void add_limit(struct bbf_buf *out, uint64_t used, uint64_t limit)
+{
+    bbf_text_bytes(out, used);
+    bbf_buf_str(out, " of the cgroup's memory limit of ");
+    bbf_text_bytes(out, limit);
+    bbf_buf_printf(out, " in use (%.0f%%)", 100.0 * (double)used / (double)limit);
+}
+
+void bbf_line_limit(struct bbf_buf *out, uint64_t used, uint64_t limit, const char *path,
+                    const char *why)
+{
+    add_limit(out, used, limit);
+    if (path != NULL)
+        bbf_buf_printf(out, ", report: %s", path);
+    else if (why != NULL)
+        bbf_buf_printf(out, ", and no report: %s", why);
+}
+
+void bbf_line_limit_note(struct bbf_buf *out, uint64_t count, uint64_t used, uint64_t limit,
+                         const char *path, time_t at)
+{
+    char when[32];
+    struct tm tm;
+
+    add_limit(out, used, limit);
+    bbf_buf_printf(out, ", at the most, when nearLimit= was reached (%" PRIu64 " %s)", count,
+                   count == 1 ? "time" : "times");
+    if (path == NULL)
+        return;
+    gmtime_r(&at, &tm);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    bbf_buf_printf(out, "; %s is how it was at %s", path, when);
+}
+
 void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count)
 {
     if (count > 0)

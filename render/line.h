@@ -66,6 +66,15 @@ void bbf_line_oom_report(struct bbf_buf *out, const char *path, const char *why)
 void bbf_line_oom_note(struct bbf_buf *out, uint64_t count, const char *path, time_t at,
                        unsigned written);
 
+/* "memory: 487.2 MiB of the cgroup's limit of 512.0 MiB in use (95%), report: PATH". `path` NULL:
+ * none was written; then `why`: the reason, NULL: none was to be written. */
+void bbf_line_limit(struct bbf_buf *out, uint64_t used, uint64_t limit, const char *path,
+                    const char *why);
+/* For a report: `count` crossings, at most `used` bytes; the newest report is `path` (NULL: none),
+ * of `at`. */
+void bbf_line_limit_note(struct bbf_buf *out, uint64_t count, uint64_t used, uint64_t limit,
+                         const char *path, time_t at);
+
 /* For a report: what a sink (agent/event.h) could not take. Nothing if `count` is 0. */
 void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count);
 

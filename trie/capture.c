@@ -618,12 +618,13 @@ static void place_pins(const struct bbf_tracker *t, const struct columns *c, str
 }
 
 static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *sums,
-                     struct bbf_snapshot *s)
+                     struct bbf_snapshot *s, size_t most)
 {
     add_since_start(t, c, sums, &s->since_start);
     fill_weights(t, c, sums);
     size_t wanted = at_least(c, 1);
-    choose_rows(t, c, take_room(t, s, wanted, has_bare_leaks(t, c)));
+    size_t room = take_room(t, s, wanted < most ? wanted : most, has_bare_leaks(t, c));
+    choose_rows(t, c, room < most ? room : most);
     s->folded_rows = wanted - c->kept;
     s->nodes = c->rows = calloc((size_t)c->kept + 1, sizeof *c->rows);
     if (c->rows == NULL)
@@ -646,12 +647,17 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
 
 int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *s)
 {
+    return bbf_tracker_capture_most(t, s, SIZE_MAX);
+}
+
+int bbf_tracker_capture_most(struct bbf_tracker *t, struct bbf_snapshot *s, size_t most)
+{
     struct bbf_sums sums;
     bbf_sums_total(t, &sums);
     struct columns c = {.arena = sums.arena, .nodes = sums.nodes};
     c.now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
     c.row_of = calloc(RESERVED + (size_t)c.nodes, sizeof *c.row_of);
-    int err = c.row_of == NULL ? BBF_ENOMEM : make_rows(t, &c, &sums, s);
+    int err = c.row_of == NULL ? BBF_ENOMEM : make_rows(t, &c, &sums, s, most);
     bbf_aged_free(&c.aged, t);
     free(c.row_of);
     if (err == BBF_OK && atomic_load(&t->rates[1]) != 0)

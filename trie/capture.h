@@ -8,6 +8,7 @@
 #define BBF_TRIE_CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "snapshot/snapshot.h"
@@ -22,5 +23,7 @@ uint64_t bbf_tracker_live(const struct bbf_tracker *t, bool *estimated);
  * become part of their parents', the least used first, leaks last (folded_rows). Errors:
  * BBF_ENOMEM. The application runs concurrently. */
 int bbf_tracker_capture(struct bbf_tracker *t, struct bbf_snapshot *snapshot);
+/* The same with `most` rows at most, besides the roots. */
+int bbf_tracker_capture_most(struct bbf_tracker *t, struct bbf_snapshot *snapshot, size_t most);
 
 #endif

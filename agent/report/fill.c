@@ -99,7 +99,13 @@ static void fill_rewriting(struct bbf_snapshot *s)
     }
 }
 
-int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
+const char *bbf_report_main(void)
+{
+    return main_class;
+}
+
+/* All that the snapshot has before the tracker's rows. */
+static int fill_facts(JNIEnv *env, struct bbf_snapshot *s)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -108,8 +114,21 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = fill_settings(s);
     fill_rewriting(s);
+    return err == BBF_OK ? bbf_reconcile_fill(env, s) : err;
+}
+
+/* What refers to the rows. */
+static int fill_names(JNIEnv *env, struct bbf_snapshot *s)
+{
+    int err = bbf_misuse_fill(s);
     if (err == BBF_OK)
-        err = bbf_reconcile_fill(env, s);
+        err = bbf_after_release_fill(s);
+    return err == BBF_OK ? bbf_threads_fill(env, s) : err;
+}
+
+int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
+{
+    int err = fill_facts(env, s);
     if (err == BBF_OK)
         err = bbf_pins_fill(env, s); /* before the capture, which places its nodes */
     if (err == BBF_OK)
@@ -117,13 +136,22 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)
-        err = bbf_misuse_fill(s);
-    if (err == BBF_OK)
-        err = bbf_after_release_fill(s);
-    if (err == BBF_OK)
-        err = bbf_threads_fill(env, s);
+        err = fill_names(env, s);
     if (err == BBF_OK)
         err = bbf_notes_fill(env, s);
+    bbf_account_fill(&s->cost);
+    return err;
+}
+
+int bbf_report_fill_brief(JNIEnv *env, struct bbf_snapshot *s, size_t rows)
+{
+    int err = fill_facts(env, s);
+    if (err == BBF_OK)
+        err = bbf_tracker_capture_most(bbf_agent.tracker, s, rows);
+    if (err == BBF_OK)
+        err = fill_names(env, s);
+    if (err == BBF_OK)
+        err = bbf_notes_brief(s);
     bbf_account_fill(&s->cost);
     return err;
 }

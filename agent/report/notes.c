@@ -120,9 +120,8 @@ static int add(int err, struct bbf_snapshot *s, struct bbf_buf *note)
     return err;
 }
 
-int bbf_notes_fill(JNIEnv *env, struct bbf_snapshot *s)
+static int fill_brief(struct bbf_snapshot *s)
 {
-    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
     struct bbf_buf note = BBF_BUF_INIT;
     note_off(&note);
     int err = add(BBF_OK, s, &note);
@@ -131,7 +130,20 @@ int bbf_notes_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = add(err, s, &note);
     }
     bbf_dump_note(&note);
-    err = add(err, s, &note);
+    return add(err, s, &note);
+}
+
+int bbf_notes_brief(struct bbf_snapshot *s)
+{
+    int err = fill_brief(s);
+    return err == BBF_OK ? note_unknown(s) : err;
+}
+
+int bbf_notes_fill(JNIEnv *env, struct bbf_snapshot *s)
+{
+    const struct bbf_rules *rules = atomic_load(&bbf_agent.rules);
+    struct bbf_buf note = BBF_BUF_INIT;
+    int err = fill_brief(s);
     note_nothing_followed(env, rules, &note);
     err = add(err, s, &note);
     note_folded(s, &note);

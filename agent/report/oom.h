@@ -20,9 +20,6 @@
 /* Whenever the agent thread is awake, after the clock. New errors are an event OOM, a report of
  * them OOM_REPORT. Writes at most one report a minute and 60 in all; the others are counted. */
 void bbf_oom_poll(JNIEnv *env);
-/* leaks.json -> leaks-oom.json; `pattern` is file=, which has an extension. As bbf_report_path().
- */
-int bbf_oom_path(struct bbf_buf *out, const char *pattern, char *why, size_t why_size);
 /* The note for a report; nothing if memory never ran out. */
 void bbf_oom_note(struct bbf_buf *out);
 

@@ -319,6 +319,7 @@ static void put_event(const struct bbf_event *event)
         break;
     case BBF_EVENT_OOM:
     case BBF_EVENT_OOM_REPORT:
+    case BBF_EVENT_NEAR_LIMIT:
         break;
     }
 }

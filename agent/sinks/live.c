@@ -9,7 +9,8 @@ static unsigned wanted(void)
 
     /* A misuse is posted once only, so it is published even while no client is known to watch: one
      * that has been greeted and does not count yet would miss it. */
-    return BBF_EVENT_BIT(BBF_EVENT_MISUSE) | (bbf_stream_is_watched() ? while_watched : 0);
+    return BBF_EVENT_BIT(BBF_EVENT_MISUSE) | BBF_EVENT_BIT(BBF_EVENT_NEAR_LIMIT) |
+           (bbf_stream_is_watched() ? while_watched : 0);
 }
 
 void bbf_sink_live_greet(void *out, const struct bbf_event *event)

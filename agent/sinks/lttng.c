@@ -18,6 +18,7 @@ static const struct target {
     [BBF_EVENT_MISUSE] = {BBF_LOGGER_MISUSE, BBF_LEVEL_WARNING},
     [BBF_EVENT_OOM] = {BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE},
     [BBF_EVENT_OOM_REPORT] = {BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE},
+    [BBF_EVENT_NEAR_LIMIT] = {BBF_LOGGER_LEAK, BBF_LEVEL_SEVERE},
 };
 enum { KINDS = sizeof targets / sizeof targets[0] };
 _Static_assert((int)KINDS == (int)BBF_EVENT_LIFE,

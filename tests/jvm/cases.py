@@ -14,6 +14,7 @@ import carriers
 import coming
 import corners
 import exits
+import blackbox
 import files
 import flight
 import growth
@@ -920,7 +921,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
          *reconcile.cases(), *pins.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *exits.cases(), *files.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
          *lttng.cases(), *flight.cases(), *recording.cases(),
          *names.cases()]

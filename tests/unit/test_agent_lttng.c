@@ -279,7 +279,8 @@ static void the_sink_wants_what_is_enabled(void **state)
     unsigned life = BBF_EVENT_BIT(BBF_EVENT_LIFE), summary = BBF_EVENT_BIT(BBF_EVENT_SUMMARY),
              leak = BBF_EVENT_BIT(BBF_EVENT_LEAK), aged = BBF_EVENT_BIT(BBF_EVENT_AGED),
              misuse = BBF_EVENT_BIT(BBF_EVENT_MISUSE),
-             oom = BBF_EVENT_BIT(BBF_EVENT_OOM) | BBF_EVENT_BIT(BBF_EVENT_OOM_REPORT);
+             oom = BBF_EVENT_BIT(BBF_EVENT_OOM) | BBF_EVENT_BIT(BBF_EVENT_OOM_REPORT) |
+                   BBF_EVENT_BIT(BBF_EVENT_NEAR_LIMIT);
     (void)state;
 
     assert_int_equal(apply(BBF_LTTNG_ON), BBF_OK);

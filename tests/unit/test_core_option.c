@@ -112,6 +112,10 @@ static const struct {
     {"budget=12.3456%", "budget=12.3456%"},
     {"budget=100%,budgetSeconds=3600", "budget=100%,budgetSeconds=3600"},
     {"budget=1%,budget=off,budgetSeconds=1", ""},
+    {"nearLimit=90%", ""},
+    {"nearLimit=off", "nearLimit=off"},
+    {"nearLimit=99.5%,blackbox=/tmp/x.box,blackboxSeconds=5,blackboxSize=1M",
+     "nearLimit=99.5%,blackbox=/tmp/x.box,blackboxSeconds=5,blackboxSize=1M"},
     {"age=1d,age=0", "age=0"},
     {"port=0,auth=off,queue=1", "port=0,auth=off,queue=1"},
     {"port=65535,auth=/run/token,queue=1000000", "port=65535,auth=/run/token,queue=1000000"},
@@ -200,6 +204,7 @@ static const struct {
     {"budget=-1%", "budget", 8, "option 'budget': '-1%'" NO_SHARE},
     {"budget=on", "budget", 8, "option 'budget': 'on'" NO_SHARE},
     {"budget=0%", "budget", 8, "option 'budget': 0%" NO_RANGE},
+    {"nearLimit=101%", "nearLimit", 11, "option 'nearLimit': 101%" NO_RANGE},
     {"budget=0.0099%", "budget", 8, "option 'budget': 0.0099%" NO_RANGE},
     {"budget=100.0001%", "budget", 8, "option 'budget': 100.0001%" NO_RANGE},
     {"budget=101%", "budget", 8, "option 'budget': 101%" NO_RANGE},
@@ -537,7 +542,8 @@ static void the_help_says_what_other_users_can_do(void **state)
     (void)state;
     for (size_t i = 0; i < bbf_options_count(); i++)
         if (strcmp(bbf_option_name(i), "onerror") == 0) {
-            assert_non_null(strstr(bbf_option_help(i), "user put at file=, jfr=, log= or dump="));
+            assert_non_null(
+                strstr(bbf_option_help(i), "user put at file=, jfr=, blackbox=, log= or dump="));
             assert_non_null(strstr(bbf_option_help(i), "only warned of, except with stop"));
             return;
         }
