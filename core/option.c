@@ -104,6 +104,10 @@ static const struct bbf_option_row table[] = {
       .initial = "1000000", .argument = "N",
       .help = "maximum number of parameters and calls of followed methods that are known, so that a "
               "report names the method that owned a lost buffer; 0: none" },
+    { "rootCallers", TYPE_COUNT, .expert = true, FIELD(root_callers), LIVE(BBF_EFFECT_NONE), .min = 0,
+      .max = 1000000, .initial = "64", .argument = "N",
+      .help = "where buffers leak that reached no followed method, name the method that one "
+              "allocation in N is for, by its stack; 0: do not" },
     { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
       .help = "maximum native memory that bbflow may use" },

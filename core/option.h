@@ -44,6 +44,7 @@ struct bbf_options {
     uint64_t max_carrier_classes; /* retransformed for carriers, 0..1000000, default 2000 */
     uint64_t max_sites;           /* 64..64000, default 64000 */
     uint64_t max_facts;           /* parameters and calls, 0..10000000, default 1000000 */
+    uint64_t root_callers;        /* one allocation in this number, 0..1000000, default 64; live */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/diverge_text.h"
 
+#include "render/callers.h"
 #include "render/fingerprint.h"
 #include "render/owner_throws.h"
 #include "render/text.h"
@@ -219,6 +220,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
     for (size_t i = 0; i < divergences->count && i < max; i++) {
         bbf_buf_printf(out, "%zu. ", i + 1);
         add_lost(&t, &divergences->rows[i]);
+        bbf_callers_text(out, view, divergences->rows[i].last);
         add_way(&t, &divergences->rows[i]);
         add_most(&t, &divergences->rows[i]);
         add_kept(&t, &divergences->rows[i]);

@@ -3,6 +3,7 @@
  * The text for a language model: first the gaps in what bbflow saw, then numbers as key=value, a
  * line for each leak and for each path that ended in a release. No indentation, no repeated lines.
  */
+#include "render/callers.h"
 #include "render/formats.h"
 
 #include "core/err.h"
@@ -132,6 +133,7 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
     bbf_buf_str(out, "|owner=");
     bbf_view_name(out, llm->view, bbf_owner_of(llm->view, leak->node));
+    bbf_callers_field(out, llm->view, leak->node);
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
     add_fingerprint(llm, leak->node);
@@ -184,6 +186,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "kept", d->kept);
     add_step(llm, "owner", bbf_owner_of(llm->view, d->last));
     add_throws(llm, d->last);
+    bbf_callers_field(out, llm->view, d->last);
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
     add_fingerprint(llm, d->last);
     bbf_buf_char(out, '\n');
