@@ -85,7 +85,9 @@ void bbf_callers_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t
         bbf_buf_str(out, i > 0 ? "; " : "");
         add_name(out, view, &rows.first[i]);
         bbf_buf_printf(out, " (%" PRIu64 " of %" PRIu64 "%s)", count, rows.whole,
-                       i > 0 ? "" : rows.leaked ? " sampled" : " sampled, none of which leaked yet");
+                       i > 0         ? ""
+                       : rows.leaked ? " sampled"
+                                     : " sampled, none of which leaked yet");
         shown += count;
     }
     if (shown < rows.whole)

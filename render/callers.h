@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/callers.h - for whom a root allocates whose buffers leak without a step: the methods on
- * the stacks of sampled allocations (rootCallers=). Counts of samples, with how many there were: never
- * of all buffers. Of the samples that leaked themselves, or, while none has, of all of them.
+ * the stacks of sampled allocations (rootCallers=). Counts of samples, with how many there were:
+ * never of all buffers. Of the samples that leaked themselves, or, while none has, of all of them.
  *
  * Threads: any; pure. Errors: those of the buffer (sticky). Nothing is written where `node` (an
  * index into nodes) is no bare root, or nothing was sampled there.

@@ -233,8 +233,8 @@ static int read_caller(struct bbf_json_reader *r, struct json_object *row)
     unsigned kind = 0;
     int err = 0;
 
-    struct bbf_snap_caller *callers = grow(s->callers, s->n_callers, &r->callers_cap,
-                                           sizeof *callers);
+    struct bbf_snap_caller *callers =
+        grow(s->callers, s->n_callers, &r->callers_cap, sizeof *callers);
     if (callers == NULL)
         return BBF_ENOMEM;
     s->callers = callers;

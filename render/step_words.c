@@ -108,7 +108,8 @@ static bool kotlin_lambda(struct bbf_slice *m)
     return true;
 }
 
-/* Scala 3: record$$anonfun$1, of a method that another class calls com$app$Audit$$_$record$$anonfun$1 */
+/* Scala 3: record$$anonfun$1, of a method that another class calls
+ * com$app$Audit$$_$record$$anonfun$1 */
 static bool scala3_lambda(struct bbf_slice *m)
 {
     static const char made[] = "$$anonfun$", expanded[] = "$$_$";

@@ -98,9 +98,9 @@ struct bbf_tracker {
     uint32_t n_tombs;            /* numbered from 1 */
     void (*hear_end)(const struct bbf_loss *loss);  /* bbf_tracker_hear_ends(); may be NULL */
     void (*hear_leak)(const struct bbf_loss *loss); /* bbf_tracker_hear_leaks(); may be NULL */
-    uint32_t n_asked;                              /* sites that are asked */
-    uint32_t first_dead, last_dead;                /* list of this scan, by record */
-    bool dead_composites;                          /* there are some on it */
+    uint32_t n_asked;                               /* sites that are asked */
+    uint32_t first_dead, last_dead;                 /* list of this scan, by record */
+    bool dead_composites;                           /* there are some on it */
     _Atomic bool reserve_lent;    /* a report that is not freed yet has what is kept free */
     struct bbf_sums *baseline;    /* what a reset subtracts; NULL = nothing */
     uint64_t forgotten[BBF_ENDS]; /* lives of the tombs that resets cleared, by end */

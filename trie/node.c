@@ -402,8 +402,7 @@ bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site)
     const struct bbf_site *s = bbf_site_get(t, site);
     bool heap = s != NULL && s->kind == BBF_SITE_ROOT && s->memory == BBF_MEM_HEAP;
     return (flags & no) == 0 && atomic_load(bbf_shared_int(t, BBF_L_SHARED_SAMPLE)) == 0 &&
-           atomic_load(&t->asked[site]) == 0 &&
-           ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
+           atomic_load(&t->asked[site]) == 0 && ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
 }
 
 /* If the agent changes the settings meanwhile, the store is undone: the agent changes the flags

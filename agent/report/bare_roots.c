@@ -29,20 +29,20 @@ struct place {
 
 static struct root {
     uint32_t site;
-    uint64_t leaks, next;      /* lost at the bare root; how many begin the next round */
-    uint32_t leaked_before;    /* samples that had leaked when the round began */
-    _Atomic uint64_t tickets;  /* its allocations in all rounds */
-    _Atomic uint32_t stacks;   /* asked for in this round */
+    uint64_t leaks, next;        /* lost at the bare root; how many begin the next round */
+    uint32_t leaked_before;      /* samples that had leaked when the round began */
+    _Atomic uint64_t tickets;    /* its allocations in all rounds */
+    _Atomic uint32_t stacks;     /* asked for in this round */
     struct place places[PLACES]; /* the last: OTHERS */
 } roots[BBF_BARE_ROOTS];
 static uint32_t n_roots;
-static uint64_t refused; /* leaks at roots without a place */
+static uint64_t refused;                           /* leaks at roots without a place */
 static _Atomic uint8_t number_of[BBF_L_MAX_SITES]; /* by site: its root's index + 1 */
 static _Atomic uint32_t every;
 
 /*
- * By the low bits of the record: generation:32 | the record's other bits:12 | root:6 + place:4, plus
- * 1 so that 0 is free. One word, so a reader never joins two samples.
+ * By the low bits of the record: generation:32 | the record's other bits:12 | root:6 + place:4,
+ * plus 1 so that 0 is free. One word, so a reader never joins two samples.
  */
 static _Atomic uint64_t pending[PENDING];
 enum { WHO_BITS = 12, PLACE_BITS = 4, RECORD_LOW = 12 };
@@ -236,15 +236,15 @@ static size_t fill_root(struct root *r, struct bbf_snap_caller *rows)
         uint32_t sampled = atomic_load_explicit(&p->sampled, memory_order_relaxed);
         if (sampled == 0 || (key == 0 && i != OTHERS))
             continue;
-        rows[n++] =
-            (struct bbf_snap_caller){.root = r->site,
-                                     .caller = i != OTHERS && (key & SITE) != 0 ? key & SITE : r->site,
-                                     .kind = i == OTHERS              ? BBF_CALLER_OTHERS
-                                             : (key & SITE) == 0      ? BBF_CALLER_NONE
-                                             : (key & FOLLOWED) != 0 ? BBF_CALLER_FOLLOWED
-                                                                     : BBF_CALLER_NEAREST,
-                                     .sampled = sampled,
-                                     .leaked = leaked < sampled ? leaked : sampled};
+        rows[n++] = (struct bbf_snap_caller){.root = r->site,
+                                             .caller = i != OTHERS && (key & SITE) != 0 ? key & SITE
+                                                                                        : r->site,
+                                             .kind = i == OTHERS             ? BBF_CALLER_OTHERS
+                                                     : (key & SITE) == 0     ? BBF_CALLER_NONE
+                                                     : (key & FOLLOWED) != 0 ? BBF_CALLER_FOLLOWED
+                                                                             : BBF_CALLER_NEAREST,
+                                             .sampled = sampled,
+                                             .leaked = leaked < sampled ? leaked : sampled};
     }
     return n;
 }

@@ -10,8 +10,8 @@
  * the next begins when the root has lost twice as many buffers.
  *
  * Bounds: BBF_BARE_ROOTS roots, BBF_BARE_CALLERS methods each (further ones are counted together),
- * 4,096 sampled lives whose end is not known yet (a newer one takes the place of an older one, which
- * then never counts as leaked).
+ * 4,096 sampled lives whose end is not known yet (a newer one takes the place of an older one,
+ * which then never counts as leaked).
  *
  * Threads: the agent's, unless a function says otherwise. Counts: lives, not scaled by sample=.
  */
@@ -24,12 +24,7 @@
 #include "core/buf.h"
 #include "snapshot/snapshot.h"
 
-enum {
-    BBF_BARE_ROOTS = 64,
-    BBF_BARE_CALLERS = 15,
-    BBF_BARE_STACKS = 1024,
-    BBF_BARE_LEAKS = 64
-};
+enum { BBF_BARE_ROOTS = 64, BBF_BARE_CALLERS = 15, BBF_BARE_STACKS = 1024, BBF_BARE_LEAKS = 64 };
 
 /* The calling thread opened the life of `handle` at the root `site`. Any thread, in a hook: takes
  * no stack unless the site is asked for, and waits for no thread to take one. */
