@@ -188,7 +188,7 @@ struct bbf_snap_pin {
     uint64_t chunks, reserved;  /* where this path has most buffers; bytes of those chunks */
 };
 
-/* What is known of the stack of a sampled allocation (rootCallers=). */
+/* The caller of a sampled allocation (rootCallers=), as far as its stack shows one. */
 enum bbf_caller {
     BBF_CALLER_FOLLOWED, /* the nearest followed method */
     BBF_CALLER_NEAREST,  /* none is followed: the nearest that does more than forward */

@@ -21,9 +21,10 @@ enum { FRAMES = 16, FAR = 128, METHODS = 8192, NAME = 1024 };
 #define COUNTS   (UINT64_C(1) << 61) /* forwards by its name: named where nothing else is */
 #define INCLUDED (UINT64_C(1) << 60) /* include= matches its class */
 #define NAMED    (UINT64_C(1) << 59) /* its sites are in the low bits, 0: at the limit */
-#define FOLLOWED (UINT64_C(1) << 58) /* its class is one that is followed, also without include=   \
-                                      */
-#define NETTYS (UINT64_C(1) << 57)   /* its class is one of Netty's */
+#define FOLLOWED                                                                                   \
+    (UINT64_C(1) << 58)            /* its class is one that is followed, also without include=     \
+                                    */
+#define NETTYS (UINT64_C(1) << 57) /* its class is one of Netty's */
 
 enum { RULES_SHIFT = 32 };
 #define RULES (UINT64_C(0x1ffffff) << RULES_SHIFT)

@@ -57,7 +57,7 @@ def off(run):
 
 
 def reset(run):
-    """What was counted goes; a report of a running JVM has it."""
+    """A report of a running JVM has the rows; a reset removes them."""
     assert run.snapshot().doc["allocated_for"], "no rows"
     run.client("reset", str(run.pid))
     assert "allocated_for" not in run.snapshot().doc, "after a reset"
