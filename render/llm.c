@@ -3,11 +3,12 @@
  * The text for a language model: first the gaps in what bbflow saw, then numbers as key=value, a
  * line for each leak and for each path that ended in a release. No indentation, no repeated lines.
  */
-#include "render/callers.h"
+
 #include "render/formats.h"
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/callers.h"
 #include "render/cost.h"
 #include "render/fingerprint.h"
 #include "render/owner_throws.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * agent/report/bare_roots.h - rootCallers=: the methods for which a root allocates whose buffers
- * leak without a step, as those that Netty allocates inside itself (ADR 47).
+ * leak without a step, as those that Netty allocates inside itself (ADR 49).
  *
  * Once a scan has found such a leak the root's lives take the shim's slow way, which calls
  * bbf_bare_roots_opened(); one in N, chosen at random, gives its stack, from which the nearest

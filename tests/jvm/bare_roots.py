@@ -1,4 +1,4 @@
-"""rootCallers= (bare_roots/*, ADR 47): for whom a root allocates whose buffers reach no followed method."""
+"""rootCallers= (bare_roots/*, ADR 49): for whom a root allocates whose buffers reach no followed method."""
 
 import re
 

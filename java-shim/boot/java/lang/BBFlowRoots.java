@@ -56,7 +56,7 @@ final class BBFlowRoots {
         }
     }
 
-    /** Does the agent ask for the callers of some root (ADR 47)? That root comes this way only. */
+    /** Does the agent ask for the callers of some root (ADR 49)? That root comes this way only. */
     @Hidden
     static boolean isAsked() {
         return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_ASKED) != 0;
