@@ -13,6 +13,7 @@
 #include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/report/after_release.h"
+#include "agent/report/bare_roots.h"
 #include "agent/report/blackbox.h"
 #include "agent/report/capture.h"
 #include "agent/report/ends.h"
@@ -157,6 +158,13 @@ static void poll_misuse(JNIEnv *env)
     bbf_after_release_poll();
 }
 
+static void poll_bare_roots(JNIEnv *env)
+{
+    const struct bbf_options *options = options_in_force();
+    (void)env;
+    bbf_bare_roots_poll(options != NULL ? options->root_callers : 0);
+}
+
 static void poll_tracked(JNIEnv *env)
 {
     (void)env;
@@ -172,6 +180,7 @@ static const struct bbf_duty {
     {"clock", poll_clock, NULL},
     {"faults", poll_faults, NULL},
     {"scan", poll_scan, wait_for_scan},
+    {"bare roots", poll_bare_roots, NULL},
     {"collapse", poll_collapse, NULL},
     {"growth", poll_growth, NULL},
     {"cost", poll_cost, NULL},
@@ -207,6 +216,7 @@ static int reset(bool nodes)
 {
     bbf_watch_reset();
     bbf_misuse_reset();
+    bbf_bare_roots_reset();
     return nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
                  : bbf_tracker_baseline(bbf_agent.tracker);
 }
@@ -350,5 +360,6 @@ void bbf_duties_init(void)
     bbf_notes_add_source(bbf_sink_jfr_note);
     bbf_notes_add_source(bbf_blackbox_note);
     bbf_notes_add_source(bbf_carrier_classes_note);
+    bbf_notes_add_source(bbf_bare_roots_note);
     bbf_thread_init(&body);
 }

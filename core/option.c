@@ -115,6 +115,10 @@ static const struct bbf_option_row table[] = {
     { "growthKeep", TYPE_COUNT, .expert = true, FIELD(growth_keep), .min = 4, .max = 1440,
       .initial = "60", .argument = "N",
       .help = "how many of these intervals are kept of each place" },
+    { "rootCallers", TYPE_COUNT, .expert = true, FIELD(root_callers), LIVE(BBF_EFFECT_NONE), .min = 0,
+      .max = 1000000, .initial = "64", .argument = "N",
+      .help = "where buffers leak that reached no followed method, name the method that one "
+              "allocation in N is for, by its stack; 0: do not" },
     { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",
       .help = "maximum native memory that bbflow may use" },

@@ -47,6 +47,7 @@ struct bbf_options {
     uint64_t max_growth;          /* places with a history, 0..65536, default 1000; live */
     uint64_t growth_seconds;      /* of an interval of a history, 1..86400, default 60 */
     uint64_t growth_keep;         /* intervals, 4..1440, default 60 */
+    uint64_t root_callers;        /* one allocation in this number, 0..1000000, default 64; live */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */

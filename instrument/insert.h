@@ -89,6 +89,11 @@ static inline bool tail(struct bbf_cf_str s, const char *text)
     return s.len >= k && memcmp(s.s + s.len - k, text, k) == 0;
 }
 
+static inline bool has(struct bbf_cf_str s, const char *text)
+{
+    return s.len > 0 && memmem(s.s, s.len, text, strlen(text)) != NULL;
+}
+
 static inline void plan_entry(struct bbf_cf_plan *plan, struct bbf_cf_call call)
 {
     plan->entry[plan->n_entry++] = call;

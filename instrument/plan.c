@@ -13,7 +13,7 @@
 #include "core/layout.h"
 #include "core/track.h"
 
-enum { ACC_STATIC = 8, ACC_BRIDGE = 0x40 }; /* JVMS table 4.6-A */
+enum { ACC_STATIC = 8, ACC_BRIDGE = 0x40, ACC_INTERFACE = 0x200 }; /* JVMS table 4.6-A */
 
 /* ---- targets in the shim ---- */
 
@@ -265,11 +265,21 @@ static void plan_constructed(const struct bbf_cf_method *m, const struct paramet
     }
 }
 
+/* Scala's: a lambda with boxed values, before the lambda, and what calls a method of a trait. */
+static bool forwards_in_scala(const struct bbf_cf_method *m)
+{
+    return (head(m->name, "$anonfun$") && tail(m->name, "$adapted")) ||
+           has(m->name, "$anonfun$adapted$") ||
+           ((m->class_access & ACC_INTERFACE) != 0 && (m->access & ACC_STATIC) != 0 &&
+            m->name.len > 1 && tail(m->name, "$"));
+}
+
 /* Methods that only forward: a bridge repeats its target's step, access$ and $default are made by
  * javac and Kotlin (JVMS 4). */
 static bool forwards(const struct bbf_cf_method *m)
 {
-    return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default");
+    return (m->access & ACC_BRIDGE) != 0 || head(m->name, "access$") || tail(m->name, "$default") ||
+           forwards_in_scala(m);
 }
 
 /* Is the list parameter searched when the method ends? */

@@ -2,6 +2,7 @@
 #include "render/diverge_text.h"
 
 #include "core/err.h"
+#include "render/callers.h"
 #include "render/fingerprint.h"
 #include "render/growth.h"
 #include "render/owner_throws.h"
@@ -235,6 +236,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
     for (size_t i = 0; i < divergences->count && i < max; i++) {
         bbf_buf_printf(out, "%zu. ", i + 1);
         add_lost(&t, &divergences->rows[i]);
+        bbf_callers_text(out, view, divergences->rows[i].last);
         add_way(&t, &divergences->rows[i]);
         add_most(&t, &divergences->rows[i]);
         add_rate(&t, &divergences->rows[i]);

@@ -21,6 +21,8 @@ __attribute__((unused)) static const char *const bbf_json_lost[] = {"unknown", "
 
 __attribute__((unused)) static const char *const bbf_json_uses[] = {"release", "retain", "access",
                                                                     "step"};
+__attribute__((unused)) static const char *const bbf_json_callers[] = {"followed", "nearest",
+                                                                       "none", "others"};
 __attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
                                                                      "adaptive"};
 __attribute__((unused)) static const char *const bbf_json_growth[] = {"lost", "held"};

@@ -212,6 +212,43 @@ static int read_pin(struct bbf_json_reader *r, struct json_object *row)
     return err;
 }
 
+/* `root` and `caller` are ids until the whole document is read. */
+static int read_caller(struct bbf_json_reader *r, struct json_object *row)
+{
+    struct bbf_snapshot *s = r->snapshot;
+    const struct bbf_json_place place = {"allocated_for", s->n_callers};
+    struct json_object *member;
+    unsigned kind = 0;
+    int err = 0;
+
+    struct bbf_snap_caller *callers =
+        bbf__json_grow(s->callers, s->n_callers, &r->callers_cap, sizeof *callers);
+    if (callers == NULL)
+        return BBF_ENOMEM;
+    s->callers = callers;
+    struct bbf_snap_caller *to = &callers[s->n_callers++];
+    member = bbf__json_member_of(r, &place, row, "root", &err);
+    if (err == 0)
+        err = bbf__json_take_id(r, &place, "root", member, &to->root);
+    member = bbf__json_member_of(r, &place, row, "caller", &err);
+    if (err == 0)
+        err = bbf__json_take_id(r, &place, "caller", member, &to->caller);
+    member = bbf__json_member_of(r, &place, row, "kind", &err);
+    if (err == 0)
+        err = BBF_JSON_TAKE_WORD(r, &place, "kind", member, bbf_json_callers, &kind);
+    member = bbf__json_member_of(r, &place, row, "sampled", &err);
+    if (err == 0)
+        err = bbf__json_take_count(r, &place, "sampled", member, &to->sampled);
+    member = bbf__json_member_of(r, &place, row, "leaked", &err);
+    if (err == 0)
+        err = bbf__json_take_count(r, &place, "leaked", member, &to->leaked);
+    if (err == 0 && to->leaked > to->sampled)
+        err = bbf__json_fail(r, BBF_JSON_NOWHERE,
+                             "allocated_for[%zu].leaked: more than were sampled", place.row);
+    to->kind = (enum bbf_caller)kind;
+    return err;
+}
+
 /* Members that a row of an older bbflow's snapshot may lack. */
 static int read_leak_details(struct bbf_json_reader *r, const struct bbf_json_place *place,
                              struct json_object *row, struct bbf_snap_leak *leak)
@@ -361,6 +398,7 @@ static const struct {
     {"pins", read_pin, true, true},
     {"history", bbf__json_read_history, false, true},
     {"growth", bbf__json_read_growth, true, true},
+    {"allocated_for", read_caller, true, true},
     {"leaks", read_leak, true, false},
 };
 
@@ -420,6 +458,18 @@ static int read_document(struct bbf_json_reader *r)
     return err;
 }
 
+static int resolve_callers(struct bbf_json_reader *r, const struct bbf_id_index *sites)
+{
+    struct bbf_snapshot *s = r->snapshot;
+
+    for (size_t i = 0; i < s->n_callers; i++)
+        if (!bbf_id_index_find(sites, s->callers[i].root, &s->callers[i].root) ||
+            !bbf_id_index_find(sites, s->callers[i].caller, &s->callers[i].caller))
+            return bbf__json_fail(r, BBF_JSON_NOWHERE,
+                                  "allocated_for[%zu]: no site has the id of root or caller", i);
+    return 0;
+}
+
 static int resolve_sites(struct bbf_json_reader *r)
 {
     struct bbf_snapshot *s = r->snapshot;
@@ -438,6 +488,8 @@ static int resolve_sites(struct bbf_json_reader *r)
                                i, s->nodes[i].site);
     if (err == 0)
         err = bbf__json_resolve_calls(r, &sites);
+    if (err == 0)
+        err = resolve_callers(r, &sites);
     bbf_id_index_free(&sites);
     return err;
 }

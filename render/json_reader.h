@@ -24,7 +24,8 @@ struct bbf_json_reader {
     size_t row_at; /* where the value being taken apart begins: what errors name */
     struct json_tokener *tokener;
     struct bbf_snapshot *snapshot;
-    size_t sites_cap, nodes_cap, leaks_cap, threads_cap, misuses_cap, pins_cap, growth_cap;
+    size_t sites_cap, nodes_cap, leaks_cap, threads_cap, misuses_cap, pins_cap, growth_cap,
+        callers_cap;
     unsigned seen; /* bit per entry of members[] */
     char *why;
     size_t why_size;

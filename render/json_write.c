@@ -402,6 +402,23 @@ static void add_growth(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     bbf_buf_str(out, "],\n");
 }
 
+static void add_callers(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    if (snapshot->n_callers == 0)
+        return;
+    bbf_buf_str(out, "\"allocated_for\":[");
+    for (size_t i = 0; i < snapshot->n_callers && !out->failed; i++) {
+        const struct bbf_snap_caller *row = &snapshot->callers[i];
+        bbf_buf_printf(out,
+                       "%s\n{\"root\":%" PRIu32 ",\"caller\":%" PRIu32
+                       ",\"kind\":\"%s\",\"sampled\":%" PRIu64 ",\"leaked\":%" PRIu64 "}",
+                       i > 0 ? "," : "", snapshot->sites[row->root].id,
+                       snapshot->sites[row->caller].id, bbf_json_callers[row->kind], row->sampled,
+                       row->leaked);
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 /* With refs=on, names without what says that they are such a step; nothing if there is none. */
 static void add_balance(struct bbf_buf *out, struct bbf_view *view, uint32_t node,
                         enum bbf_site_kind kind, const char *before)
@@ -487,6 +504,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_misuses(out, snapshot);
     add_pins(out, view);
     add_growth(out, snapshot);
+    add_callers(out, snapshot);
     add_leaks(out, view);
     return 0;
 }

@@ -3,10 +3,12 @@
  * The text for a language model: first the gaps in what bbflow saw, then numbers as key=value, a
  * line for each leak and for each path that ended in a release. No indentation, no repeated lines.
  */
+
 #include "render/formats.h"
 
 #include "core/err.h"
 #include "render/balance.h"
+#include "render/callers.h"
 #include "render/cost.h"
 #include "render/fingerprint.h"
 #include "render/growth.h"
@@ -133,6 +135,7 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
     bbf_buf_str(out, "|owner=");
     bbf_view_name(out, llm->view, bbf_owner_of(llm->view, leak->node));
+    bbf_callers_field(out, llm->view, leak->node);
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
     add_fingerprint(llm, leak->node);
@@ -185,6 +188,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "kept", d->kept);
     add_step(llm, "owner", bbf_owner_of(llm->view, d->last));
     add_throws(llm, d->last);
+    bbf_callers_field(out, llm->view, d->last);
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);
     add_fingerprint(llm, d->last);
     bbf_buf_char(out, '\n');

@@ -108,6 +108,22 @@ static bool kotlin_lambda(struct bbf_slice *m)
     return true;
 }
 
+/* Scala 3: record$$anonfun$1, of a method that another class calls
+ * com$app$Audit$$_$record$$anonfun$1 */
+static bool scala3_lambda(struct bbf_slice *m)
+{
+    static const char made[] = "$$anonfun$", expanded[] = "$$_$";
+    struct bbf_slice s = *m, number = s;
+    size_t at = find(s, made), owner = find(s, expanded);
+    if (at == 0 || at == s.len || !drop_number(&number))
+        return false;
+    s.len = at;
+    if (owner < s.len && s.len > owner + 4)
+        s = slice(s.s + owner + 4, s.len - owner - 4);
+    *m = s;
+    return true;
+}
+
 /* $anonfun$record$1, $anonfun$record$1$adapted */
 static bool scala_lambda(struct bbf_slice *m)
 {
@@ -125,10 +141,30 @@ static bool scala_lambda(struct bbf_slice *m)
 
 static bool lambda(struct bbf_slice *m)
 {
-    return java_lambda(m) || scala_lambda(m) || kotlin_lambda(m);
+    return java_lambda(m) || scala_lambda(m) || scala3_lambda(m) || kotlin_lambda(m);
 }
 
-/* "com.app.Owner.method", where the class file says it. */
+/* Audit$record$1 and, of Scala, Audit$$anonfun$record$1: a class that a compiler named after a
+ * method, whose names begin with a small letter. */
+static bool by_name(struct bbf_step_words *w)
+{
+    struct bbf_slice c = w->class_name;
+    size_t inlined = find(c, "$$inlined$"), scala = find(c, "$$anonfun$");
+    if (!drop_number(&c))
+        return false;
+    c.len = inlined < c.len ? inlined : c.len; /* Audit$record$$inlined$map$1 */
+    while (drop_number(&c)) {
+    }
+    size_t at = scala < c.len ? scala + 9 : find_last(c, '$');
+    if (at + 1 >= c.len || at == 0 || c.s[at + 1] < 'a' || c.s[at + 1] > 'z')
+        return false;
+    w->method = slice(c.s + at + 1, c.len - at - 1);
+    w->class_name = slice(c.s, scala < c.len ? scala : at);
+    return true;
+}
+
+/* "com.app.Owner.method", where the class file says it. If a compiler made that class as well, a
+ * coroutine in a coroutine, then what that was written in. */
 static bool by_attribute(struct bbf_step_words *w, const char *enclosing)
 {
     struct bbf_slice all = slice(enclosing, enclosing != NULL ? strlen(enclosing) : 0);
@@ -137,24 +173,7 @@ static bool by_attribute(struct bbf_step_words *w, const char *enclosing)
         return false;
     w->class_name = slice(all.s, dot);
     w->method = slice(all.s + dot + 1, all.len - dot - 1);
-    return true;
-}
-
-/* Audit$record$1 and, of Scala, Audit$$anonfun$record$1: a class that a compiler named after a
- * method, whose names begin with a small letter. */
-static bool by_name(struct bbf_step_words *w)
-{
-    struct bbf_slice c = w->class_name;
-    size_t scala = find(c, "$$anonfun$");
-    if (!drop_number(&c))
-        return false;
-    while (drop_number(&c)) {
-    }
-    size_t at = scala < c.len ? scala + 9 : find_last(c, '$');
-    if (at + 1 >= c.len || at == 0 || c.s[at + 1] < 'a' || c.s[at + 1] > 'z')
-        return false;
-    w->method = slice(c.s + at + 1, c.len - at - 1);
-    w->class_name = slice(c.s, scala < c.len ? scala : at);
+    (void)by_name(w);
     return true;
 }
 

@@ -59,6 +59,7 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_growth; i++)
         free(snapshot->growth[i].at);
     free(snapshot->growth);
+    free(snapshot->callers);
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
         free_strings(snapshot->misuses[i].used_by, snapshot->misuses[i].n_used_by);
@@ -316,6 +317,12 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
             (unsigned)snapshot->pins[i].pool >= BBF_POOLS ||
             (unsigned)snapshot->pins[i].memory > BBF_MEM_HEAP)
             return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_callers; i++)
+        if (snapshot->callers[i].root >= snapshot->n_sites ||
+            snapshot->callers[i].caller >= snapshot->n_sites ||
+            (unsigned)snapshot->callers[i].kind >= BBF_CALLERS ||
+            snapshot->callers[i].leaked > snapshot->callers[i].sampled)
+            return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         const struct bbf_snap_misuse *row = &snapshot->misuses[i];
         if ((unsigned)row->use > BBF_USE_STEP || !strings_are_valid(row->path, row->n_path) ||
@@ -447,6 +454,19 @@ static void merge_pin(struct bbf_snap_pin *to, const struct bbf_snap_pin *from)
 }
 
 /* Remove rows without buffers; merge rows with the same node, pool and memory; order them. */
+static int compare_callers(const void *a, const void *b)
+{
+    const struct bbf_snap_caller *x = a, *y = b;
+
+    if (x->root != y->root)
+        return x->root < y->root ? -1 : 1;
+    if (x->leaked != y->leaked)
+        return x->leaked > y->leaked ? -1 : 1;
+    if (x->sampled != y->sampled)
+        return x->sampled > y->sampled ? -1 : 1;
+    return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
 static void merge_pins(struct bbf_snapshot *snapshot)
 {
     struct bbf_snap_pin *pins = snapshot->pins;
@@ -642,6 +662,9 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
         merge_leaks(snapshot);
         merge_pins(snapshot);
         merge_growth(snapshot);
+        if (snapshot->n_callers > 1)
+            qsort(snapshot->callers, snapshot->n_callers, sizeof *snapshot->callers,
+                  compare_callers);
         err = list_all_leaks(snapshot);
     }
     if (err == 0) {

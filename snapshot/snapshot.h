@@ -214,6 +214,24 @@ struct bbf_snap_growth {
     uint32_t n;
 };
 
+/* The caller of a sampled allocation (rootCallers=), as far as its stack shows one. */
+enum bbf_caller {
+    BBF_CALLER_FOLLOWED, /* the nearest followed method */
+    BBF_CALLER_NEAREST,  /* none is followed: the nearest that does more than forward */
+    BBF_CALLER_NONE,     /* not even that */
+    BBF_CALLER_OTHERS    /* methods beyond the table's room, together */
+};
+enum { BBF_CALLERS = BBF_CALLER_OTHERS + 1 };
+
+/* Of the allocations of a root whose buffers leaked without a step, those that were sampled, by
+ * their caller; `leaked`: how many of these leaked without a step. Not scaled by sample=. */
+struct bbf_snap_caller {
+    uint32_t root;   /* index into sites; before bbf_tracker_capture() the tracker's number */
+    uint32_t caller; /* the same; NONE and OTHERS: the root */
+    enum bbf_caller kind;
+    uint64_t sampled, leaked;
+};
+
 /* The kind of a use after release. */
 /* STEP: a followed method received it; whether that method then used it is not known. */
 enum bbf_use { BBF_USE_RELEASE, BBF_USE_RETAIN, BBF_USE_ACCESS, BBF_USE_STEP };
@@ -316,6 +334,8 @@ struct bbf_snapshot {
     } history;
     struct bbf_snap_growth *growth; /* what is lost first, most bytes first, then by node */
     size_t n_growth;
+    struct bbf_snap_caller *callers; /* by root, most leaked first */
+    size_t n_callers;
     struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
     size_t n_misuses;
     uint64_t folded_rows; /* nodes without room, whose counts are in their parents' rows */

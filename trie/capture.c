@@ -411,7 +411,8 @@ static int add_site(struct bbf_snapshot *s, const struct bbf_tracker *t, uint32_
 static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     uint32_t *index_of = calloc(BBF_L_MAX_SITES, sizeof *index_of);
-    size_t sites = c->kept < BBF_L_MAX_SITES ? c->kept + 1 : BBF_L_MAX_SITES;
+    size_t sites = c->kept + 1 + 2 * s->n_callers;
+    sites = sites < BBF_L_MAX_SITES ? sites : BBF_L_MAX_SITES;
     s->sites = calloc(sites, sizeof *s->sites);
     int err = index_of == NULL || s->sites == NULL ? BBF_ENOMEM : BBF_OK;
     for (uint32_t i = 0, next = 1; i < RESERVED + c->nodes && err == BBF_OK; i++) {
@@ -426,6 +427,14 @@ static int name_rows(struct bbf_tracker *t, const struct columns *c, struct bbf_
         to->site = index_of[n->site] - 1;
         to->ref = (uint8_t)(flags >> BBF_L_FLAG_BUCKET_SHIFT & 3);
         to->loop = (flags & BBF_L_FLAG_LOOP) != 0;
+    }
+    for (size_t i = 0; i < s->n_callers && err == BBF_OK; i++) {
+        struct bbf_snap_caller *row = &s->callers[i];
+        err = add_site(s, t, row->root, index_of);
+        if (err == BBF_OK)
+            err = add_site(s, t, row->caller, index_of);
+        row->root = index_of[row->root] - 1;
+        row->caller = index_of[row->caller] - 1;
     }
     free(index_of);
     return err;

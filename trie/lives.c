@@ -442,7 +442,8 @@ static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uin
                             .memory = extra->mixed ? extra->memory : mem & BBF_L_MEM_KIND,
                             .lost = extra->mixed ? extra->lost : lost_of(t, r, g),
                             .seconds = bbf_record_age(record, now),
-                            .tid = bbf_record_opener(record)};
+                            .tid = bbf_record_opener(record),
+                            .handle = BBF_WORD(g, r)};
     if (BBF_GENERATION(refs) == g) {
         loss.references = BBF_LOW(refs) & BBF_L_REFS_COUNT;
         bbf_owned_lost(t, refs, bytes);

@@ -74,6 +74,7 @@ struct bbf_tracker {
     _Atomic bool overflow_open[BBF_ARENAS]; /* by arena: its table is writable, and charged */
     _Atomic uint32_t spare_node;            /* one node that lost the race to be published */
     _Atomic uint32_t next_record;
+    _Atomic uint8_t asked[BBF_L_MAX_SITES]; /* by site: the short path is closed to it */
     _Atomic uint64_t max_nodes, max_depth, max_children, max_lives;
     _Atomic uint64_t max_age;
     _Atomic uint64_t hit_nodes, hit_depth, hit_children, hit_lives, hit_sites;
@@ -97,9 +98,11 @@ struct bbf_tracker {
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;            /* numbered from 1 */
     struct bbf_growth_table growth;
-    void (*hear_end)(const struct bbf_loss *loss); /* bbf_tracker_hear_ends(); may be NULL */
-    uint32_t first_dead, last_dead;                /* list of this scan, by record */
-    bool dead_composites;                          /* there are some on it */
+    void (*hear_end)(const struct bbf_loss *loss);  /* bbf_tracker_hear_ends(); may be NULL */
+    void (*hear_leak)(const struct bbf_loss *loss); /* bbf_tracker_hear_leaks(); may be NULL */
+    uint32_t n_asked;                               /* sites that are asked */
+    uint32_t first_dead, last_dead;                 /* list of this scan, by record */
+    bool dead_composites;                           /* there are some on it */
     _Atomic bool reserve_lent;    /* a report that is not freed yet has what is kept free */
     struct bbf_sums *baseline;    /* what a reset subtracts; NULL = nothing */
     uint64_t forgotten[BBF_ENDS]; /* lives of the tombs that resets cleared, by end */

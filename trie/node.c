@@ -402,7 +402,7 @@ bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site)
     const struct bbf_site *s = bbf_site_get(t, site);
     bool heap = s != NULL && s->kind == BBF_SITE_ROOT && s->memory == BBF_MEM_HEAP;
     return (flags & no) == 0 && atomic_load(bbf_shared_int(t, BBF_L_SHARED_SAMPLE)) == 0 &&
-           ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
+           atomic_load(&t->asked[site]) == 0 && ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || !heap);
 }
 
 /* If the agent changes the settings meanwhile, the store is undone: the agent changes the flags
@@ -520,4 +520,14 @@ void bbf_node_unknown(struct bbf_tracker *t, uint32_t node)
     atomic_fetch_add_explicit(&bbf_node_at(t, at)->unknown, 1, memory_order_relaxed);
     if (section)
         bbf_section_leave();
+}
+
+uint32_t bbf_node_bare_root(const struct bbf_tracker *t, uint32_t node)
+{
+    const struct bbf_node *n = bbf_node_at(t, node);
+    if (arena_of(node) == 0 || n->depth > 2 ||
+        (n->depth == 2 && bbf_node_at(t, n->parent)->site != n->site))
+        return 0;
+    const struct bbf_site *site = bbf_site_get(t, n->site);
+    return site != NULL && site->kind == BBF_SITE_ROOT ? site->id : 0;
 }

@@ -36,6 +36,8 @@ uint32_t bbf_node_charged(const struct bbf_tracker *t, uint64_t path, uint32_t g
 void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena);
 /* One step more that is not made: `dropped_steps`. The shim counts those that it answers itself. */
 void bbf_node_drop_step(struct bbf_tracker *t);
+/* The site of the root if the path of `node` is only that, in whatever bucket; else 0. */
+uint32_t bbf_node_bare_root(const struct bbf_tracker *t, uint32_t node);
 /* Read only: the child for `key`, or 0. */
 uint32_t bbf_node_find(const struct bbf_tracker *t, uint32_t node, uint32_t key);
 

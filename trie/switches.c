@@ -169,3 +169,31 @@ void bbf_tracker_hear_ends(struct bbf_tracker *t, void (*hear)(const struct bbf_
 {
     t->hear_end = hear;
 }
+
+void bbf_tracker_hear_leaks(struct bbf_tracker *t, void (*hear)(const struct bbf_loss *loss))
+{
+    t->hear_leak = hear;
+}
+
+void bbf_tracker_ask(struct bbf_tracker *t, uint32_t site, bool on)
+{
+    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
+    if (atomic_exchange(&t->asked[site], on) == on)
+        return;
+    t->n_asked += on ? 1 : UINT32_MAX;
+    if (t->n_asked == 0)
+        atomic_fetch_and(flags, ~(uint32_t)BBF_L_SHARED_ASKED);
+    else
+        atomic_fetch_or(flags, (uint32_t)BBF_L_SHARED_ASKED);
+    /* After `asked`: a thread that stores the root meanwhile reads that again and undoes it. When
+     * it is over, the next life puts the root back. */
+    if (on)
+        atomic_store(&t->roots[site], BBF_L_NODE_NONE);
+}
+
+bool bbf_tracker_asks(const struct bbf_tracker *t, uint32_t site)
+{
+    /* Relaxed: a life at the moment of a change may be on either side. */
+    return site < BBF_L_MAX_SITES &&
+           atomic_load_explicit(&t->asked[site], memory_order_relaxed) != 0;
+}

@@ -42,6 +42,15 @@ struct bbf_loss;
  * thread. */
 void bbf_tracker_hear_ends(struct bbf_tracker *t, void (*hear)(const struct bbf_loss *loss));
 
+/* The same for each life that leaked. Agent thread. */
+void bbf_tracker_hear_leaks(struct bbf_tracker *t, void (*hear)(const struct bbf_loss *loss));
+
+/* Lives of this root are opened by the shim's slow way, which says who called (SHARED_ASKED), until
+ * it is switched off again. Agent thread. */
+void bbf_tracker_ask(struct bbf_tracker *t, uint32_t site, bool on);
+/* Any thread. */
+bool bbf_tracker_asks(const struct bbf_tracker *t, uint32_t site);
+
 /* Open no more lives, for good; open lives continue. Any thread. */
 void bbf_tracker_off(struct bbf_tracker *t);
 

@@ -47,6 +47,7 @@ struct bbf_loss {
     uint64_t bytes;
     uint32_t seconds, tid; /* how long it was open; the thread that opened it, 0 = not known */
     uint32_t references;   /* its count, as the hooks know it; 0 = not known */
+    uint64_t handle;       /* of a life that a scan ended; else 0 */
 };
 
 /* Add the life. */

@@ -44,6 +44,8 @@ void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss)
     struct bbf_tomb *tomb = bbf_tomb_find(t, loss);
     if (t->hear_end != NULL)
         t->hear_end(loss);
+    if (t->hear_leak != NULL && loss->end == BBF_END_LEAKED)
+        t->hear_leak(loss);
     if (tomb == NULL)
         tomb = add_tomb(t, loss);
     if (loss->end == BBF_END_LEAKED)

@@ -13,6 +13,7 @@
 #include "agent/classes/kinds.h"
 #include "agent/cost/meter.h"
 #include "agent/exit.h"
+#include "agent/report/bare_roots.h"
 #include "agent/report/ends.h"
 #include "agent/report/misuse.h"
 #include "agent/state.h"
@@ -36,6 +37,7 @@ NATIVE(jboolean, reportMisuse)
 NATIVE(void, stepAfterRelease)
 (JNIEnv *env, jclass class, jlong handle, jint site, jint number, jlong tid);
 NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use);
+NATIVE(void, opened)(JNIEnv *env, jclass class, jlong handle, jint site);
 NATIVE(void, wake)(JNIEnv *env, jclass class);
 NATIVE(jint, firstSite)(JNIEnv *env, jclass class, jint number);
 NATIVE(jlong, classify)(JNIEnv *env, jclass class, jclass type);
@@ -165,6 +167,14 @@ NATIVE(jint, caller)(JNIEnv *env, jclass class, jint use)
     jint result = (jint)bbf_caller_site(env, (uint32_t)use);
     bbf_meter_leave(entered);
     return result;
+}
+
+NATIVE(void, opened)(JNIEnv *env, jclass class, jlong handle, jint site)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)class;
+    bbf_bare_roots_opened(env, (uint64_t)handle, (uint32_t)site);
+    bbf_meter_leave(entered);
 }
 
 NATIVE(void, wake)(JNIEnv *env, jclass class)

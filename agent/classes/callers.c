@@ -12,7 +12,8 @@
 #include "agent/state.h"
 #include "instrument/netty.h"
 
-enum { FRAMES = 16, METHODS = 8192, NAME = 1024 };
+/* FAR: for an allocation, whose caller may be behind several handlers of three frames each. */
+enum { FRAMES = 16, FAR = 128, METHODS = 8192, NAME = 1024 };
 
 /* Known facts about a method: flags, the number of the rules that they are by, its sites. */
 #define KNOWN    (UINT64_C(1) << 63)
@@ -20,9 +21,13 @@ enum { FRAMES = 16, METHODS = 8192, NAME = 1024 };
 #define COUNTS   (UINT64_C(1) << 61) /* forwards by its name: named where nothing else is */
 #define INCLUDED (UINT64_C(1) << 60) /* include= matches its class */
 #define NAMED    (UINT64_C(1) << 59) /* its sites are in the low bits, 0: at the limit */
+#define FOLLOWED                                                                                   \
+    (UINT64_C(1) << 58)            /* its class is one that is followed, also without include=     \
+                                    */
+#define NETTYS (UINT64_C(1) << 57) /* its class is one of Netty's */
 
 enum { RULES_SHIFT = 32 };
-#define RULES (UINT64_C(0x7ffffff) << RULES_SHIFT)
+#define RULES (UINT64_C(0x1ffffff) << RULES_SHIFT)
 
 /* Two readings of a stack are of one set of rules. */
 static uint64_t rules_part(const struct bbf_rules *rules)
@@ -120,13 +125,12 @@ static bool caller_read(JNIEnv *env, jmethodID id, struct caller *c)
     return read;
 }
 
-/* Does include= name the class, or that in which the lambda was written? */
-static bool is_included(const struct caller *c, const struct bbf_rules *rules)
+/* Is the class followed, or that in which the lambda was written? */
+static bool is_followed(const struct caller *c, const struct bbf_rules *rules)
 {
     const char *end = c->lambda ? strstr(c->name, BBF_NAMES_LAMBDA) : NULL;
     size_t len = end != NULL ? (size_t)(end - c->name) : strlen(c->name);
-    return rules != NULL && rules->options.include != NULL &&
-           bbf_plan_is_followed(c->name, len, rules);
+    return rules != NULL && bbf_plan_is_followed(c->name, len, rules);
 }
 
 static uint64_t find_out(JNIEnv *env, jmethodID id, const struct bbf_rules *rules)
@@ -135,7 +139,10 @@ static uint64_t find_out(JNIEnv *env, jmethodID id, const struct bbf_rules *rule
     struct caller c;
     if (!caller_read(env, id, &c))
         return about | FORWARDS;
-    if (is_included(&c, rules))
+    const bool followed = is_followed(&c, rules);
+    about |= followed ? FOLLOWED : 0;
+    about |= bbf_netty_prefix(c.name, strlen(c.name)) > 0 ? NETTYS : 0;
+    if (followed && rules->options.include != NULL)
         about |= INCLUDED;
     else if (forwards(c.name, c.method))
         about |= FORWARDS;
@@ -257,4 +264,56 @@ uint32_t bbf_caller_site(JNIEnv *env, uint32_t use)
         remember(frames[at].method, about);
     }
     return (uint32_t)(use == BBF_L_USE_RETAIN ? about >> 16 : about) & 0xffff;
+}
+
+/* ---- for an allocation ---- */
+
+/* The first that is followed, or else the first that does more than forward, rather not Netty's;
+ * -1: no frame does. */
+static jint choose_far(JNIEnv *env, const jvmtiFrameInfo *frames, jint n,
+                       const struct bbf_rules *rules, bool *followed)
+{
+    jint more = -1, nettys = -1;
+    for (jint i = 0; i < n; i++) {
+        uint64_t about = about_of(env, frames[i].method, rules);
+        *followed = (about & FOLLOWED) != 0;
+        if (*followed)
+            return i;
+        if ((about & (FORWARDS | COUNTS)) != 0)
+            continue;
+        if ((about & NETTYS) != 0)
+            nettys = nettys < 0 ? i : nettys;
+        else
+            more = more < 0 ? i : more;
+    }
+    return more >= 0 ? more : nettys;
+}
+
+static uint32_t far_site(JNIEnv *env, const jvmtiFrameInfo *frames, jint n)
+{
+    char reference[NAME];
+    struct caller c;
+    if (!caller_read(env, frames->method, &c))
+        return 0;
+    const char *method = c.method;
+    if (c.lambda) {
+        reference_name(env, &c, frames + 1, n - 1, reference, sizeof reference);
+        method = reference;
+    }
+    uint32_t site = site_of(&c, method, "", BBF_SITE_ENTER);
+    caller_free(&c);
+    return site;
+}
+
+bool bbf_caller_of_root(JNIEnv *env, uint32_t *site, bool *followed)
+{
+    jvmtiFrameInfo frames[FAR];
+    jint n = bbf_frames_at_once(frames, FAR);
+    if (n < 0)
+        return false;
+    const struct bbf_rules_hold hold = bbf_rules_hold();
+    jint at = choose_far(env, frames, n, hold.rules, followed);
+    bbf_rules_let_go(&hold);
+    *site = at >= 0 ? far_site(env, &frames[at], n - at) : 0;
+    return true;
 }

@@ -19,9 +19,18 @@
 #define BBF_AGENT_CLASSES_CALLERS_H
 
 #include <jni.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* `use` is BBF_L_USE_RETAIN or _RELEASE. 0: no such method, or the limit of sites is reached. */
 uint32_t bbf_caller_site(JNIEnv *env, uint32_t use);
+
+/*
+ * Who allocates: the nearest followed method on the stack within 128 frames, `followed`; or else
+ * the first that does more than forward, rather not Netty's; or *site = 0. False: another thread
+ * asks for its stack just now, which is not waited for. 10 us or more, and the mutex of the sites
+ * for a new name.
+ */
+bool bbf_caller_of_root(JNIEnv *env, uint32_t *site, bool *followed);
 
 #endif

@@ -38,17 +38,27 @@ static bool take_turn(void)
     return true;
 }
 
-jint bbf_frames_here(jvmtiFrameInfo *frames, jint most)
+static jint read_frames(jvmtiFrameInfo *frames, jint most, bool waits)
 {
     jvmtiEnv *jvmti = bbf_agent.code;
     bool turns = needs_turn();
     jint n = 0;
-    if (turns && !take_turn())
+    if (turns && !(waits ? take_turn() : pthread_mutex_trylock(&turn) == 0))
         return -1;
     jvmtiError err = (*jvmti)->GetStackTrace(jvmti, NULL, 0, most, frames, &n);
     if (turns)
         pthread_mutex_unlock(&turn);
     return err == JVMTI_ERROR_NONE ? n : -1;
+}
+
+jint bbf_frames_here(jvmtiFrameInfo *frames, jint most)
+{
+    return read_frames(frames, most, true);
+}
+
+jint bbf_frames_at_once(jvmtiFrameInfo *frames, jint most)
+{
+    return read_frames(frames, most, false);
 }
 
 jvmtiError bbf_frames_of_class(jclass type, jint *n, jmethodID **methods)

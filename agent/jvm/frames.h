@@ -23,6 +23,9 @@
  */
 jint bbf_frames_here(jvmtiFrameInfo *frames, jint most);
 
+/* The same, but -1 where it would have to wait. */
+jint bbf_frames_at_once(jvmtiFrameInfo *frames, jint most);
+
 /* GetClassMethods, with its arguments and errors; the caller calls Deallocate for *methods. Waits
  * for the turn with the same limit, then proceeds without it: failing here would misclassify the
  * class permanently. */

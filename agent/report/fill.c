@@ -11,6 +11,7 @@
 #include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/after_release.h"
+#include "agent/report/bare_roots.h"
 #include "agent/report/misuse.h"
 #include "agent/report/notes.h"
 #include "agent/report/pins.h"
@@ -133,6 +134,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
         err = bbf_pins_fill(env, s); /* before the capture, which places its nodes */
     if (err == BBF_OK)
         err = bbf_growth_fill(bbf_agent.tracker, s); /* likewise */
+    if (err == BBF_OK)
+        err = bbf_bare_roots_fill(s); /* before the capture, which places its sites */
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);
     if (err == BBF_OK)

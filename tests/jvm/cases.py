@@ -8,6 +8,7 @@ import typing
 
 import ages
 import attach
+import bare_roots
 import blame
 import budget
 import carriers
@@ -922,7 +923,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *reconcile.cases(), *pins.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
-         *words.cases(), *corners.cases(), *blame.cases(), *transport.cases(),
+         *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *transport.cases(),
          *lttng.cases(), *flight.cases(), *recording.cases(),
          *names.cases()]
 CASES += coming.cases(CASES)

@@ -400,6 +400,10 @@ static void methods_that_only_forward_are_left_out(void **state)
     assert_plan(p, "com/app/Main", BRIDGE, "m", "(" BUF ")V", "");
     assert_plan(p, "com/app/Main", SYNTHETIC_STATIC, "access$000", "(Lcom/app/Main;" BUF ")V", "");
     assert_plan(p, "com/app/Main", STATIC, "m$default", "(Lcom/app/Main;" BUF "I)V", "");
+    assert_plan(p, "com/app/Main", STATIC, "$anonfun$m$1$adapted", "(" BUF ")Ljava/lang/Object;",
+                "");
+    assert_plan(p, "com/app/Main", STATIC, "m$$anonfun$adapted$1", "(" BUF ")Ljava/lang/Object;",
+                "");
     /* A lambda's body is also synthetic, but it is the user's code. */
     assert_plan(p, "com/app/Main", SYNTHETIC_STATIC, "lambda$main$0", "(" BUF ")V",
                 "step(a0,#Main.lambda$main$0) +C");

@@ -65,6 +65,13 @@ static void kotlin(void **state)
     assert_words("a.B$m$1", "invokeSuspend", NULL, 7, "a.B.m (coroutine, line 7)");
     assert_words("a.B$m$1$2", "emit", NULL, 7, "a.B.m (emit, line 7)");
     assert_words("a.B$m$1", "invoke", "a.B.m", 7, "a.B.m (invoke, line 7)");
+    /* As kotlinc 2.0.21 made them: launch in runBlocking, and an inlined map. */
+    assert_words("a.BKt$main$1$1", "invokeSuspend", "a.BKt$main$1.invokeSuspend", 73,
+                 "a.BKt.main (coroutine, line 73)");
+    assert_words("a.BKt$m$$inlined$map$1$2", "emit", "a.BKt$m$$inlined$map$1.collect", 0,
+                 "a.BKt.m (emit)");
+    assert_words("a.BKt$m$$inlined$map$1$2", "emit", NULL, 0, "a.BKt.m (emit)");
+    assert_words("a.B$1$1", "run", "a.B$1.call", 7, "a.B$1.call (run, line 7)");
 }
 
 static void scala_and_groovy(void **state)
@@ -73,6 +80,11 @@ static void scala_and_groovy(void **state)
     assert_words("a.B", "$anonfun$m$1", NULL, 8, "a.B.m (lambda, line 8)");
     assert_words("a.B$", "$anonfun$m$1$adapted", NULL, 8, "a.B$.m (lambda, line 8)");
     assert_words("a.B$$anonfun$m$1", "apply", NULL, 8, "a.B.m (lambda, line 8)");
+    /* As scalac 3.3.4 made them. */
+    assert_words("a.B", "m$$anonfun$1", NULL, 8, "a.B.m (lambda, line 8)");
+    assert_words("a.B", "m$$anonfun$1$$anonfun$2", NULL, 8, "a.B.m (lambda, line 8)");
+    assert_words("a.B$", "a$B$Inner$$_$m$$anonfun$3", NULL, 8, "a.B$.m (lambda, line 8)");
+    assert_words("a.B", "$anonfun$1", NULL, 8, "a.B (lambda, line 8)");
     assert_words("a.B$$anon$1", "onNext", "a.B.m", 8, "a.B.m (onNext, line 8)");
     assert_words("a.B$_m_closure1", "doCall", NULL, 8, "a.B.m (closure, line 8)");
 }
@@ -88,6 +100,9 @@ static void others_stay_as_they_are(void **state)
                  {"a.B", "lambda$x", "a.B.lambda$x"},
                  {"a.B", "$anonfun$", "a.B.$anonfun$"},
                  {"a.B", "$lambda$0", "a.B.$lambda$0"},
+                 {"a.B", "$$anonfun$1", "a.B.$$anonfun$1"},
+                 {"a.B", "m$$anonfun$", "a.B.m$$anonfun$"},
+                 {"a.B$$inlined$1", "m", "a.B$$inlined$1.m"},
                  {"a.B", "m$", "a.B.m$"},
                  {"a.B", "_return", "a.B._return"},
                  {"$1", "m", "$1.m"},

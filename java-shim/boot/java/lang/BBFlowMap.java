@@ -287,6 +287,8 @@ final class BBFlowMap {
             long kind = owner != null ? BBFlowHandle.kindOf(owner) : 0;
             if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
+            if (owner != null && BBFlowRoots.isAsked())
+                BBFlowNative.opened(find(owner), meta & META_SITE);
         } catch (Throwable t) {
             BBFlowGuard.failed(t);
         }

@@ -58,6 +58,10 @@ final class BBFlowNative {
     @Hidden
     static native int caller(int use);
 
+    /** A life of this handle was opened at an allocator's root: who allocates there is asked (ADR 49). */
+    @Hidden
+    static native void opened(long handle, int site);
+
     /** The agent thread has something to do. */
     @Hidden
     static native void wake();

@@ -49,9 +49,17 @@ final class BBFlowRoots {
             if (owner != o)
                 U.putLong(o, OFF, U.getLong(owner, OFF));
             U.storeStoreFence();
+            if (isAsked())
+                opened(U.getLong(owner, OFF), meta & META_SITE);
         } catch (Throwable t) {
             failed(t);
         }
+    }
+
+    /** Does the agent ask for the callers of some root (ADR 49)? That root comes this way only. */
+    @Hidden
+    static boolean isAsked() {
+        return (U.getInt(SHARED + SHARED_FLAGS) & SHARED_ASKED) != 0;
     }
 
     /**
@@ -164,7 +172,8 @@ final class BBFlowRoots {
     private static boolean redraw(Object o, int size, int meta) {
         long f = U.getLong(o, OFF), at = recordAt(f);
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
-        int flags = U.getInt(SHARED + SHARED_FLAGS) & (SHARED_OFF | SHARED_PAUSED | SHARED_DIRECT_ONLY);
+        int flags = U.getInt(SHARED + SHARED_FLAGS)
+                & (SHARED_OFF | SHARED_PAUSED | SHARED_DIRECT_ONLY | SHARED_ASKED);
         int of = sample >>> SAMPLE_RATE_SHIFT << META_MEM_SHIFT | meta & META_SITE;
         int node = U.getInt(RATE_ROOTS + ((long) of << 2));
         if (flags != 0 || sample == 0 || node <= NODE_BEFORE_RESET
