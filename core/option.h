@@ -32,7 +32,7 @@ struct bbf_options {
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
     char *track;      /* Class:method+…: the application's own objects (core/track.h) */
-    char *carriers;   /* Class:field+…, or "off"; NULL: on, without a list (core/track.h) */
+    char *carriers;   /* Class:field+… (core/track.h), "on" or "off"; NULL: load */
     bool direct_only; /* trackDirectOnly; live */
     bool objects_everywhere;      /* objects=on: test every Object parameter */
     bool refs;                    /* refs=on: each retain and release is a step; live */
@@ -120,6 +120,8 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
 
 /* Are carriers looked into? */
 bool bbf_options_carriers(const struct bbf_options *options);
+/* Are classes retransformed that loaded before one of their carriers was known? */
+bool bbf_options_carriers_again(const struct bbf_options *options);
 /* The fields that carriers= names; NULL: none. Borrowed. */
 const char *bbf_options_carrier_list(const struct bbf_options *options);
 
