@@ -406,7 +406,7 @@ def travel(run):
 
 
 # Five in list: the last one is in a list of the program's own, which has it in a field (ADR 43).
-CONTAINERS = {"array": 1, "varied": 2, "list": 4, "arrayList": 1, "wildcard": 1, "optional": 1,
+CONTAINERS = {"array": 1, "varied": 2, "list": 5, "arrayList": 1, "wildcard": 1, "optional": 1,
               "holders": 1, "nested": 2}
 
 
@@ -420,7 +420,6 @@ def lists(looked_at):
         if looked_at < 20:
             last["com.app.Containers.twenty"] = 20 - looked_at
         last["com.app.Containers.lists"] = 2  # raw and anything
-        last["com.app.Containers.own"] = 1  # a list of a kind that is not known: carriers=on looks into it
         same("last steps", run.json.last_steps(), last)
         same("elements_cut", run.json.totals["elements_cut"], 20 - looked_at)
     return check
