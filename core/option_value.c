@@ -413,7 +413,9 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
     case TYPE_CARRIERS:
     case TYPE_TEXT: {
         const char *value = bbf_option_text(options, option);
-        bbf_buf_str(out, value != NULL ? value : option->type == TYPE_CARRIERS ? option->initial : "");
+        bbf_buf_str(out, value != NULL                   ? value
+                         : option->type == TYPE_CARRIERS ? option->initial
+                                                         : "");
         break;
     }
     case TYPE_BOOLEAN:

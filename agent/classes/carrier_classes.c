@@ -93,9 +93,8 @@ static bool answer(void *ctx, const char *name, const char *descriptor, bool is_
         return false;
     const struct bbf_cf_str own = {q->class_name, strlen(q->class_name)};
     const struct bbf_cf_str type = {descriptor, strlen(descriptor)};
-    bool leads =
-        bbf_carriers_leads(q->carriers, own, type) ||
-        ((descriptor[0] == 'L' || strncmp(descriptor, "[L", 2) == 0) && is_given(q, name));
+    bool leads = bbf_carriers_leads(q->carriers, own, type) ||
+                 ((descriptor[0] == 'L' || strncmp(descriptor, "[L", 2) == 0) && is_given(q, name));
     if (!leads || strlen(name) >= BBF_CARRIER_FIELD || q->left-- > 0)
         return false;
     memcpy(q->out, name, strlen(name) + 1);
