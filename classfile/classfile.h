@@ -159,6 +159,10 @@ struct bbf_cf_plan {
     bool after_call;        /* ask after_call() and after_cast() for each site of this method */
     bool before_athrow_set; /* before each athrow: one call */
     struct bbf_cf_call before_athrow;
+    /* Before each invokevirtual of a method of this name and descriptor: one call, without
+     * BBF_CF_DUP. Name NULL: none. */
+    const char *before_name, *before_descriptor;
+    struct bbf_cf_call before_call;
 };
 
 struct bbf_cf_config {

@@ -172,7 +172,9 @@ const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint
 {
     if (opcode == CF__ARETURN)
         return &inserts->areturn;
-    return opcode == CF__RETURN ? &inserts->vreturn : &inserts->athrow;
+    if (opcode == CF__ATHROW)
+        return &inserts->athrow;
+    return opcode == CF__RETURN ? &inserts->vreturn : &inserts->call;
 }
 
 bool cf__map_full(struct cf__map *map)

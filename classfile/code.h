@@ -43,6 +43,7 @@ enum {
     CF__ARETURN = 176,
     CF__RETURN = 177,
     CF__GETFIELD = 180,
+    CF__INVOKEVIRTUAL = 182,
     CF__ATHROW = 191,
     CF__CHECKCAST = 192,
     CF__WIDE = 196
@@ -115,7 +116,7 @@ struct cf__piece {
 
 /* All code to insert. `after`: for each instruction marked AFTER, in order: u1 length, bytes. */
 struct cf__inserts {
-    struct cf__piece entry, areturn, vreturn, athrow;
+    struct cf__piece entry, areturn, vreturn, athrow, call;
     const uint8_t *after;
 };
 

@@ -43,7 +43,7 @@ struct method {
     struct bbf_cf_plan plan;
     struct cf__inserts inserts;
     uint8_t areturn[BBF_CF_MAX_EXIT * CF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * CF__CALL_MAX];
-    uint8_t athrow[CF__CALL_MAX];
+    uint8_t athrow[CF__CALL_MAX], call[CF__CALL_MAX];
     uint8_t *marks;
     bool scanned;                     /* marks are valid */
     bool has_switch, has_sites;       /* at a site: not at the entry */
@@ -87,14 +87,16 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
 
 /* ---- the plan, checked and encoded ---- */
 
-enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AFTER_SITE };
+enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AT_CALL, AFTER_SITE };
 
 /* Can this call be verified at this place? Does not check that a local still holds its
  * parameter. */
 static bool call_fits(const struct work *w, const struct method *m, const struct bbf_cf_call *call,
                       enum place place)
 {
-    bool dup_allowed = place != AT_ENTRY && place != AT_RETURN; /* something is on the stack */
+    /* Is a reference or an exception on top of the stack? Before a call it may be half of a long.
+     */
+    bool dup_allowed = place != AT_ENTRY && place != AT_RETURN && place != AT_CALL;
 
     if (call->target >= w->config->n_targets || call->n_args > BBF_CF_MAX_ARGS)
         return false;
@@ -204,6 +206,9 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
                                &m->inserts.vreturn)) == BBF_CF_METHOD_FULL)
         result = encode_sites(w, m, &plan->before_athrow, plan->before_athrow_set, AT_ATHROW,
                               m->athrow, &m->inserts.athrow);
+    if (result == BBF_CF_METHOD_FULL)
+        result = encode_sites(w, m, &plan->before_call, plan->before_name != NULL, AT_CALL, m->call,
+                              &m->inserts.call);
     return result;
 }
 
@@ -304,6 +309,18 @@ static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
     return opcode != CF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
 }
 
+/* Is the instruction at `pc` the call that the plan names? */
+static bool is_named_call(const struct work *w, const struct method *m, uint32_t pc)
+{
+    const uint8_t *c = m->code.code + pc;
+    struct bbf_cf_str owner, name, descriptor;
+
+    return m->inserts.call.len > 0 && *c == CF__INVOKEVIRTUAL &&
+           cf__pool_invoke(&w->c, cf__u2(c + 1), &owner, &name, &descriptor) &&
+           cf__str_is(name, m->plan.before_name) &&
+           cf__str_is(descriptor, m->plan.before_descriptor);
+}
+
 /* Mark the instructions that get code before or after them. */
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
@@ -312,16 +329,20 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
         m->plan.after_call && (w->config->after_call != NULL || w->config->after_cast != NULL);
 
     w->after.len = 0;
-    if (!after && m->inserts.areturn.len + m->inserts.vreturn.len + m->inserts.athrow.len == 0)
+    if (!after && m->inserts.areturn.len + m->inserts.vreturn.len + m->inserts.athrow.len +
+                          m->inserts.call.len ==
+                      0)
         return BBF_CF_METHOD_FULL;
     for (uint32_t pc = 0, prev = 0, len; pc < code->len; prev = pc, pc += len) {
         uint8_t opcode = code->code[pc];
 
         len = cf__insn_length(code->code, code->len, pc);
-        if ((cf__opcodes[opcode] & CF__EXITS) && exit_wanted(m, pc, prev)) {
+        if (((cf__opcodes[opcode] & CF__EXITS) && exit_wanted(m, pc, prev)) ||
+            is_named_call(w, m, pc)) {
             m->marks[pc] |= CF__BEFORE;
             m->has_sites = true;
-        } else if (after && ((cf__opcodes[opcode] & CF__INVOKES) || opcode == CF__CHECKCAST)) {
+        }
+        if (after && ((cf__opcodes[opcode] & CF__INVOKES) || opcode == CF__CHECKCAST)) {
             enum bbf_cf_method_result result = ask_after(w, m, pc, pc + len);
 
             if (result != BBF_CF_METHOD_FULL)
@@ -560,7 +581,7 @@ static void methods_rewrite(struct work *w)
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);
         if (m.plan.n_entry > 0 || m.plan.n_areturn > 0 || m.plan.n_return > 0 ||
-            m.plan.after_call || m.plan.before_athrow_set) {
+            m.plan.after_call || m.plan.before_athrow_set || m.plan.before_name != NULL) {
             m.inserts = (struct cf__inserts){0};
             m.left_out = false;
             m.entry_stack = m.site_stack = 0;

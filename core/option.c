@@ -49,10 +49,11 @@ static const struct bbf_option_row table[] = {
     { "track", TYPE_TRACKS, FIELD(track), .initial = "", .argument = "CLASS:METHOD",
       .help = "also follow objects of this class or interface, from the end of the constructor to "
               "the method that closes them, as com.app.Connection:close; join several with '+'" },
-    { "carriers", TYPE_CARRIERS, FIELD(carriers), .initial = "off", .argument = "on|off|CLASS:FIELD",
+    { "carriers", TYPE_CARRIERS, FIELD(carriers), .initial = "load", .argument = "off|load|on|CLASS:FIELD",
       .help = "look for buffers in objects that have one in a field, as Spring's DataBuffer or a class "
-              "of yours; also in this field of this class, as com.app.Frame:payload (join several "
-              "with '+')" },
+              "of yours. load: in classes that load after it is known that these hold one, as of known "
+              "frameworks from the start; on: rewrite classes that loaded earlier again; CLASS:FIELD: "
+              "as on, also in this field, as com.app.Frame:payload (join several with '+')" },
     { "trackDirectOnly", TYPE_BOOLEAN, .true_false = true, FIELD(direct_only),
       LIVE(BBF_EFFECT_ROOTS),
       .initial = "false", .argument = "on|off",
@@ -415,13 +416,19 @@ void bbf_options_free(struct bbf_options *options)
 
 bool bbf_options_carriers(const struct bbf_options *options)
 {
-    return options->carriers != NULL;
+    return options->carriers == NULL || strcmp(options->carriers, "off") != 0;
+}
+
+bool bbf_options_carriers_again(const struct bbf_options *options)
+{
+    return options->carriers != NULL && strcmp(options->carriers, "off") != 0;
 }
 
 const char *bbf_options_carrier_list(const struct bbf_options *options)
 {
-    return options->carriers != NULL && strcmp(options->carriers, "on") != 0 ? options->carriers
-                                                                             : NULL;
+    return bbf_options_carriers_again(options) && strcmp(options->carriers, "on") != 0
+               ? options->carriers
+               : NULL;
 }
 
 int bbf_options_copy(struct bbf_options *to, const struct bbf_options *from)

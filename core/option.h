@@ -31,16 +31,16 @@ struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
     struct bbf_patterns *exclude;
     struct bbf_patterns *constructors; /* trackConstructors */
-    char *track;      /* Class:method+…: the application's own objects (core/track.h) */
-    char *carriers;   /* Class:field+…, or "off"; NULL: on, without a list (core/track.h) */
-    bool direct_only; /* trackDirectOnly; live */
-    bool objects_everywhere;      /* objects=on: test every Object parameter */
-    bool refs;                    /* refs=on: each retain and release is a step; live */
-    uint64_t max_nodes;           /* 1..1048576, default 1000000; live */
-    uint64_t max_depth;           /* 1..10000, default 100; live */
-    uint64_t max_children;        /* 1..1000000, default 1000; live */
-    uint64_t max_lives;           /* 64..16777216 open at once, default 1000000; live */
-    uint64_t max_elements;        /* elements of a list, 1..1000, default 16; live */
+    char *track;             /* Class:method+…: the application's own objects (core/track.h) */
+    char *carriers;          /* Class:field+… (core/track.h), "on" or "off"; NULL: load */
+    bool direct_only;        /* trackDirectOnly; live */
+    bool objects_everywhere; /* objects=on: test every Object parameter */
+    bool refs;               /* refs=on: each retain and release is a step; live */
+    uint64_t max_nodes;      /* 1..1048576, default 1000000; live */
+    uint64_t max_depth;      /* 1..10000, default 100; live */
+    uint64_t max_children;   /* 1..1000000, default 1000; live */
+    uint64_t max_lives;      /* 64..16777216 open at once, default 1000000; live */
+    uint64_t max_elements;   /* elements of a list, 1..1000, default 16; live */
     uint64_t max_carrier_classes; /* retransformed for carriers, 0..1000000, default 2000 */
     uint64_t max_sites;           /* 64..64000, default 64000 */
     uint64_t max_facts;           /* parameters and calls, 0..10000000, default 1000000 */
@@ -121,6 +121,8 @@ int bbf_options_set(struct bbf_options *options, const char *name, const char *v
 
 /* Are carriers looked into? */
 bool bbf_options_carriers(const struct bbf_options *options);
+/* Are classes retransformed that loaded before one of their carriers was known? */
+bool bbf_options_carriers_again(const struct bbf_options *options);
 /* The fields that carriers= names; NULL: none. Borrowed. */
 const char *bbf_options_carrier_list(const struct bbf_options *options);
 

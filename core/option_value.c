@@ -306,20 +306,27 @@ static int assign_text(struct bbf_options *options, const struct bbf_option_row 
     return BBF_OK;
 }
 
-/* A list of track= or carriers=; of the latter also the words on and off. */
+/* The words of carriers= beside a list; the default is stored as NULL. */
+static bool is_carriers_word(const char *text)
+{
+    return strcmp(text, "off") == 0 || strcmp(text, "load") == 0 || strcmp(text, "on") == 0;
+}
+
+/* A list of track= or carriers=; of the latter also its words. */
 static int assign_tracks(struct bbf_options *options, const struct bbf_option_row *option,
                          const char *value, bool grow, struct bbf_option_error *error,
                          size_t column)
 {
     struct bbf_parse_error at;
     bool carriers = option->type == TYPE_CARRIERS;
-    bool off = carriers && strcmp(value, "off") == 0, on = carriers && strcmp(value, "on") == 0;
+    bool word = carriers && is_carriers_word(value);
+    bool stored = word && strcmp(value, option->initial) != 0;
     const char *before = grow ? bbf_option_text(options, option) : NULL;
-    char *list = on ? strdup("on") : NULL;
-    int rc = on && list == NULL ? BBF_ENOMEM : BBF_OK;
-    if (carriers && before != NULL && strcmp(before, "on") == 0)
+    char *list = stored ? strdup(value) : NULL;
+    int rc = stored && list == NULL ? BBF_ENOMEM : BBF_OK;
+    if (carriers && before != NULL && is_carriers_word(before))
         before = NULL;
-    if (!off && !on)
+    if (!word)
         rc = carriers ? bbf_carriers_parse(&list, before, value, &at)
                       : bbf_track_parse(&list, before, value, &at);
     if (rc == BBF_OK)
@@ -406,7 +413,9 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
     case TYPE_CARRIERS:
     case TYPE_TEXT: {
         const char *value = bbf_option_text(options, option);
-        bbf_buf_str(out, value != NULL ? value : option->type == TYPE_CARRIERS ? "off" : "");
+        bbf_buf_str(out, value != NULL                   ? value
+                         : option->type == TYPE_CARRIERS ? option->initial
+                                                         : "");
         break;
     }
     case TYPE_BOOLEAN:

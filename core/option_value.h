@@ -30,7 +30,7 @@ enum bbf_option_type {
     TYPE_CHOICE,
     TYPE_FLAG,
     TYPE_TRACKS,
-    TYPE_CARRIERS /* on, off, or a list */
+    TYPE_CARRIERS /* off, load, on, or a list */
 };
 
 /* The subject of a row; the help and README group the rows by it, in this order. */

@@ -33,7 +33,8 @@ struct bbf_carriers {
 
 /* ---- known frameworks ---- */
 
-/* Spring 5 and 6, Vert.x 4 and 5, Armeria 1.33, Spark 3.5, gRPC 1.76, Artemis 2.44, Micronaut 4. */
+/* Spring 5 and 6, Vert.x 4 and 5, Armeria 1.33, Spark 3.5, gRPC 1.76, Artemis 2.44, Micronaut 4,
+ * AsyncHttpClient 3, BookKeeper 4.17, moquette 0.17. */
 static const struct known {
     const char *type, *class_name, *field; /* class_name NULL: another type of the row above */
 } known[] = {
@@ -52,12 +53,23 @@ static const struct known {
     {"org/apache/spark/network/buffer/ManagedBuffer",
      "org/apache/spark/network/buffer/NettyManagedBuffer", "buf"},
     {"io/grpc/internal/ReadableBuffer", "io/grpc/netty/NettyReadableBuffer", "buffer"},
+    {"io/grpc/internal/ReadableBuffer", "io/grpc/internal/CompositeReadableBuffer",
+     "readableBuffers"},
+    {"io/grpc/Detachable", "io/grpc/internal/ReadableBuffers$BufferInputStream", "buffer"},
+    {"io/grpc/HasByteBuffer", NULL, NULL},
+    {"io/grpc/KnownLength", NULL, NULL},
     {"io/grpc/internal/WritableBuffer", "io/grpc/netty/NettyWritableBuffer", "bytebuf"},
     {"org/apache/activemq/artemis/api/core/ActiveMQBuffer",
      "org/apache/activemq/artemis/core/buffers/impl/ChannelBufferWrapper", "buffer"},
     {"io/micronaut/core/io/buffer/ByteBuffer", "io/micronaut/buffer/netty/NettyByteBuffer",
      "delegate"},
     {"io/micronaut/core/io/buffer/ReferenceCounted", NULL, NULL},
+    {"org/asynchttpclient/HttpResponseBodyPart", "org/asynchttpclient/netty/LazyResponseBodyPart",
+     "buf"},
+    {"org/apache/bookkeeper/client/api/LedgerEntry",
+     "org/apache/bookkeeper/client/impl/LedgerEntryImpl", "entryBuf"},
+    {"io/moquette/interception/messages/InterceptPublishMessage",
+     "io/moquette/interception/messages/InterceptPublishMessage", "msg"},
 };
 enum { KNOWN = sizeof known / sizeof known[0] };
 

@@ -71,6 +71,7 @@ struct bbf_plan_class {
     struct bbf_cf_str name;
     size_t buffer_prefix;   /* of a class in Netty's buffer package that has hooks, else 0 */
     bool is_refcount_class; /* Netty's own */
+    bool releases_itself;   /* and it has no handleRelease() (before 4.1.35) */
     bool steps;             /* included */
     bool skip_forwarders; /* a class of Netty that include= does not name: fewer steps (ADR 32, 36)
                            */

@@ -61,6 +61,8 @@ enum target {
 
 /* ---- small builders ---- */
 
+enum { ACC_STATIC = 8, ACC_BRIDGE = 0x40, ACC_INTERFACE = 0x200 }; /* JVMS table 4.6-A */
+
 static inline struct bbf_cf_call call_of(enum target target)
 {
     return (struct bbf_cf_call){.target = (uint16_t)target};

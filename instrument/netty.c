@@ -313,7 +313,7 @@ static const struct bbf_netty_hook hooks[] = {
      "wrappedUnmodifiableBuffer", BBF_MEM_UNKNOWN, false, BBF_NO_SIZE},
     {"Unpooled", "compositeBuffer", "(I)", BBF_HOOK_ROOT_KEEP, "compositeBuffer", BBF_MEM_COMPOSITE,
      false, BBF_NO_SIZE},
-    PLAIN("AbstractReferenceCountedByteBuf", "handleRelease", "(Z)", BBF_HOOK_RELEASE),
+    PLAIN("AbstractReferenceCountedByteBuf", BBF_HANDLE_RELEASE, "(Z)", BBF_HOOK_RELEASE),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "(I)", BBF_HOOK_RELEASE_N),
     PLAIN("AbstractReferenceCountedByteBuf", "release", "()", BBF_HOOK_RELEASE_ONE),
     PLAIN("AbstractReferenceCountedByteBuf", "retain", "(", BBF_HOOK_RETAIN),
@@ -359,11 +359,9 @@ const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct 
     return NULL;
 }
 
-bool bbf_netty_gives_back(struct bbf_cf_str method, struct bbf_cf_str called,
-                          struct bbf_cf_str descriptor)
+bool bbf_netty_gives_back(struct bbf_cf_str called, struct bbf_cf_str descriptor)
 {
-    return equals(method, "handleRelease") && equals(called, "deallocate") &&
-           equals(descriptor, "()V");
+    return equals(called, BBF_DEALLOCATE) && equals(descriptor, "()V");
 }
 
 bool bbf_netty_hooked_class(struct bbf_cf_str simple)

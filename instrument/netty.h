@@ -107,10 +107,12 @@ struct bbf_netty_hook {
  * or NULL. */
 const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct bbf_cf_str method,
                                                struct bbf_cf_str descriptor);
-/* In handleRelease of Netty's counting class: is this the call that returns the buffer to its pool
- * or frees it? */
-bool bbf_netty_gives_back(struct bbf_cf_str method, struct bbf_cf_str called,
-                          struct bbf_cf_str descriptor);
+/* Netty's counting class declares or calls a method of this name since 4.1.35. */
+#define BBF_HANDLE_RELEASE "handleRelease"
+#define BBF_DEALLOCATE     "deallocate"
+
+/* In Netty's counting class: is this the call that returns the buffer to its pool or frees it? */
+bool bbf_netty_gives_back(struct bbf_cf_str called, struct bbf_cf_str descriptor);
 /* Does any method of the class have a hook? */
 bool bbf_netty_hooked_class(struct bbf_cf_str simple);
 

@@ -67,8 +67,8 @@ static void plan_count(const struct bbf_cf_method *m, enum target target, struct
     plan_entry(plan, call);
 }
 
-static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_hook *hook,
-                        struct bbf_cf_plan *plan)
+static void plan_derive(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                        const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan)
 {
     /* The site is named after the methods that make such views: retainedSlice, retainedDuplicate,
      * … */
@@ -84,8 +84,10 @@ static void plan_derive(const struct bbf_plan_class *c, const struct bbf_netty_h
     if (site == 0)
         return;
     struct bbf_cf_call call = call_of(TARGET_DERIVE);
+    const char *second = memchr(m->descriptor.s, ';', m->descriptor.len);
     push(&call, BBF_CF_ALOAD, 0);
-    push(&call, BBF_CF_ALOAD, 2);
+    /* The parent: in 4.1.0 the first parameter, later the second, behind the owner. */
+    push(&call, BBF_CF_ALOAD, second != NULL && second[1] == 'L' ? 2 : 1);
     push(&call, BBF_CF_INT, site);
     plan_entry(plan, call);
 }
@@ -133,6 +135,29 @@ static void plan_result(enum target target, enum bbf_cf_push what, struct bbf_cf
     plan->areturn[plan->n_areturn++] = call;
 }
 
+/*
+ * Before 4.1.35 release(), release(int) and their helpers count and call deallocate() themselves.
+ * The hook is before that call, where one thread has taken the last count and the object is not yet
+ * reused. release() drops one count at its entry; below one the hint does not go.
+ */
+void bbf__plan_old_release(const struct bbf_cf_method *m, struct bbf_cf_plan *plan)
+{
+    if ((m->access & ACC_STATIC) != 0 || same(m->name, "<init>"))
+        return;
+    plan->after_call = true; /* of deallocate() */
+    plan->before_name = BBF_DEALLOCATE;
+    plan->before_descriptor = "()V";
+    plan->before_call = call_of(TARGET_RELEASE);
+    push(&plan->before_call, BBF_CF_ALOAD, 0);
+    push(&plan->before_call, BBF_CF_INT, 1);
+    if (!same(m->name, "release"))
+        return;
+    struct bbf_cf_call one = call_of(TARGET_RELEASE);
+    push(&one, BBF_CF_ALOAD, 0);
+    push(&one, BBF_CF_INT, 0);
+    plan_entry(plan, one);
+}
+
 static void plan_misuse(struct bbf_cf_plan *plan)
 {
     plan->before_athrow_set = true;
@@ -174,7 +199,7 @@ void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method 
         plan_exit_count(m, TARGET_RESIZED, plan);
         break;
     case BBF_HOOK_DERIVE:
-        plan_derive(c, hook, plan);
+        plan_derive(c, m, hook, plan);
         break;
     case BBF_HOOK_ALIAS:
     case BBF_HOOK_WRAP:

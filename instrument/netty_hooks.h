@@ -16,4 +16,7 @@
 void bbf__plan_netty(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                      const struct bbf_netty_hook *hook, struct bbf_cf_plan *plan);
 
+/* Plan a method of the counting class of a Netty before 4.1.35, beside bbf__plan_netty(). */
+void bbf__plan_old_release(const struct bbf_cf_method *m, struct bbf_cf_plan *plan);
+
 #endif

@@ -13,8 +13,6 @@
 #include "core/layout.h"
 #include "core/track.h"
 
-enum { ACC_STATIC = 8, ACC_BRIDGE = 0x40, ACC_INTERFACE = 0x200 }; /* JVMS table 4.6-A */
-
 /* ---- targets in the shim ---- */
 
 static const struct bbf_cf_target targets[N_TARGETS] = {
@@ -101,6 +99,9 @@ bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len
                                  .ctx = c,
                                  .interesting = names_declared,
                                  .plan = note_declared};
+    /* A name in its constants: it declares the method, or calls it. */
+    c->releases_itself = c->is_refcount_class && len > 0 &&
+                         memmem(bytes, len, BBF_HANDLE_RELEASE, strlen(BBF_HANDLE_RELEASE)) == NULL;
     struct bbf_cf_stats stats;
     uint8_t *out = NULL;
     size_t out_len;
@@ -389,6 +390,8 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
     }
     if (c->tracks != NULL)
         plan_tracked(c, m, plan);
+    if (c->releases_itself)
+        bbf__plan_old_release(m, plan);
     plan->after_call = plan->after_call || c->copies;
     if (c->steps || c->constructors)
         plan_steps(c, m, plan);
@@ -430,7 +433,8 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     const struct bbf_plan_class *c = ctx;
     if (is_super_clone(name, descriptor, opcode))
         return copied(c, m, call);
-    if (c->is_refcount_class && bbf_netty_gives_back(m->name, name, descriptor)) {
+    if (c->is_refcount_class && (c->releases_itself || same(m->name, BBF_HANDLE_RELEASE)) &&
+        bbf_netty_gives_back(name, descriptor)) {
         *call = call_of(TARGET_GIVEN_BACK);
         push(call, BBF_CF_ALOAD, 0);
         return true;

@@ -93,8 +93,8 @@ static bool answer(void *ctx, const char *name, const char *descriptor, bool is_
         return false;
     const struct bbf_cf_str own = {q->class_name, strlen(q->class_name)};
     const struct bbf_cf_str type = {descriptor, strlen(descriptor)};
-    bool leads =
-        bbf_carriers_leads(q->carriers, own, type) || (descriptor[0] == 'L' && is_given(q, name));
+    bool leads = bbf_carriers_leads(q->carriers, own, type) ||
+                 ((descriptor[0] == 'L' || strncmp(descriptor, "[L", 2) == 0) && is_given(q, name));
     if (!leads || strlen(name) >= BBF_CARRIER_FIELD || q->left-- > 0)
         return false;
     memcpy(q->out, name, strlen(name) + 1);
@@ -309,7 +309,8 @@ static void catch_up(JNIEnv *env, const struct bbf_rules *rules)
     bool new = bbf_carriers_version(rules->carriers) != done;
     if (new) {
         pass.since = done;
-        bbf_names_each_class(env, &pass, again);
+        if (bbf_options_carriers_again(&rules->options))
+            bbf_names_each_class(env, &pass, again);
         retransform(env, &pass);
         (void)bbf_shim_forget_kinds(env);
         charge();

@@ -88,6 +88,41 @@ bool bbf_kind_has_field(jclass type, const char *name, const char *descriptor)
     return declares(type, name, descriptor, false);
 }
 
+/* Does the class itself declare a method of that name? True if JVMTI cannot answer. */
+static bool has_method(jclass type, const char *wanted)
+{
+    jmethodID *methods = NULL;
+    jint n = 0;
+    bool found = false;
+    if (bbf_frames_of_class(type, &n, &methods) != 0)
+        return true;
+    for (jint i = 0; i < n && !found; i++) {
+        char *name = NULL;
+        if ((*bbf_agent.code)->GetMethodName(bbf_agent.code, methods[i], &name, NULL, NULL) == 0)
+            found = strcmp(name, wanted) == 0;
+        bbf_jvm_free(name);
+    }
+    bbf_jvm_free(methods);
+    return found;
+}
+
+/*
+ * Netty's counting class. A release is hooked in handleRelease(), or in a Netty before 4.1.35,
+ * which has a refCntUpdater, at its calls of deallocate(). There the count is plain in some
+ * versions and doubled in others, so it is not read. Of a class that is neither no release is seen:
+ * its buffers are not followed to their end.
+ */
+static void look_at_count(struct answer *a, jclass type, int depth)
+{
+    bool old = !has_method(type, BBF_HANDLE_RELEASE);
+    if (old && !declares(type, "refCntUpdater", NULL, false))
+        return;
+    a->counted = true;
+    a->counted_depth = depth;
+    if (!old)
+        (void)bbf_class_any_field(type, counts, &a->count, false);
+}
+
 /*
  * Does the class itself have a release() that only answers (`return false`, Vert.x's heap buffers)?
  * Its buffers are the collector's. JVMS 6.5: iconst_0 or iconst_1, ireturn.
@@ -130,11 +165,8 @@ static void look_at(JNIEnv *env, struct answer *a, jclass type, const char *name
             a->field = (int)i;
             a->field_depth = depth;
         }
-    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0) {
-        a->counted = true;
-        a->counted_depth = depth;
-        (void)bbf_class_any_field(type, counts, &a->count, false);
-    }
+    if (prefix > 0 && strcmp(name + prefix, "buffer/AbstractReferenceCountedByteBuf") == 0)
+        look_at_count(a, type, depth);
     if (prefix > 0 && (strcmp(name + prefix, "buffer/EmptyByteBuf") == 0 ||
                        strcmp(name + prefix, "buffer/UnreleasableByteBuf") == 0))
         a->never = true;

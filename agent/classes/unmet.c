@@ -200,6 +200,8 @@ static void say_wrappers(const struct wrappers *w, struct bbf_buf *note)
         bbf_buf_str(note, i > 0 ? ", " : "");
         add_dotted(note, w->types[i].name, strlen(w->types[i].name));
     }
+    if (w->n > 0 && w->types[0].holds && !bbf_options_carriers_again(&w->rules->options))
+        bbf_buf_str(note, "; carriers=on at the start follows buffers into it");
     if (slash != NULL) {
         bbf_buf_str(note, "; add the package that puts it there and takes it out, as include=");
         add_dotted(note, w->types[0].name, (size_t)(slash - w->types[0].name));

@@ -97,6 +97,11 @@ static void plan(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_pl
     plan->after_call = true;
     plan->before_athrow_set = true;
     plan->before_athrow = call_of(0, BBF_CF_DUP, 0, id);
+    if (!(method->access & CF__ACC_STATIC) && method->name.s[0] != '<') {
+        plan->before_name = "close";
+        plan->before_descriptor = "()V";
+        plan->before_call = call_of(0, BBF_CF_ALOAD, 0, id);
+    }
 }
 
 static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,

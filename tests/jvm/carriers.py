@@ -41,7 +41,8 @@ def world(run, more=(), cut=1):
 
 
 def given(run):
-    world(run, {USER + "hidden": 1})
+    """An object, a queue of three and an array with a null."""
+    world(run, {USER + "hidden": 1, USER + "queued": 3, USER + "parts": 2})
 
 
 def objects(run):
@@ -89,12 +90,12 @@ def case(name, *args, check, agent="include=com.app,carriers=on", **more):
 def cases():
     yield case("4.1", check=world, quick=True)
     yield case("4.2", check=world, netty=NETTY_42)
-    yield case("given", check=given, agent="include=com.app,carriers=org.flow.Hidden:thing",
+    yield case("given", check=given, agent="include=com.app,carriers=org.flow.Hidden:thing+org.flow.Parts:parts",
                jdk=(17,))
     yield case("objects=on", check=objects, agent="include=com.app,objects=on,carriers=on", jdk=(17,))
-    yield case("off", check=off, agent="include=com.app")
+    yield case("off", check=off, agent="include=com.app,carriers=off")
     yield case("bounded", check=bounded, agent="include=com.app,carriers=on,maxCarrierClasses=0", jdk=(17,))
     yield attach.Older("carriers", "oldcarriers", options=("carriers=on",), check=older)
     for name, leaked in (("spring", True), ("spring clean", False)):
         yield Case("carriers/" + name, "com.shop.Shop", *([] if leaked else ["clean"]), classes="spring",
-                   agent="include=com.shop,carriers=on", libraries=jars, check=spring(leaked), own_jvm=True)
+                   agent="include=com.shop", libraries=jars, check=spring(leaked), own_jvm=True)

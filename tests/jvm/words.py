@@ -5,6 +5,7 @@ import re
 import harness
 from attach import NETTY, NO_LEAK_DETECTOR, Program
 from harness import Case, Scenario
+from lttng import until
 from snapshot import same
 
 
@@ -30,9 +31,13 @@ def wrapped(bench):
                                "returns a ByteBuf"), text
         assert "may come to it inside of com.corp.Envelope" in text, text
         assert "include=com.corp" in text and "objects=on" in text, text
+        assert "carriers=on at the start follows buffers into it" in text, text
         assert "nearest" not in text and "java." not in text and "track" not in text, text
         started.ask("set", str(started.pid), "include=com.shop+com.corp")
         same("with the remedy", notes(started), [])
+        same("exit", started.end(), 0)
+    with program(bench, "include=com.shop,carriers=on", "till") as started:
+        until(lambda: not notes(started), "a report without that note")
         same("exit", started.end(), 0)
     with program(bench, "include=com.shap", "till") as started:
         text = "\n".join(notes(started))

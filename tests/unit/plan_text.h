@@ -159,8 +159,8 @@ static inline void add_call(struct planned *p, const char *where, const struct b
     add(p, ") ");
 }
 
-/* The whole plan: entry calls, `R:` before areturn, `V:` before return, `T:` before athrow, `+C` if
- * calls are asked for as well. */
+/* The whole plan: entry calls, `R:` before areturn, `V:` before return, `T:` before athrow, `B:`
+ * before a named call, `+C` if calls are asked for as well. */
 static inline void describe(struct planned *p)
 {
     p->text[0] = '\0';
@@ -172,6 +172,8 @@ static inline void describe(struct planned *p)
         add_call(p, "V:", &p->plan.vreturn[i]);
     if (p->plan.before_athrow_set)
         add_call(p, "T:", &p->plan.before_athrow);
+    if (p->plan.before_name != NULL)
+        add_call(p, "B:", &p->plan.before_call);
     if (p->plan.after_call)
         add(p, "+C ");
     size_t len = strlen(p->text);

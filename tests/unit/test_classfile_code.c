@@ -277,6 +277,34 @@ static void athrow_gets_its_call(void **state)
     result_free(&r);
 }
 
+/* The call of that name alone, and a jump to it lands before what is inserted. */
+static void a_named_call_gets_a_call_before_it(void **state)
+{
+    static const uint8_t code[] = {ALOAD_0, 182,  0,     P_GET,  POP,
+                                   ALOAD_0, GOTO, 0,     3, /* 6: to 9 */
+                                   182,     0,    P_GET, ARETURN};
+    struct orders orders = {.plan = {.before_name = "get",
+                                     .before_descriptor = "()Ljava/lang/Object;",
+                                     .before_call = call_enter(0, 1000)}};
+    struct result r = rewrite_code(code, sizeof code, &orders);
+    uint16_t enter = first_method(&r);
+    const uint8_t want[] = {ALOAD_0, ENTER_BYTES(0, enter), 182, 0, P_GET, POP,    ALOAD_0, GOTO, 0,
+                            3,       ENTER_BYTES(0, enter), 182, 0, P_GET, ARETURN};
+
+    (void)state;
+    assert_code(&r, want, sizeof want);
+    result_free(&r);
+    orders.plan.before_descriptor = "()V";
+    r = rewrite_code(code, sizeof code, &orders);
+    assert_int_equal(r.status, BBF_CF_NOTHING);
+    result_free(&r);
+    orders.plan.before_descriptor = "()Ljava/lang/Object;";
+    orders.plan.before_call = call_exit(1000); /* what is on top is not known */
+    r = rewrite_code(code, sizeof code, &orders);
+    assert_int_equal(r.stats.methods[BBF_CF_METHOD_LEFT_PLAN], 1);
+    result_free(&r);
+}
+
 /*
  * All four paddings of a switch, before (0-3 nops) and after (0-3 exit calls of 7 bytes each in
  * front of it move it by 0, 3, 2, 1 modulo 4).
@@ -522,6 +550,7 @@ int main(void)
         cmocka_unit_test(after_casts_are_asked_for),
         cmocka_unit_test(after_call_needs_a_reference),
         cmocka_unit_test(athrow_gets_its_call),
+        cmocka_unit_test(a_named_call_gets_a_call_before_it),
         cmocka_unit_test(switch_padding_follows_the_new_pc),
         cmocka_unit_test(entry_only_keeps_switches_verbatim),
         cmocka_unit_test(exception_ranges_go_with_their_instructions),

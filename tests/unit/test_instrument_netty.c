@@ -72,6 +72,8 @@ static const struct hooked every_version[] = {
     {"AbstractPooledDerivedByteBuf", 16, "init",
      "(Lio/netty/buffer/AbstractByteBuf;" BUF "III)Lio/netty/buffer/AbstractPooledDerivedByteBuf;",
      "derive(a0,a2,#ByteBuf.retained)"},
+    {"AbstractPooledDerivedByteBuf", 16, "init", "(Lio/netty/buffer/AbstractByteBuf;III)" BUF,
+     "derive(a0,a1,#ByteBuf.retained)"}, /* 4.1.0 */
     {"AbstractByteBuf", 20, "ensureAccessible", "()V", "T:reportAccess(a0)"},
     {"Unpooled", STATIC, "wrappedBuffer", "([B)" BUF,
      "R:rootKeep(dup,len0,#Unpooled.wrappedBuffer|7)"},
@@ -218,6 +220,47 @@ static void what_a_pool_got_back_is_looked_at_behind_deallocate(void **state)
     planned_free(p);
 }
 
+/* Plan a method of the class that was inspected last. */
+static void replan(struct planned *p, struct bbf_cf_method *m)
+{
+    m->class_name = p->c.name;
+    p->plan = (struct bbf_cf_plan){.entry = p->entry};
+    p->config.plan(p->config.ctx, m, &p->plan);
+    describe(p);
+}
+
+/* Before 4.1.35 there is no handleRelease(): the class file does not have the name. */
+static void an_old_release_is_seen_before_deallocate(void **state)
+{
+    static const uint8_t old[] = "…release0…deallocate…", now[] = "…handleRelease…deallocate…";
+    const char *name = "io/netty/buffer/AbstractReferenceCountedByteBuf";
+    const struct bbf_cf_str owner = {name, strlen(name)}, none = {"()V", 3},
+                            back = {"deallocate", 10}, i = {"(I)Z", 4};
+    struct planned *p = planned_new("include=com.app");
+    struct bbf_cf_method m = {.name = {"release0", 8}, .descriptor = i, .access = 2};
+    struct bbf_cf_call call;
+    (void)state;
+    plan_of(p, name, 2, "release0", "(I)Z");
+    assert_string_equal(p->text, "");
+    assert_true(bbf_plan_inspect(&p->c, now, sizeof now));
+    assert_false(p->c.releases_itself);
+    assert_true(bbf_plan_inspect(&p->c, old, sizeof old));
+    bbf_plan_config(&p->config, &p->c);
+    replan(p, &m);
+    assert_string_equal(p->text, "B:release(a0,1) +C");
+    assert_string_equal(p->plan.before_name, "deallocate");
+    assert_string_equal(p->plan.before_descriptor, "()V");
+    assert_true(p->config.after_call(p->config.ctx, &m, owner, back, none, 182, &call));
+    assert_string_equal(p->config.targets[call.target].method, "givenBack");
+    m.name = (struct bbf_cf_str){"release", 7};
+    replan(p, &m);
+    assert_string_equal(p->text, "releaseN(a0,i1) release(a0,0) B:release(a0,1) +C");
+    m = (struct bbf_cf_method){.name = {"toLiveRealCnt", 13}, .access = STATIC};
+    replan(p, &m);
+    assert_string_equal(p->text, "");
+    planned_free(p);
+}
+
 static void each_retain_and_release_is_a_step_when_asked_for(void **state)
 {
     struct planned *p = planned_new("include=com.app,refs=on");
@@ -257,6 +300,7 @@ int main(void)
         cmocka_unit_test(a_hook_does_not_read_what_the_method_overwrote),
         cmocka_unit_test(the_errors_that_say_that_memory_ran_out_are_hooked_where_they_are_made),
         cmocka_unit_test(what_a_pool_got_back_is_looked_at_behind_deallocate),
+        cmocka_unit_test(an_old_release_is_seen_before_deallocate),
         cmocka_unit_test(each_retain_and_release_is_a_step_when_asked_for),
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
     };

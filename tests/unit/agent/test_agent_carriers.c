@@ -58,6 +58,8 @@ static void begin_with(const char *options)
     fake_field(buf_frame, "data", BUF);
     fake_field(buf_frame, "next", "Lorg/flow/BufFrame;");
     fake_field(buf_frame, "thing", "Ljava/lang/Object;");
+    fake_field(buf_frame, "parts", "[Lio/netty/buffer/ByteBuf;");
+    fake_field(buf_frame, "numbers", "[[I");
     user = world_class("com/app/User", NULL);
     NAMES(user, "Code", "(Lorg/flow/Frame;)V");
 }
@@ -105,7 +107,13 @@ static void a_field_is_one_by_its_type_or_by_the_option(void **state)
     begin_with("include=com.app,carriers=org.flow.BufFrame:thing");
     assert_string_equal(fields_of(buf_frame), "data,thing,");
     (void)teardown(state);
+    begin_with("include=com.app,carriers=org.flow.BufFrame:parts+org.flow.BufFrame:numbers");
+    assert_string_equal(fields_of(buf_frame), "data,parts,");
+    (void)teardown(state);
     begin_with("include=com.app");
+    assert_string_equal(fields_of(buf_frame), "data,");
+    (void)teardown(state);
+    begin_with("include=com.app,carriers=off");
     assert_string_equal(fields_of(buf_frame), "");
     assert_null(bbf_agent.carriers);
 }
@@ -161,6 +169,22 @@ static void users_that_were_there_before_are_retransformed_once(void **state)
     assert_int_equal(fake_calls("CallStaticVoidMethod"), 3);
     unsigned wait = bbf_carrier_classes_wait_ms(); /* once more, for classes that load slowly */
     assert_true(wait > 0 && wait <= 2000);
+}
+
+/* carriers=load: their shapes are asked about again, and their users left as they are. */
+static void by_default_no_class_is_rewritten_again(void **state)
+{
+    (void)teardown(state);
+    begin_with("include=com.app,maxCarrierClasses=0");
+    struct bbf_buf note = BBF_BUF_INIT;
+    unsigned forgotten = fake_calls("CallStaticVoidMethod");
+    learn_late();
+    bbf_carrier_classes_poll(fake_env());
+    assert_int_equal(fake_calls("RetransformClasses"), 0);
+    assert_true(fake_calls("CallStaticVoidMethod") > forgotten);
+    bbf_carrier_classes_note(&note);
+    assert_int_equal(note.len, 0); /* no limit was met */
+    bbf_buf_free(&note);
 }
 
 static void beyond_the_limit_classes_are_counted_in_a_note(void **state)
@@ -226,6 +250,7 @@ int main(void)
         TEST(a_field_is_one_by_its_type_or_by_the_option),
         TEST(loaded_carriers_and_all_their_super_types_are_learned),
         TEST(users_that_were_there_before_are_retransformed_once),
+        TEST(by_default_no_class_is_rewritten_again),
         TEST(beyond_the_limit_classes_are_counted_in_a_note),
         TEST(a_class_that_cannot_be_changed_is_counted),
         TEST(no_fault_leaves_anything_behind),

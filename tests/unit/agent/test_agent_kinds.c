@@ -19,6 +19,7 @@ static void begin(void)
     abstract = world_class("io/netty/buffer/AbstractByteBuf", bytebuf);
     counted = world_class("io/netty/buffer/AbstractReferenceCountedByteBuf", abstract);
     fake_field(counted, "refCnt", "I");
+    (void)fake_method(counted, "handleRelease", "(Z)Z", 2);
 }
 
 static int setup(void **state)
@@ -63,6 +64,7 @@ static void the_count_of_netty_4_2_is_an_object(void **state)
     struct fake_class *new = world_class("org/shaded/netty/buffer/ByteBuf", NULL);
     new = world_class("org/shaded/netty/buffer/AbstractReferenceCountedByteBuf", new);
     fake_field(new, "refCnt", "Lorg/shaded/netty/util/internal/RefCnt;");
+    (void)fake_method(new, "handleRelease", "(Z)Z", 2);
     uint64_t kind = classify(world_class("org/shaded/netty/buffer/UnpooledHeapByteBuf", new));
     assert_int_not_equal(kind & BBF_L_KIND_COUNT_REF, 0);
     assert_int_equal(kind & BBF_L_KIND_COUNT_INT, 0);
@@ -75,12 +77,34 @@ static void a_count_by_an_updater_is_doubled(void **state)
     struct fake_class *counts = world_class("org/new/netty/buffer/ByteBuf", NULL);
     counts = world_class("org/new/netty/buffer/AbstractReferenceCountedByteBuf", counts);
     fake_field(counts, "refCnt", "I");
+    (void)fake_method(counts, "handleRelease", "(Z)Z", 2);
     struct fake_class *plain = world_class("org/new/netty/buffer/OldHeapByteBuf", counts);
     assert_int_equal(classify(plain) & BBF_L_KIND_DOUBLED, 0);
     fake_static(counts, "updater", "Lorg/new/netty/util/internal/ReferenceCountUpdater;");
     uint64_t kind = classify(world_class("org/new/netty/buffer/NewHeapByteBuf", counts));
     assert_int_not_equal(kind & BBF_L_KIND_DOUBLED, 0);
     assert_int_not_equal(kind & BBF_L_KIND_COUNT_INT, 0);
+}
+
+/* Where no release is seen nothing may be called a leak. Before 4.1.35 releases are, counts are not
+ * read. */
+static void a_count_without_a_hooked_release_is_foreign(void **state)
+{
+    (void)state;
+    struct fake_class *none = world_class("org/new/netty/buffer/ByteBuf", NULL);
+    none = world_class("org/new/netty/buffer/AbstractReferenceCountedByteBuf", none);
+    fake_field(none, "refCnt", "I");
+    uint64_t kind = classify(world_class("org/new/netty/buffer/UnpooledHeapByteBuf", none));
+    assert_int_not_equal(kind & BBF_L_KIND_FOREIGN, 0);
+    assert_false((kind & BBF_L_KIND_OWNER) == BBF_L_KIND_OWNER);
+    assert_int_equal(kind & BBF_L_KIND_COUNT_INT, 0);
+    struct fake_class *old = world_class("org/old/netty/buffer/ByteBuf", NULL);
+    old = world_class("org/old/netty/buffer/AbstractReferenceCountedByteBuf", old);
+    fake_field(old, "refCnt", "I");
+    fake_field(old, "refCntUpdater", "Ljava/util/concurrent/atomic/AtomicIntegerFieldUpdater;");
+    kind = classify(world_class("org/old/netty/buffer/UnpooledHeapByteBuf", old));
+    assert_true((kind & BBF_L_KIND_OWNER) == BBF_L_KIND_OWNER);
+    assert_int_equal(kind & (BBF_L_KIND_FOREIGN | BBF_L_KIND_COUNT_INT), 0);
 }
 
 static void what_is_no_buffer_is_nothing(void **state)
@@ -226,6 +250,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_counted_buffer_is_an_owner, setup, world_teardown),
         cmocka_unit_test_setup_teardown(the_count_of_netty_4_2_is_an_object, setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_count_by_an_updater_is_doubled, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(a_count_without_a_hooked_release_is_foreign, setup,
+                                        world_teardown),
         cmocka_unit_test_setup_teardown(what_is_no_buffer_is_nothing, setup, world_teardown),
         cmocka_unit_test_setup_teardown(
             an_application_s_buffer_is_its_own_and_a_foreign_count_is_foreign, setup,

@@ -136,6 +136,11 @@ static void classes_that_take_no_buffer_are_explained_by_their_types(void **stat
     assert_non_null(strstr(bbf_buf_cstr(&note), "include= matches 1 loaded class"));
     assert_non_null(strstr(bbf_buf_cstr(&note), "inside of org.lib.Message"));
     assert_non_null(strstr(bbf_buf_cstr(&note), "as include=org.lib;"));
+    assert_non_null(strstr(bbf_buf_cstr(&note), "carriers=on at the start follows"));
+    note.len = 0;
+    assert_true(
+        bbf_unmet_include(fake_env(), world_rules("include=com.app.net,carriers=on"), &note));
+    assert_null(strstr(bbf_buf_cstr(&note), "carriers=on"));
     bbf_buf_free(&note);
 }
 

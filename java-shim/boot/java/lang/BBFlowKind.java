@@ -159,7 +159,7 @@ final class BBFlowKind extends ClassValue<Long> {
                 String field = BBFlowNative.carrierField(c, i);
                 if (field == null)
                     break;
-                long at = offset(c, field, "L");
+                long at = Math.max(offset(c, field, "L"), offset(c, field, "[L"));
                 if (at <= 0)
                     continue;
                 if (n++ == 0)
@@ -226,6 +226,10 @@ final class BBFlowKind extends ClassValue<Long> {
             return list(offset(type, "a", "[L"), 0);
         if (name.endsWith("netty.handler.codec.CodecOutputList"))
             return list(offset(type, "array", "[L"), offset(type, "size", "I"));
+        if (name.equals("java.util.ArrayDeque")) {
+            long ring = list(offset(type, "elements", "[L"), offset(type, "head", "I"));
+            return ring >>> 48 != 0 ? ring | KIND_RING : 0;
+        }
         if (name.equals("java.util.Optional"))
             return withOffset(KIND_HOLDER, offset(type, "value", "L"), KIND_HOLDER);
         if (name.equals("java.util.Collections$UnmodifiableRandomAccessList"))

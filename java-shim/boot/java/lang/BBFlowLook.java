@@ -64,6 +64,8 @@ final class BBFlowLook {
     @Hidden
     private static int stepElements(Object o, long kind, int site, int left, int depth) {
         long at = kind >>> 32 & 0xffff, sizeAt = kind >>> 48;
+        if ((kind & KIND_RING) != 0)
+            return stepRing((Object[]) U.getReference(o, at), U.getInt(o, sizeAt), site, left, depth);
         Object[] all = (Object[]) (at == 0 ? o : U.getReference(o, at));
         int n = all == null ? 0 : sizeAt == 0 ? all.length : Math.min(all.length, U.getInt(o, sizeAt));
         int i = 0;
@@ -72,6 +74,28 @@ final class BBFlowLook {
                 left = stepAny(all[i], site, left - 1, depth + 1);
         if (i < n)
             U.getAndAddLong(null, SHARED + SHARED_CUT, n - i);
+        return left;
+    }
+
+    /**
+     * From the head on, up to a place without an element: an ArrayDeque has no nulls. Those beyond the
+     * number count once. Another thread may change it meanwhile; it is read as it is.
+     */
+    @DontInline
+    @Hidden
+    private static int stepRing(Object[] all, int i, int site, int left, int depth) {
+        int length = all == null ? 0 : all.length;
+        for (int n = 0; n < length && i >= 0 && i < length; n++) {
+            Object element = all[i];
+            if (element == null)
+                break;
+            if (left <= 0 || (depth & CARRIER_DEPTH - 1) >= MAX_NESTED) {
+                U.getAndAddLong(null, SHARED + SHARED_CUT, 1);
+                break;
+            }
+            left = stepAny(element, site, left - 1, depth + 1);
+            i = i + 1 < length ? i + 1 : 0;
+        }
         return left;
     }
 

@@ -8,10 +8,12 @@ import org.flow.Frame;
 import org.flow.Hidden;
 import org.flow.Layer;
 import org.flow.Letter;
+import org.flow.Parts;
 import org.flow.TwoFrame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.DefaultByteBufHolder;
 
+import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.List;
 
@@ -30,7 +32,7 @@ final class Carriers {
         user.take(new Layer(null));
         user.take((Frame) null);
         closeable(0).release();
-        for (String name : new String[] {"Box", "Chain", "Hidden", "Letter", "TwoFrame"}) {
+        for (String name : new String[] {"Box", "Chain", "Hidden", "Letter", "Parts", "TwoFrame"}) {
             Class.forName("org.flow." + name);
         }
         Thread.sleep(Long.parseLong(args[0]));
@@ -44,6 +46,11 @@ final class Carriers {
         user.list(Collections.singletonList(null), new java.util.ArrayList<>(List.of(new BufFrame(make()))));
         user.chained(new Chain(make(), new Chain(make(), null)));
         user.hidden(new Hidden(make()));
+        ArrayDeque<ByteBuf> queue = turned();
+        Collections.addAll(queue, make(), make(), make());
+        user.queued(new Hidden(queue));
+        queue = null;
+        user.parts(new Parts(make(), null, make()));
         user.letter(new Letter(make(), make()));
         Flow.watch = LOST::watch;
         user.asks();
@@ -107,6 +114,16 @@ final class Carriers {
         user.stale(frame);
     }
 
+    /** Its first element will be at the end of its array, and the next at the beginning. */
+    private static ArrayDeque<ByteBuf> turned() {
+        ArrayDeque<ByteBuf> queue = new ArrayDeque<>();
+        for (int i = 0; i < 16; i++) {
+            queue.add(io.netty.buffer.Unpooled.EMPTY_BUFFER);
+            queue.remove();
+        }
+        return queue;
+    }
+
     static ByteBuf make() {
         ByteBuf b = Flow.buffer();
         opened++;
@@ -151,6 +168,12 @@ final class Carriers {
         }
 
         void hidden(Hidden hidden) {
+        }
+
+        void queued(Hidden hidden) {
+        }
+
+        void parts(Parts parts) {
         }
 
         void letter(Letter letter) {

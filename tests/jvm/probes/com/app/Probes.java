@@ -61,6 +61,7 @@ public final class Probes {
         COMMANDS.put("http", Http::run);
         COMMANDS.put("carriers", Carriers::run);
         COMMANDS.put("oldcarriers", Carriers::old);
+        COMMANDS.put("oldnetty", OldNetty::run);
         COMMANDS.put("two", Two::run);
         COMMANDS.put("busy", Busy::run);
         COMMANDS.put("phases", Phases::run);
