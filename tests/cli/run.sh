@@ -171,7 +171,7 @@ while read -r name; do
     grep -q -- "^[* ]* ${name}=" <<<"$manual" || missing+=("$name")
 done < <("$bbflow" help options | sed -n 's/^[* ] \([a-zA-Z]*\)=.*/\1/p')
 while read -r default; do
-    grep -qi -- "default $default\.\( \|$\)" <<<"$manual" || missing+=("default $default")
+    grep -qi -- "default $default\.\( \|$\)" <<<"${manual//$'\n'/ }" || missing+=("default $default")
 done < <("$bbflow" help options | tr '\n' ' ' | tr -s ' ' | grep -o '(default [^)]*)' | sed 's/(default //; s/)//')
 while read -r word; do
     grep -qw -- "$word" <<<"$manual" || missing+=("$word")
