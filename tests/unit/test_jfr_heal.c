@@ -371,6 +371,8 @@ static struct repaired end_change(struct changed *c, size_t *metadata)
 
 static void without_a_change_a_chunk_is_copied(void **state)
 {
+    struct bbf_buf healed = BBF_BUF_INIT;
+    const struct bbf_jfr_heal silent = {0};
     struct changed c;
     size_t metadata;
     (void)state;
@@ -379,6 +381,11 @@ static void without_a_change_a_chunk_is_copied(void **state)
     struct repaired r = end_change(&c, &metadata);
     assert_int_equal(r.losses, 0);
     assert_int_equal(r.events, EVENTS);
+    assert_int_equal(bbf_jfr_u8(bytes_of(&r.file) + 24), metadata); /* where it was */
+    struct bbf_jfr_cursor event =
+        bbf_jfr_cursor(bytes_of(&r.file) + metadata, r.file.len - metadata);
+    assert_int_equal(bbf_jfr_heal(&healed, event, &silent), BBF_OK);
+    assert_int_equal(healed.len, 0);
     bbf_buf_free(&r.file);
 }
 
