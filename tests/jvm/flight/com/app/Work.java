@@ -104,6 +104,17 @@ public final class Work {
         }
     }
 
+    /** JMC's parser leaves out the exception event of an error; recordings take some of them, by time. */
+    private static void errors() {
+        for (int i = 0; i < 20; i++) {
+            try {
+                throw new AssertionError("no " + i);
+            } catch (AssertionError expected) {
+                sleep(10);
+            }
+        }
+    }
+
     private static void exceptions() throws Exception {
         Thread thrower = new Thread(() -> {
             for (int i = 0; i < 300; i++) {
@@ -215,7 +226,10 @@ public final class Work {
 
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "events" -> events();
+            case "events" -> {
+                events();
+                errors();
+            }
             case "exceptions" -> exceptions();
             case "memory" -> memory();
             case "sockets" -> sockets();
