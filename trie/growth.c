@@ -30,7 +30,8 @@ static size_t bytes_of(const struct bbf_growth_table *g)
 
 static uint64_t bucket_of(enum bbf_growth_of of, const struct bbf_loss *loss)
 {
-    uint64_t key = (uint64_t)loss->node << 8 ^ (uint64_t)of << 6 ^ loss->memory << 3 ^ loss->lost;
+    uint64_t key = (uint64_t)loss->node << 8 ^ (uint64_t)of << 6 ^ (uint64_t)loss->memory << 3 ^
+                   (uint64_t)loss->lost;
 
     return key * UINT64_C(0x9E3779B97F4A7C15) >> 40 & (BBF_GROWTH_BUCKETS - 1);
 }
