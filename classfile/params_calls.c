@@ -189,7 +189,7 @@ static void note_call(struct cf__walk *w, const struct bbf_cf_called *called,
     }
 }
 
-/* Before the call has a result: if it throws, there is none. */
+/* Before the call has a result: a call that throws has none. */
 static void note_throw(struct cf__walk *w, const struct bbf_cf_called *called, uint16_t index)
 {
     if (cf__str_is(called->name, "<init>") &&

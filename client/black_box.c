@@ -60,8 +60,8 @@ static int nothing_whole(const struct bbf_black_box *black, const char *path)
                         "changed the file",
                         path, box->head.pid, box->head.main);
     return bbf_fail(BBF_EXIT_FAILED,
-                    "%s: the JVM %" PRId64 " (%s) has not written its first state; it does so "
-                    "within seconds after its start",
+                    "%s: no state of the JVM %" PRId64 " (%s) is in it: it writes the first within "
+                    "seconds after its start; an older file is cut off",
                     path, box->head.pid, box->head.main);
 }
 

@@ -194,7 +194,7 @@
     XX(KIND_MEM_SHIFT, 16)                                                                         \
     XX(KIND_OWN, 0x1000)      /* an owner of a class outside Netty: it may be pooled */            \
     XX(KIND_CARRIER, 0x2000)  /* learned (ADR 43): HOLDER, or else four offsets of a byte each */  \
-    XX(KIND_DOUBLED, 0x4000)  /* COUNT_INT: even while alive, odd when released (4.1.37) */        \
+    XX(KIND_DOUBLED, 0x4000)  /* COUNT_INT of a ReferenceCountUpdater: odd when released */        \
     XX(KIND_RING, 0x8000)     /* with ELEMENTS: an ArrayDeque, the head's offset for the size's */ \
     XX(KIND_OWNER, 0x40000)   /* has a reference count of its own, and its release is hooked */    \
     XX(KIND_FOREIGN, 0x80000) /* a ByteBuf with its own count, which we cannot hook */             \

@@ -158,7 +158,7 @@ static void fill_throws(const struct fill *f, uint32_t i)
     }
 }
 
-/* Mark the sites on the paths of lost buffers. Without memory there is none. */
+/* Mark the sites on the paths of lost buffers. Without memory no site is marked. */
 static void mark_lost(struct fill *f)
 {
     const struct bbf_snapshot *s = f->s;

@@ -17,7 +17,7 @@
 #include "core/buf.h"
 #include "core/option.h"
 
-/* Begin or end the file, as `options` have it now (NULL: there is none). BBF_EINVAL and the errors
+/* Begin or end the file, as `options` have it now (NULL: end it). BBF_EINVAL and the errors
  * of bbf_box_file_open(), which are logged once and tried again each ten seconds: `why`. */
 int bbf_blackbox_apply(const struct bbf_options *options, char *why, size_t why_size);
 /* Could this `blackbox=` be written now? Nothing is left there. Errors as above. */

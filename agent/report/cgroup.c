@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { LEVELS = 32, TEXT = 64 << 10, FIELDS = 5, FIELD = 512 };
-#define NO_LIMIT (UINT64_C(1) << 60) /* version 1 has a number near 2^63 where there is none */
+#define NO_LIMIT (UINT64_C(1) << 60) /* version 1 has a number near 2^63 for no limit */
 
 /* ---- find ---- */
 

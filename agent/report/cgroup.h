@@ -26,7 +26,7 @@ struct bbf_cgroup_memory {
 };
 
 /* Find the process's cgroup for memory. `cgroup` and `mounts` are the texts of /proc/self/cgroup
- * and /proc/self/mountinfo. False: there is none. */
+ * and /proc/self/mountinfo. False: no such cgroup is found. */
 bool bbf_cgroup_parse(struct bbf_cgroup *to, const char *cgroup, const char *mounts);
 /* The same for this process. */
 bool bbf_cgroup_find(struct bbf_cgroup *to);

@@ -195,7 +195,7 @@ def cut_and_removed(bench):
 
 
 def refused(bench):
-    """A file that is none of ours, cut or of another version: one sentence, no crash."""
+    """A file of another program, cut or of another version: one sentence, no crash."""
     path = bench.path("x.box")
     with losing(bench, f"blackbox={path}") as program:
         until(lambda: box(program, path), "a state")
@@ -204,7 +204,7 @@ def refused(bench):
             good = file.read()
         for data, words in ((good[:700], "cut off"), (good[:60] + b"\x01" + good[61:], "its head is damaged"),
                             (good.replace(b"blackbox/1", b"blackbox/7", 1), "another wrote the file"),
-                            (good[:4096], "has not written its first state"),
+                            (good[:4096], "no state of the JVM"),
                             (good[:4096] + b"x" * (len(good) - 4096), "is damaged")):
             with open(path, "wb") as file:
                 file.write(data)
