@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/compact.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/err.h"
 #include "snapshot/regroup.h"
 
@@ -20,25 +17,14 @@ static int add_forest(struct bbf_view *view, size_t max_leaves)
     return err == BBF_OK && max_leaves != 0 ? bbf_forest_cut(&view->forest, max_leaves) : err;
 }
 
-static void *copy(const void *rows, size_t n, size_t size)
-{
-    void *to = calloc(n + 1, size);
-
-    return to != NULL && n > 0 ? memcpy(to, rows, n * size) : to;
-}
-
 static int fold(struct bbf_compact *c, const struct bbf_snapshot *from)
 {
-    struct bbf_snapshot *s = &c->snapshot;
+    int err = bbf_snapshot_overlay(&c->snapshot, from);
 
-    *s = *from;
-    s->nodes = copy(from->nodes, from->n_nodes, sizeof *s->nodes);
-    s->leaks = copy(from->leaks, from->n_leaks, sizeof *s->leaks);
-    if (s->nodes == NULL || s->leaks == NULL)
-        return BBF_ENOMEM;
-    int err = bbf_snapshot_fold_loops(s);
     if (err == BBF_OK)
-        err = bbf_snapshot_finish(s);
+        err = bbf_snapshot_fold_loops(&c->snapshot);
+    if (err == BBF_OK)
+        err = bbf_snapshot_finish(&c->snapshot);
     return err;
 }
 
@@ -80,6 +66,5 @@ int bbf_compact_init(struct bbf_compact *c, struct bbf_view *view, size_t max_li
 void bbf_compact_free(struct bbf_compact *c)
 {
     bbf_view_free(&c->folded);
-    free(c->snapshot.nodes);
-    free(c->snapshot.leaks);
+    bbf_snapshot_overlay_free(&c->snapshot);
 }

@@ -16,7 +16,7 @@ struct bbf_compact {
     struct bbf_view *view; /* to be shown: the caller's own, or `folded`; with names and forest */
     size_t unfolded;       /* nodes before loops were folded; 0: none was */
     struct bbf_view folded;
-    struct bbf_snapshot snapshot; /* its nodes and leaks are owned, all else is borrowed */
+    struct bbf_snapshot snapshot; /* an overlay of the caller's, or all zero */
 };
 
 /* `view` has its names. At most `max_lines` lines, more where leaks need more; 0: all, unfolded. */

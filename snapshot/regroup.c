@@ -2,6 +2,7 @@
 #include "snapshot/regroup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/err.h"
 
@@ -212,6 +213,59 @@ int bbf_snapshot_fold_loops(struct bbf_snapshot *s)
 int bbf_snapshot_cut_depth(struct bbf_snapshot *s, size_t depth)
 {
     return regroup(s, place_within_depth, depth);
+}
+
+/* ---- an overlay ---- */
+
+static void *copy(const void *rows, size_t n, size_t size)
+{
+    void *to = calloc(n + 1, size);
+
+    return to != NULL && n > 0 ? memcpy(to, rows, n * size) : to;
+}
+
+/* Each row has a history of its own. */
+static int copy_growth(struct bbf_snapshot *to, const struct bbf_snapshot *from)
+{
+    to->n_growth = 0;
+    to->growth = copy(from->growth, from->n_growth, sizeof *to->growth);
+    if (to->growth == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = 0; i < from->n_growth; i++) {
+        const struct bbf_snap_growth *row = &from->growth[i];
+        to->growth[i].at = copy(row->at, row->n, sizeof *row->at);
+        if (to->growth[i].at == NULL)
+            return BBF_ENOMEM;
+        to->n_growth++;
+    }
+    return BBF_OK;
+}
+
+int bbf_snapshot_overlay(struct bbf_snapshot *overlay, const struct bbf_snapshot *from)
+{
+    struct bbf_snapshot *s = overlay;
+
+    *s = *from;
+    s->nodes = copy(from->nodes, from->n_nodes, sizeof *s->nodes);
+    s->leaks = copy(from->leaks, from->n_leaks, sizeof *s->leaks);
+    s->pins = copy(from->pins, from->n_pins, sizeof *s->pins);
+    s->callers = copy(from->callers, from->n_callers, sizeof *s->callers);
+    int err = copy_growth(s, from);
+
+    return s->nodes == NULL || s->leaks == NULL || s->pins == NULL || s->callers == NULL
+               ? BBF_ENOMEM
+               : err;
+}
+
+void bbf_snapshot_overlay_free(struct bbf_snapshot *overlay)
+{
+    for (size_t i = 0; i < overlay->n_growth; i++)
+        free(overlay->growth[i].at);
+    free(overlay->growth);
+    free(overlay->callers);
+    free(overlay->pins);
+    free(overlay->leaks);
+    free(overlay->nodes);
 }
 
 /* ---- bbf_snapshot_only() ---- */

@@ -4,9 +4,9 @@
  * once, at the row where it ended, before and after; so every sum stays what it was. Only
  * bbf_snapshot_only() leaves lives out.
  *
- * Each function changes the snapshot's nodes and leaks. Call bbf_snapshot_finish() afterwards: it
- * merges leak rows and computes `passed` and the totals. Errors: BBF_ENOMEM, BBF_EFORMAT as for
- * bbf_snapshot_parents(); the rows are then unchanged.
+ * Each function changes the snapshot's rows (nodes, leaks, pins, growth). Call
+ * bbf_snapshot_finish() afterwards: it merges leak rows and computes `passed` and the totals.
+ * Errors: BBF_ENOMEM, BBF_EFORMAT as for bbf_snapshot_parents(); the rows are then unchanged.
  *
  * Threads: one owner.
  */
@@ -14,6 +14,14 @@
 #define BBF_SNAPSHOT_REGROUP_H
 
 #include "snapshot/snapshot.h"
+
+/*
+ * Make *overlay a snapshot that may be regrouped and finished while `from` stays as it is: it has
+ * copies of the rows that these functions change, and borrows all else from `from`, which must
+ * outlive it. Free it with bbf_snapshot_overlay_free() only, also after BBF_ENOMEM.
+ */
+int bbf_snapshot_overlay(struct bbf_snapshot *overlay, const struct bbf_snapshot *from);
+void bbf_snapshot_overlay_free(struct bbf_snapshot *overlay); /* all zero is allowed */
 
 /* Merge the rows that have the same parent, site and bucket, from the roots down: each sampling
  * rate has nodes of its own. */

@@ -76,12 +76,9 @@ static bool is_method(const struct bbf_snap_site *site, void *method)
     return strcmp(site->method, method) == 0;
 }
 
-/* Steps b of three turns become one; a dropped path's pins go with it. */
-static void pins_follow_their_paths(void **state)
+/* Pins at each of the three steps b. */
+static void add_pins(struct bbf_snapshot *s)
 {
-    (void)state;
-    struct bbf_snapshot *s = looping();
-
     for (uint32_t i = 0; i < s->n_nodes; i++)
         if (strcmp(s->sites[s->nodes[i].site].method, "b") == 0) {
             s->pins = sample_grow(s->pins, s->n_pins, sizeof *s->pins);
@@ -89,6 +86,15 @@ static void pins_follow_their_paths(void **state)
             s->pins[n] = (struct bbf_snap_pin){
                 i, BBF_POOL_POOLED, BBF_MEM_DIRECT, 2, 20, 8 - n, 12 + n, 1, 100};
         }
+}
+
+/* Steps b of three turns become one; a dropped path's pins go with it. */
+static void pins_follow_their_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    add_pins(s);
     assert_int_equal(s->n_pins, 3);
     assert_int_equal(bbf_snapshot_fold_loops(s), 0);
     assert_int_equal(bbf_snapshot_finish(s), 0);
@@ -105,11 +111,9 @@ static void pins_follow_their_paths(void **state)
     bbf_snapshot_free(s);
 }
 
-/* Histories of steps b become one, interval by interval; that of a dropped path goes with it. */
-static void histories_follow_their_paths(void **state)
+/* A history at each of the three steps b: of one, two and three intervals. */
+static void add_histories(struct bbf_snapshot *s)
 {
-    (void)state;
-    struct bbf_snapshot *s = looping();
     uint32_t n = 1;
 
     s->history.seconds = 60;
@@ -121,6 +125,15 @@ static void histories_follow_their_paths(void **state)
                 n, (const uint64_t[4]){100, 200, 300, 400});
             n++;
         }
+}
+
+/* Histories of steps b become one, interval by interval; that of a dropped path goes with it. */
+static void histories_follow_their_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    add_histories(s);
     assert_int_equal(s->n_growth, 3);
     assert_int_equal(bbf_snapshot_fold_loops(s), 0);
     assert_int_equal(bbf_snapshot_finish(s), 0);
@@ -137,6 +150,28 @@ static void histories_follow_their_paths(void **state)
     assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
     assert_int_equal(bbf_snapshot_finish(s), 0);
     assert_int_equal(s->n_growth, 0);
+    bbf_snapshot_free(s);
+}
+
+/* A tree with too many lines is folded for showing alone. */
+static void what_is_shown_folded_stays_as_it_was(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+    struct bbf_buf before = BBF_BUF_INIT, after = BBF_BUF_INIT, tree = BBF_BUF_INIT;
+    const struct bbf_render_options all = {0}, few = {.max_lines = 4};
+
+    add_pins(s);
+    add_histories(s);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(bbf_render(&before, s, BBF_FORMAT_JSON, &all), 0);
+    assert_int_equal(bbf_render(&tree, s, BBF_FORMAT_TREE, &few), 0);
+    assert_non_null(strstr(bbf_buf_cstr(&tree), "(loop)"));
+    assert_int_equal(bbf_render(&after, s, BBF_FORMAT_JSON, &all), 0);
+    assert_string_equal(bbf_buf_cstr(&after), bbf_buf_cstr(&before));
+    bbf_buf_free(&before);
+    bbf_buf_free(&after);
+    bbf_buf_free(&tree);
     bbf_snapshot_free(s);
 }
 
@@ -228,6 +263,7 @@ int main(void)
         cmocka_unit_test(loops_are_folded_and_each_life_is_counted_once),
         cmocka_unit_test(pins_follow_their_paths),
         cmocka_unit_test(histories_follow_their_paths),
+        cmocka_unit_test(what_is_shown_folded_stays_as_it_was),
         cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
         cmocka_unit_test(a_cut_keeps_the_lives_below),
         cmocka_unit_test(only_paths_with_a_step),
