@@ -87,7 +87,8 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .growth_seconds = o->growth_seconds,
                                .growth_keep = o->growth_keep,
                                .memory = o->memory,
-                               .age = o->age};
+                               .age = o->age,
+                               .usage = o->usage};
 }
 
 /* Turn tracking off for good after an internal fault. Logs `why`, a constant text, once; the server

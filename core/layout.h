@@ -175,7 +175,10 @@
     XX(SHARED_MAP, 16) /* the table of map mode can be written to */                               \
     XX(SHARED_UNSEEN,                                                                              \
        32) /* the hooks were removed for a time: a first sight may be of a released buffer */      \
-    XX(SHARED_ASKED, 64) /* the agent asks for the callers of some root: ADR 49 */                 \
+    XX(SHARED_ASKED, 64)   /* the agent asks for the callers of some root: ADR 49 */               \
+    XX(SHARED_USAGE, 128)  /* byte-seconds are summed up: ADR 53 */                                \
+    XX(USAGE_NOT_READ, -1) /* in the place of the bytes that a life wrote: trie/usage.h */         \
+    XX(USAGE_NOT_ASKED, -2)                                                                        \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \
     XX(MAP_BUCKET_SHIFT, 6)                                                                        \

@@ -52,6 +52,7 @@ struct bbf_options {
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
+    bool usage;              /* byte-seconds by path, and what was never written; live */
     uint64_t memory;         /* bytes of native memory in total, 4M..64G, default 256M; live */
     char *socket;            /* folder for the socket; default: the three of design.md: serving */
     uint64_t port;           /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */

@@ -402,6 +402,32 @@ static void add_growth(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     bbf_buf_str(out, "],\n");
 }
 
+static void add_usage(struct bbf_buf *out, struct bbf_view *view)
+{
+    const struct bbf_snapshot *snapshot = view->snapshot;
+
+    if (snapshot->usage_of.seconds == 0)
+        return;
+    bbf_buf_printf(out,
+                   "\"usage_of\":{\"seconds\":%" PRIu64 ",\"unlisted\":%" PRIu64 "},\n\"usage\":[",
+                   snapshot->usage_of.seconds, snapshot->usage_of.unlisted);
+    for (size_t i = 0; i < snapshot->n_usage && !out->failed; i++) {
+        const struct bbf_snap_usage *row = &snapshot->usage[i];
+        bbf_buf_printf(out, "%s\n{\"node\":%" PRIu32 ",\"memory\":\"%s\"", i > 0 ? "," : "",
+                       snapshot->nodes[row->node].id, bbf_json_memories[row->memory]);
+#define XX(name)                                                                                   \
+    bbf_buf_str(out, ",\"" #name "\":");                                                           \
+    bbf_text_number(out, row->name);
+        BBF_USAGE_COLUMNS(XX)
+#undef XX
+        bbf_buf_str(out, ",\"path\":[");
+        const struct bbf_view_path path = bbf_view_path(view, row->node);
+        bbf_view_join(out, view, path.nodes, path.n, "\",");
+        bbf_buf_str(out, "\"]}");
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 static void add_callers(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     if (snapshot->n_callers == 0)
@@ -504,6 +530,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_misuses(out, snapshot);
     add_pins(out, view);
     add_growth(out, snapshot);
+    add_usage(out, view);
     add_callers(out, snapshot);
     add_leaks(out, view);
     return 0;

@@ -20,6 +20,7 @@
 #include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
+#include "render/usage.h"
 #include "render/view.h"
 
 #include <inttypes.h>
@@ -266,6 +267,7 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
     add_metadata(&llm);
     bbf_reconciled_rows(out, &snapshot->reconciled);
     bbf_pins_rows(out, view);
+    bbf_usage_rows(out, view);
     err = bbf_growth_rows(out, view);
     bbf_cost_rows(out, &snapshot->cost);
     bbf_misuse_rows(out, snapshot);

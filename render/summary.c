@@ -15,6 +15,7 @@
 #include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
+#include "render/usage.h"
 #include "render/view.h"
 
 #include <inttypes.h>
@@ -222,6 +223,7 @@ int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
         add_numbers(&s);
         bbf_reconciled_section(out, &snapshot->reconciled);
         bbf_pins_section(out, view, LEAKS_SHOWN);
+        err = bbf_usage_section(out, view, LEAKS_SHOWN);
         add_leaks(&s);
         bbf_cost_section(out, &snapshot->cost, "\n=== Cost of bbflow ===\n");
     }

@@ -17,6 +17,7 @@
 #include "render/pins.h"
 #include "render/reconciled.h"
 #include "render/text.h"
+#include "render/usage.h"
 #include "render/view.h"
 
 enum { PLACES_SHOWN = 3, NAME_WIDTH = 23 };
@@ -385,6 +386,8 @@ int bbf_render_why(struct bbf_buf *out, struct bbf_view *view,
     err = add_holders(out, view);
     if (w.known)
         add_rest(out, view, &w);
+    if (err == BBF_OK)
+        err = bbf_usage_text(out, view, "      ", PLACES_SHOWN);
     bbf_reconciled_causes(out, &snapshot->reconciled, "note: ");
     return err;
 }

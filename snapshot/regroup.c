@@ -114,6 +114,21 @@ static void move_pins(const struct regroup *r)
     s->n_pins = pins;
 }
 
+static void move_usage(const struct regroup *r)
+{
+    struct bbf_snapshot *s = r->s;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < s->n_usage; i++) {
+        uint32_t node = r->into[s->usage[i].node];
+        if (node == DROPPED || s->usage[i].lives == 0)
+            continue;
+        s->usage[rows] = s->usage[i];
+        s->usage[rows++].node = node;
+    }
+    s->n_usage = rows;
+}
+
 static void move_growth(const struct regroup *r)
 {
     struct bbf_snapshot *s = r->s;
@@ -131,7 +146,8 @@ static void move_growth(const struct regroup *r)
     s->n_growth = rows;
 }
 
-/* Move the rows that stay together; those of dropped rows' leaks, pins and growth go as well. */
+/* Move the rows that stay together; those of dropped rows' leaks, pins, growth and usage go as
+ * well. */
 static void close_gaps(struct regroup *r)
 {
     struct bbf_snapshot *s = r->s;
@@ -160,6 +176,7 @@ static void close_gaps(struct regroup *r)
     s->n_nodes = kept;
     move_pins(r);
     move_growth(r);
+    move_usage(r);
 }
 
 static int regroup_init(struct regroup *r, struct bbf_snapshot *s)
@@ -249,10 +266,12 @@ int bbf_snapshot_overlay(struct bbf_snapshot *overlay, const struct bbf_snapshot
     s->nodes = copy(from->nodes, from->n_nodes, sizeof *s->nodes);
     s->leaks = copy(from->leaks, from->n_leaks, sizeof *s->leaks);
     s->pins = copy(from->pins, from->n_pins, sizeof *s->pins);
+    s->usage = copy(from->usage, from->n_usage, sizeof *s->usage);
     s->callers = copy(from->callers, from->n_callers, sizeof *s->callers);
     int err = copy_growth(s, from);
 
-    return s->nodes == NULL || s->leaks == NULL || s->pins == NULL || s->callers == NULL
+    return s->nodes == NULL || s->leaks == NULL || s->pins == NULL || s->usage == NULL ||
+                   s->callers == NULL
                ? BBF_ENOMEM
                : err;
 }
@@ -262,6 +281,7 @@ void bbf_snapshot_overlay_free(struct bbf_snapshot *overlay)
     for (size_t i = 0; i < overlay->n_growth; i++)
         free(overlay->growth[i].at);
     free(overlay->growth);
+    free(overlay->usage);
     free(overlay->callers);
     free(overlay->pins);
     free(overlay->leaks);
@@ -293,6 +313,10 @@ static void mark_wanted(struct regroup *r,
     for (size_t i = 0; i < s->n_pins; i++)
         if (r->into[s->pins[i].node] == 0)
             s->pins[i].buffers = 0;
+    s->usage_of.unlisted = 0; /* of which paths is not known */
+    for (size_t i = 0; i < s->n_usage; i++)
+        if (r->into[s->usage[i].node] == 0)
+            s->usage[i].lives = 0;
     for (size_t i = 0; i < s->n_growth; i++)
         if (r->into[s->growth[i].node] == 0) {
             free(s->growth[i].at);

@@ -59,6 +59,7 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_growth; i++)
         free(snapshot->growth[i].at);
     free(snapshot->growth);
+    free(snapshot->usage);
     free(snapshot->callers);
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
@@ -317,6 +318,10 @@ int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
             (unsigned)snapshot->pins[i].pool >= BBF_POOLS ||
             (unsigned)snapshot->pins[i].memory > BBF_MEM_HEAP)
             return BBF_EFORMAT;
+    for (size_t i = 0; i < snapshot->n_usage; i++)
+        if (snapshot->usage[i].node >= snapshot->n_nodes ||
+            (unsigned)snapshot->usage[i].memory > BBF_MEM_UNKNOWN)
+            return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_callers; i++)
         if (snapshot->callers[i].root >= snapshot->n_sites ||
             snapshot->callers[i].caller >= snapshot->n_sites ||
@@ -556,6 +561,46 @@ static void merge_growth(struct bbf_snapshot *snapshot)
     qsort(rows, kept, sizeof *rows, compare_growth);
 }
 
+static int compare_usage_keys(const void *a, const void *b)
+{
+    const struct bbf_snap_usage *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+static int compare_usage(const void *a, const void *b)
+{
+    const struct bbf_snap_usage *x = a, *y = b;
+    if (x->byte_seconds != y->byte_seconds)
+        return x->byte_seconds > y->byte_seconds ? -1 : 1;
+    return compare_usage_keys(a, b);
+}
+
+/* Remove rows without lives; merge rows with the same node and memory; order them. */
+static void merge_usage(struct bbf_snapshot *snapshot)
+{
+    struct bbf_snap_usage *rows = snapshot->usage;
+    size_t kept = 0;
+
+    if (snapshot->n_usage == 0)
+        return;
+    qsort(rows, snapshot->n_usage, sizeof *rows, compare_usage_keys);
+    for (size_t i = 0; i < snapshot->n_usage; i++) {
+        if (rows[i].lives == 0)
+            continue;
+        if (kept == 0 || compare_usage_keys(&rows[kept - 1], &rows[i]) != 0) {
+            rows[kept++] = rows[i];
+            continue;
+        }
+#define XX(name) rows[kept - 1].name += rows[i].name;
+        BBF_USAGE_COLUMNS(XX)
+#undef XX
+    }
+    snapshot->n_usage = kept;
+    qsort(rows, kept, sizeof *rows, compare_usage);
+}
+
 static uint64_t less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -662,6 +707,7 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
         merge_leaks(snapshot);
         merge_pins(snapshot);
         merge_growth(snapshot);
+        merge_usage(snapshot);
         if (snapshot->n_callers > 1)
             qsort(snapshot->callers, snapshot->n_callers, sizeof *snapshot->callers,
                   compare_callers);

@@ -214,6 +214,27 @@ struct bbf_snap_growth {
     uint32_t n;
 };
 
+/*
+ * What buffers of one path took over time (trie/usage.h): `lives` that were open when some second
+ * began, released or lost there or still open, with their bytes times seconds. Of the released ones
+ * that were `measured`, as counted (not scaled by sample=), their capacities, and, scaled, bytes
+ * times seconds of all and of the part that was not written. `not_read`: released ones that do not
+ * say what was written.
+ */
+/* clang-format off */
+#define BBF_USAGE_COLUMNS(XX)                                                                      \
+    XX(lives) XX(byte_seconds) XX(measured) XX(measured_bytes) XX(measured_byte_seconds)           \
+    XX(unwritten_byte_seconds) XX(not_read)
+/* clang-format on */
+
+struct bbf_snap_usage {
+    uint32_t node; /* index into nodes; before bbf_tracker_capture() the tracker's node */
+    enum bbf_memory memory;
+#define XX(name) uint64_t name;
+    BBF_USAGE_COLUMNS(XX)
+#undef XX
+};
+
 /* The caller of a sampled allocation (rootCallers=), as far as its stack shows one. */
 enum bbf_caller {
     BBF_CALLER_FOLLOWED, /* the nearest followed method */
@@ -334,6 +355,12 @@ struct bbf_snapshot {
     } history;
     struct bbf_snap_growth *growth; /* what is lost first, most bytes first, then by node */
     size_t n_growth;
+    struct {
+        uint64_t seconds;  /* since the start or the last reset; 0: nothing was summed up */
+        uint64_t unlisted; /* byte-seconds of paths without a row */
+    } usage_of;
+    struct bbf_snap_usage *usage; /* most byte-seconds first, then by node */
+    size_t n_usage;
     struct bbf_snap_caller *callers; /* by root, most leaked first */
     size_t n_callers;
     struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
@@ -362,11 +389,11 @@ int bbf_snapshot_add_thread(struct bbf_snapshot *snapshot, uint64_t id, const ch
  * Compute the values that follow from the rows: `passed_` of each node (sum over the subtree of
  * released + live + leaked + held + harmless + unknown), the totals that are column sums, and the
  * order of leaks. Leak rows with the same node, verdict, memory and loss become one (with p50 and
- * thread of the larger part); rows without lives are removed. The same for pins and growth. Leaked
- * or aged lives of a node that no row names get a row with unknown memory, so that `leaks` lists
- * every node that lost a life. The code that filled the rows calls it once. Requires parents before
- * children. Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent that
- * does not precede its child), BBF_ENOMEM; the rows are then unchanged.
+ * thread of the larger part); rows without lives are removed. The same for pins, growth and usage.
+ * Leaked or aged lives of a node that no row names get a row with unknown memory, so that `leaks`
+ * lists every node that lost a life. The code that filled the rows calls it once. Requires parents
+ * before children. Errors: BBF_EFORMAT (bbf_snapshot_check() fails, two nodes with one id, a parent
+ * that does not precede its child), BBF_ENOMEM; the rows are then unchanged.
  */
 int bbf_snapshot_finish(struct bbf_snapshot *snapshot);
 

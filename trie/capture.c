@@ -626,6 +626,23 @@ static void place_pins(const struct bbf_tracker *t, const struct columns *c, str
     s->n_pins = kept;
 }
 
+/* The same; lives of another tree count together. */
+static void place_usage(const struct bbf_tracker *t, const struct columns *c,
+                        struct bbf_snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_usage; i++) {
+        const struct bbf_snap_node *row = row_at(c, place_of(t, c, s->usage[i].node));
+        if (row == NULL) {
+            s->usage_of.unlisted += s->usage[i].byte_seconds;
+            continue;
+        }
+        s->usage[kept] = s->usage[i];
+        s->usage[kept++].node = (uint32_t)(row - c->rows);
+    }
+    s->n_usage = kept;
+}
+
 static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *sums,
                      struct bbf_snapshot *s, size_t most)
 {
@@ -643,6 +660,7 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
     scale_rows(t, c, s);
     place_pins(t, c, s);
     place_growth(t, c, s);
+    place_usage(t, c, s);
     int err = add_limits(t, sums, s);
     if (err == BBF_OK)
         err = name_rows(t, c, s);

@@ -27,6 +27,7 @@
 #include "trie/owned.h"
 #include "trie/section.h"
 #include "trie/tombs.h"
+#include "trie/usage.h"
 
 /* ---- records ---- */
 
@@ -459,6 +460,12 @@ static void end_life(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uin
         loss.end = BBF_END_LEAKED;
         loss.bytes = bytes;
     }
+    if (loss.end != BBF_END_UNKNOWN && t->usage.on)
+        bbf_usage_add(t, &(struct bbf_usage_life){.node = node,
+                                                  .seconds = loss.seconds,
+                                                  .bytes = bytes,
+                                                  .memory = mem & BBF_L_MEM_KIND,
+                                                  .written = BBF_USAGE_NOT_ASKED});
     bbf_tomb_charge(t, &loss);
     atomic_store_explicit(&record->path, BBF_WORD(g, 0), memory_order_relaxed);
     free_record(t, heap, r, g);

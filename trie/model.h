@@ -25,6 +25,7 @@
 #include "trie/owned_table.h"
 #include "trie/space.h"
 #include "trie/tomb.h"
+#include "trie/usage_table.h"
 #include "trie/words.h"
 
 /* The rest of the 65,535 sites is reserved for roots, derived buffers and releases, because without
@@ -93,6 +94,7 @@ struct bbf_tracker {
     struct bbf_fact_table facts; /* class load and report; it has a lock of its own */
 
     struct bbf_after_tables after; /* bbf_after_release_add() */
+    struct bbf_usage_tables usage; /* bbf_usage_add() */
 
     /* agent */
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */

@@ -18,6 +18,7 @@
 #include "trie/node.h"
 #include "trie/section.h"
 #include "trie/sums.h"
+#include "trie/usage.h"
 
 enum { ARENA_SIZE = 1 << BBF_L_ARENA_SHIFT };
 
@@ -62,6 +63,7 @@ static int take_baseline(struct bbf_tracker *t)
     t->baseline = sums;
     clear_tombs(t);
     bbf_after_release_reset(t);
+    bbf_usage_reset(t);
     t->resets++;
     return BBF_OK;
 }

@@ -5,6 +5,7 @@
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/usage.h"
 
 /* A raised limit reopens the nodes that it had closed; a lowered one closes nodes from now on. */
 static void reflag_nodes(struct bbf_tracker *t)
@@ -36,6 +37,7 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     pthread_mutex_lock(&t->facts.lock);
     t->facts.limit = limits->max_facts;
     pthread_mutex_unlock(&t->facts.lock);
+    bbf_usage_set(t, limits->usage);
     bbf_growth_limit(t, limits->growth_seconds, limits->growth_keep, limits->max_growth);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     if (atomic_load(&t->next_node) != 0)

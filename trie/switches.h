@@ -17,6 +17,7 @@ struct bbf_limits {
         memory;
     uint64_t max_growth, growth_seconds, growth_keep; /* trie/growth.h; 0: no history */
     uint64_t age; /* seconds after which an open life is aged, at most; 0 = none ever is */
+    bool usage;   /* trie/usage.h */
 };
 
 /* New limits of a running tracker; a lower one only stops growth. Agent thread. */

@@ -26,6 +26,7 @@
 #include "trie/switches.h"
 #include "trie/tomb.h"
 #include "trie/tracker.h"
+#include "trie/usage.h"
 
 /* ---- what it counts ---- */
 

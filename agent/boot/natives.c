@@ -28,7 +28,8 @@ NATIVE(jint, rootOf)(JNIEnv *env, jclass class, jint site);
 NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
 NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count);
 NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node);
-NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds);
+NATIVE(void, recordLifetime)
+(JNIEnv *env, jclass class, jint node, jint seconds, jint refs, jint bytes, jint written);
 NATIVE(jint, bump)(JNIEnv *env, jclass class);
 NATIVE(jint, pop)(JNIEnv *env, jclass class);
 NATIVE(void, push)(JNIEnv *env, jclass class, jint record);
@@ -99,13 +100,22 @@ NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node)
     bbf_meter_leave(entered);
 }
 
-NATIVE(void, recordLifetime)(JNIEnv *env, jclass class, jint node, jint seconds)
+NATIVE(void, recordLifetime)
+(JNIEnv *env, jclass class, jint node, jint seconds, jint refs, jint bytes, jint written)
 {
     const uint64_t entered = bbf_meter_enter();
     (void)env;
     (void)class;
     bbf_aged_lasted(bbf_agent.tracker, (uint32_t)node, (uint32_t)seconds);
     bbf_ends_released((uint32_t)node, (uint32_t)seconds);
+    if (bytes > 0)
+        bbf_usage_add(
+            bbf_agent.tracker,
+            &(struct bbf_usage_life){.node = (uint32_t)node,
+                                     .seconds = (uint32_t)seconds,
+                                     .bytes = (uint32_t)bytes,
+                                     .memory = (uint32_t)refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND,
+                                     .written = written});
     bbf_meter_leave(entered);
 }
 

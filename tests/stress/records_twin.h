@@ -60,6 +60,7 @@ struct twin_thread {
     struct twin *w;
     uint64_t tid, random, draws;
     uint64_t opened, closed, undone, unknown; /* what this thread won */
+    int32_t written;                          /* into each buffer that it releases: trie/usage.h */
 };
 
 static inline uint32_t twin_random(struct twin_thread *me)

@@ -81,12 +81,27 @@ static inline void twin_pass_run(struct twin_thread *me, _Atomic uint64_t *word,
         twin_gather(me, twin_stripe(me), run);
 }
 
+static inline uint32_t twin_size_at(struct bbf_record *at, uint64_t f)
+{
+    uint64_t size = twin_get(&at->size);
+    return (size ^ f) >> 32 == 0 ? (uint32_t)size : 0;
+}
+
 /* Rare: the second is another than the one of the open. */
-static inline void twin_tell_age(struct twin_thread *me, uint32_t node, uint32_t opened)
+static inline void twin_tell_age(struct twin_thread *me, uint32_t node, uint32_t opened,
+                                 uint64_t refs, uint32_t size, uint64_t parent)
 {
     uint32_t now = twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_NOW));
     if ((int32_t)(now - opened) > 0)
         bbf_aged_lasted(me->w->t, node, now - opened);
+    if ((int32_t)(now - opened) > 0 &&
+        (twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_FLAGS)) & BBF_L_SHARED_USAGE) != 0)
+        bbf_usage_add(me->w->t, &(struct bbf_usage_life){
+                                    .node = node,
+                                    .seconds = now - opened,
+                                    .bytes = size,
+                                    .memory = refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND,
+                                    .written = parent != 0 ? BBF_USAGE_NOT_ASKED : me->written});
 }
 
 /* Win the life; *life is what it was. */
@@ -180,7 +195,8 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     if ((MUTANT != MUTANT_CLOSE_GENERATION && (life ^ f) >> 32 != 0) ||
         (life & BBF_L_STATE) != BBF_L_OPEN)
         return;
-    uint32_t place = twin_get_int(&at->batch);
+    uint32_t place = twin_get_int(&at->batch), size = twin_size_at(at, f);
+    uint64_t parent = twin_get(&at->parent);
     TWIN_POINT(me);
     if (MUTANT != MUTANT_PATH_AFTER_CAS)
         twin_put(&at->path, f & TWIN_HIGH);
@@ -203,7 +219,8 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     if ((life & kept) == 0)
         twin_give_back(me, (uint32_t)f, stripe);
     uint64_t key = twin_run_key(twin_charged_at(path, f), refs);
-    twin_tell_age(me, (uint32_t)(key >> 32), opened);
+    twin_tell_age(me, (uint32_t)(key >> 32), opened, refs, (life & BBF_L_STOPPED) == 0 ? size : 0,
+                  parent);
     if ((life & BBF_L_STOPPED) != 0) { /* it may have been released and taken again unseen */
         bbf_node_unknown(me->w->t, (uint32_t)(key >> 32));
         me->unknown++;
@@ -227,7 +244,8 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
     TWIN_POINT(me);
     if (twin_get(&at->life) == ((f & TWIN_HIGH) | BBF_L_OPEN | BBF_L_STICKY)) {
         uint64_t path = twin_get(&at->path);
-        twin_tell_age(me, twin_charged_at(path, f), twin_get_int(&at->next));
+        twin_tell_age(me, twin_charged_at(path, f), twin_get_int(&at->next), twin_get(&at->refs),
+                      twin_size_at(at, f), twin_get(&at->parent));
         TWIN_POINT(me);
         twin_put(&at->path, f & TWIN_HIGH);
         TWIN_POINT(me);

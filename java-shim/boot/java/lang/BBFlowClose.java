@@ -33,12 +33,13 @@ final class BBFlowClose {
     /** As BBFlowShim.release(), where the run ends, or a second has passed since the open. */
     @DontInline
     @Hidden
-    static void closeSticky(long f, long key, boolean same) {
+    static void closeSticky(Object o, long f, long key, boolean same) {
         reserveStackSlow(); // for passRun and tellAge, which must not fail any more
         long at = recordAt(f);
-        int opened = U.getInt(at + REC_NEXT);
-        if (opened != U.getInt(SHARED + SHARED_NOW))
-            tellAge((int) (key >>> 32), opened);
+        int seconds = U.getInt(SHARED + SHARED_NOW) - U.getInt(at + REC_NEXT);
+        if (seconds > 0)
+            tellAge(o, (int) (key >>> 32), seconds, U.getLong(at + REC_REFS), sizeAt(at, f),
+                    U.getLong(at + REC_PARENT));
         U.putLong(at + REC_PATH, f & HIGH);
         U.putInt(at + REC_BATCH, (int) tid());
         U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
@@ -64,7 +65,10 @@ final class BBFlowClose {
                 BBFlowRoots.ended(o, f);
                 return;
             }
-            int place = U.getInt(at + REC_BATCH), opened = U.getInt(at + REC_NEXT);
+            int place = U.getInt(at + REC_BATCH);
+            int seconds = U.getInt(SHARED + SHARED_NOW) - U.getInt(at + REC_NEXT);
+            int size = sizeAt(at, f);
+            long parent = U.getLong(at + REC_PARENT);
             // Before the CAS: a CONV record may be freed by the agent right after it.
             U.putLong(at + REC_PATH, f & HIGH);
             while (!U.compareAndSetLong(null, at + REC_LIFE, life, closedLife(life))) {
@@ -82,8 +86,8 @@ final class BBFlowClose {
             if ((life & (CONV | STICKY)) == 0)
                 giveBack((int) f, stripe);
             long key = runKey(chargedAt(path, f), refs);
-            if (opened != U.getInt(SHARED + SHARED_NOW))
-                tellAge((int) (key >>> 32), opened);
+            if (seconds > 0)
+                tellAge(o, (int) (key >>> 32), seconds, refs, (life & STOPPED) == 0 ? size : 0, parent);
             if ((life & STOPPED) != 0) // it may have been released and taken again unseen
                 unknownAt((int) (key >>> 32));
             else
@@ -95,14 +99,22 @@ final class BBFlowClose {
         }
     }
 
+    /** Bytes of the life; 0: not known. */
+    @ForceInline
+    @Hidden
+    private static int sizeAt(long at, long f) {
+        long size = U.getLong(at + REC_SIZE);
+        return ((size ^ f) >>> 32) == 0 ? (int) size : 0;
+    }
+
     /** Rare: the current second is not the one of the open. */
     @DontInline
     @Hidden
-    private static void tellAge(int node, int opened) {
+    private static void tellAge(Object o, int node, int seconds, long refs, int size, long parent) {
         try {
-            int seconds = U.getInt(SHARED + SHARED_NOW) - opened;
-            if (seconds > 0)
-                recordLifetime(node, seconds);
+            boolean sums = size > 0 && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_USAGE) != 0;
+            int written = sums ? BBFlowUsage.written(o, (int) refs, parent) : USAGE_NOT_ASKED;
+            recordLifetime(node, seconds, (int) refs, sums ? size : 0, written);
         } catch (Throwable t) {
             failed(t);
         }

@@ -31,9 +31,12 @@ final class BBFlowNative {
     @Hidden
     static native void unknownAt(int node);
 
-    /** A life at node was released this many seconds after it was opened. */
+    /**
+     * A life at node was released this many seconds after it was opened. refs: the low half of its
+     * word; bytes: its capacity, 0 = not to be summed up; written: of these, or USAGE_NOT_.
+     */
     @Hidden
-    static native void recordLifetime(int node, int seconds);
+    static native void recordLifetime(int node, int seconds, int refs, int bytes, int written);
 
     /** 64 fresh records, linked; 0 at the limit. */
     @Hidden

@@ -381,7 +381,7 @@ public final class BBFlowShim {
             long key = BBFlowClose.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
             boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
             if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
-                BBFlowClose.closeSticky(f, key, same);
+                BBFlowClose.closeSticky(o, f, key, same);
                 return;
             }
             U.putLong(at + REC_PATH, f & HIGH);
