@@ -53,6 +53,14 @@ static void poll_clock(JNIEnv *env)
                         (uint32_t)(bbf_clock_ns(CLOCK_MONOTONIC) / BBF_CLOCK_SECOND - began));
 }
 
+/* Until the next second begins: what is summed up by seconds (trie/usage.h) needs them regular. */
+static unsigned wait_for_clock(void)
+{
+    if (atomic_load(&bbf_agent.phase) == BBF_PHASE_OUT)
+        return UINT32_MAX;
+    return 1000 - (unsigned)(bbf_monotonic_ms() % 1000);
+}
+
 /* design.md: errors: hooks that keep failing in the application's threads are stopped. */
 static void poll_faults(JNIEnv *env)
 {
@@ -177,7 +185,7 @@ static const struct bbf_duty {
     void (*poll)(JNIEnv *env);
     unsigned (*wait_ms)(void); /* how long it may be left alone; NULL: as long as the agent may */
 } duties[] = {
-    {"clock", poll_clock, NULL},
+    {"clock", poll_clock, wait_for_clock},
     {"faults", poll_faults, NULL},
     {"scan", poll_scan, wait_for_scan},
     {"bare roots", poll_bare_roots, NULL},

@@ -30,6 +30,19 @@ static uint64_t mean(const struct bbf_snapshot *s, uint64_t byte_seconds)
     return byte_seconds / s->usage_of.seconds;
 }
 
+/* "C.sent, after B.encode": the last step, and the one before it unless that is the root. */
+static void add_place(struct bbf_buf *out, const struct bbf_view *view, uint32_t node)
+{
+    const uint32_t before = view->parents[node];
+
+    bbf_buf_str(out, " at ");
+    bbf_view_name(out, view, node);
+    if (before == BBF_NO_PARENT || view->parents[before] == BBF_NO_PARENT)
+        return;
+    bbf_buf_str(out, ", after ");
+    bbf_view_name(out, view, before);
+}
+
 static void add_open(struct bbf_buf *out, const struct bbf_view *view, const char *indent,
                      size_t most, uint64_t all)
 {
@@ -43,8 +56,8 @@ static void add_open(struct bbf_buf *out, const struct bbf_view *view, const cha
         bbf_text_lost_bytes(out, mean(s, row->byte_seconds), row->memory);
         bbf_buf_str(out, " (");
         bbf_text_percent(out, row->byte_seconds, all);
-        bbf_buf_str(out, ") at ");
-        bbf_view_name(out, view, row->node);
+        bbf_buf_char(out, ')');
+        add_place(out, view, row->node);
         bbf_buf_char(out, '\n');
     }
 }
@@ -62,8 +75,7 @@ static void add_unwritten_row(struct bbf_buf *out, const struct bbf_view *view,
                               const struct bbf_snap_usage *row)
 {
     bbf_text_lost_bytes(out, mean(view->snapshot, row->unwritten_byte_seconds), row->memory);
-    bbf_buf_str(out, " at ");
-    bbf_view_name(out, view, row->node);
+    add_place(out, view, row->node);
     bbf_buf_str(out, ": ");
     bbf_text_bytes(out, row->measured_bytes / row->measured);
     bbf_buf_str(out, " asked, ");

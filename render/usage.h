@@ -16,9 +16,9 @@
 /*
  * why: two lists of at most `most` paths, each row behind `indent`:
  *     over 12 min 412.0 MiB were open on average:
- *           290.1 MiB direct (70.42%) at AuditLog.flush
+ *           290.1 MiB direct (70.42%) at AuditLog.flush, after AuditLog.offer
  *     of the released ones 280.0 MiB on average were never written:
- *           280.0 MiB direct at AuditLog.flush: 64.0 KiB asked, 3.00% of it written (mean of 1204)
+ *           280.0 MiB direct at A.b, after B.c: 64.0 KiB asked, 3.00% of it written (mean of 1204)
  */
 int bbf_usage_text(struct bbf_buf *out, const struct bbf_view *view, const char *indent,
                    size_t most);

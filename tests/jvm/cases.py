@@ -39,6 +39,7 @@ import track
 import tried
 import transport
 import uring
+import usage
 import watch
 import wire
 import words
@@ -929,7 +930,7 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
-         *reconcile.cases(), *pins.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
+         *reconcile.cases(), *pins.cases(), *usage.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *transport.cases(),
