@@ -122,7 +122,7 @@ static const struct bbf_option_row table[] = {
               "allocation in N is for, by its stack; 0: do not" },
     { "usage", TYPE_BOOLEAN, .expert = true, FIELD(usage), LIVE(BBF_EFFECT_LIMITS), .initial = "on",
       .argument = "on|off",
-      .help = "sum up how many bytes each path takes and for how long, and how many of them were never "
+      .help = "sum up how many bytes each path takes and for how long, and how many of them were not "
               "written ('bbflow why')" },
     { "memory", TYPE_SIZE, .start = true, FIELD(memory), LIVE(BBF_EFFECT_LIMITS), .min = UINT64_C(4) << 20,
       .max = UINT64_C(64) << 30, .initial = "256M", .argument = "SIZE",

@@ -83,7 +83,7 @@ static void add_unwritten_row(struct bbf_buf *out, const struct bbf_view *view,
                      row->measured_byte_seconds);
     bbf_buf_str(out, " of it written");
     if (row->measured > 1)
-        bbf_buf_printf(out, " (mean of %" PRIu64 ")", row->measured);
+        bbf_buf_printf(out, " (mean of %" PRIu64 " buffers)", row->measured);
     if (row->not_read != 0)
         bbf_buf_printf(out, ", %" PRIu64 " not read", row->not_read);
     bbf_buf_char(out, '\n');
@@ -123,16 +123,15 @@ int bbf_usage_text(struct bbf_buf *out, const struct bbf_view *view, const char 
     bbf_growth_duration(out, (double)s->usage_of.seconds);
     bbf_buf_char(out, ' ');
     bbf_text_bytes(out, mean(s, sum.byte_seconds));
-    bbf_buf_printf(out, " were open on average%s:\n",
-                   s->totals.sampled_ > 1 ? " (estimate)" : "");
+    bbf_buf_printf(out, " were open on average%s:\n", s->totals.sampled_ > 1 ? " (estimate)" : "");
     add_open(out, view, indent, most, sum.byte_seconds);
     if (mean(s, sum.unwritten) == 0 && sum.not_read == 0)
         return BBF_OK;
     bbf_buf_str(out, "of the released ones ");
     bbf_text_bytes(out, mean(s, sum.unwritten));
-    bbf_buf_str(out, " on average were never written");
+    bbf_buf_str(out, " on average were not written, by the writerIndex at the release");
     if (sum.not_read != 0)
-        bbf_buf_printf(out, " (%" PRIu64 " do not say what was written)", sum.not_read);
+        bbf_buf_printf(out, " (%" PRIu64 " not read)", sum.not_read);
     bbf_buf_str(out, mean(s, sum.unwritten) != 0 ? ":\n" : "\n");
     return add_unwritten(out, view, indent, most);
 }

@@ -15,7 +15,8 @@ enum {
     PROBES = 16,
     MEMORY_BITS = 8,
     MEMORY_MASK = (1 << MEMORY_BITS) - 1,
-    /* Of a report: rows while it is made, a power of two, half of them filled at most; and listed. */
+    /* Of a report: rows while it is made, a power of two, half of them filled at most; and listed.
+     */
     PLACES = 4 * BBF_USAGE_ROWS,
     LISTED = 1024
 };
@@ -90,7 +91,8 @@ void bbf_usage_add(struct bbf_tracker *t, const struct bbf_usage_life *life)
         bbf_tracker_fault(t);
         return;
     }
-    /* Acquire: with bbf_usage_reset(), so that the table is empty, and `since` that of the reset. */
+    /* Acquire: with bbf_usage_reset(), so that the table is empty, and `since` that of the reset.
+     */
     uint32_t current = atomic_load_explicit(&t->usage.current, memory_order_acquire);
     struct bbf_usage_table *table = &t->usage.table[current];
     uint64_t seconds = seconds_of(t, life->seconds);
@@ -113,10 +115,14 @@ static void clear(struct bbf_usage_table *table)
         struct bbf_usage_row *row = &table->rows[i];
         if (atomic_load_explicit(&row->key, memory_order_relaxed) == 0)
             continue;
-        _Atomic uint64_t *words[] = {
-            &row->lives,          &row->byte_seconds,          &row->measured,
-            &row->measured_bytes, &row->measured_byte_seconds, &row->unwritten_byte_seconds,
-            &row->not_read,       &row->key};
+        _Atomic uint64_t *words[] = {&row->lives,
+                                     &row->byte_seconds,
+                                     &row->measured,
+                                     &row->measured_bytes,
+                                     &row->measured_byte_seconds,
+                                     &row->unwritten_byte_seconds,
+                                     &row->not_read,
+                                     &row->key};
         for (size_t k = 0; k < sizeof words / sizeof *words; k++)
             atomic_store_explicit(words[k], 0, memory_order_relaxed);
     }

@@ -25,8 +25,10 @@ struct bbf_tracker;
 
 /* In the place of the bytes that were written. */
 enum {
-    BBF_USAGE_NOT_READ = BBF_L_USAGE_NOT_READ, /* its class does not say, or it says more than the capacity */
-    BBF_USAGE_NOT_ASKED = BBF_L_USAGE_NOT_ASKED /* other lives have its memory; or it was not released */
+    BBF_USAGE_NOT_READ =
+        BBF_L_USAGE_NOT_READ, /* its class does not say, or it says more than the capacity */
+    BBF_USAGE_NOT_ASKED =
+        BBF_L_USAGE_NOT_ASKED /* other lives have its memory; or it was not released */
 };
 
 struct bbf_usage_life {
@@ -44,8 +46,8 @@ void bbf_usage_set(struct bbf_tracker *t, bool on);
 /* Forget all. Agent. */
 void bbf_usage_reset(struct bbf_tracker *t);
 
-/* Fill snapshot->usage, also with the lives that are open, and usage_of; the nodes are the tracker's
- * until bbf_tracker_capture(). Agent. BBF_ENOMEM. */
+/* Fill snapshot->usage, also with the lives that are open, and usage_of; the nodes are the
+ * tracker's until bbf_tracker_capture(). Agent. BBF_ENOMEM. */
 int bbf_usage_fill(struct bbf_tracker *t, struct bbf_snapshot *snapshot);
 
 #endif

@@ -69,7 +69,7 @@ def texts(run, pid, memory):
     text = run.client("why", pid, code=10)[0]
     assert re.search(r"^over \d+ s [\d.]+ [KM]?i?B were open on average:$", text, re.M), text
     assert re.search(rf"^      [\d.]+ [KM]?i?B {memory} \([\d.]+%\) at Usage\.\w+, after Usage\.\w+$", text, re.M), text
-    line = rf"^  ?\d[\d.]* [KM]?i?B {memory} at Usage\.open, after Usage\.part: 4\.0 KiB asked, 25\.00% of it written \(mean of 40\)$"
+    line = rf"^  ?\d[\d.]* [KM]?i?B {memory} at Usage\.open, after Usage\.part: 4\.0 KiB asked, 25\.00% of it written \(mean of 40 buffers\)$"
     text = run.client("summary", pid)[0]
     assert "=== Memory over Time ===" in text and re.search(line, text, re.M), text
     text = run.client("llm", pid)[0]

@@ -472,6 +472,17 @@ static inline struct bbf_snapshot *sample_reconciled(void)
         s->pins = sample_grow(s->pins, s->n_pins, sizeof *s->pins);
         s->pins[s->n_pins++] = pins[i];
     }
+    /* Of three paths one was never released, and one has buffers that were not read. */
+    static const struct bbf_snap_usage usage[] = {
+        {1, BBF_MEM_DIRECT, 5, 90 << 20, 4, 4 << 18, 60 << 20, 45 << 20, 1},
+        {2, BBF_MEM_HEAP, 2000, 60 << 20, 1999, 1999 << 12, 60 << 20, 6 << 20, 0},
+        {2, BBF_MEM_DIRECT, 1, 6 << 10, 0, 0, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
+        s->usage = sample_grow(s->usage, s->n_usage, sizeof *s->usage);
+        s->usage[s->n_usage++] = usage[i];
+    }
+    s->usage_of.seconds = 61;
+    s->usage_of.unlisted = 10 << 20;
     r->read = true;
     r->used_direct_ = (4 << 20) + 131072 + 5001 + 100;
     r->nio_reserved_ = 4097;

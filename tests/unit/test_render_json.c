@@ -230,6 +230,14 @@ static void numbers_of_netty_come_back_as_they_were(void **state)
     assert_int_equal(s->pins[0].largest, 200);
     assert_int_equal(s->pins[1].pool, BBF_POOL_ADAPTIVE);
     assert_int_equal(s->pins[1].reserved, 131072);
+    assert_int_equal(s->usage_of.seconds, 61);
+    assert_int_equal(s->usage_of.unlisted, 10 << 20);
+    assert_int_equal(s->n_usage, 3);
+    assert_int_equal(s->usage[1].node, 2);
+    assert_int_equal(s->usage[1].memory, BBF_MEM_HEAP);
+    assert_int_equal(s->usage[1].lives, 2000);
+    assert_int_equal(s->usage[1].byte_seconds, 60 << 20);
+    assert_int_equal(s->usage[0].not_read, 1);
     bbf_snapshot_free(s);
     /* Without it, and without a total of the process: neither was read. */
     replace(&text, ",\"nio_buffers\":3", "");
@@ -262,6 +270,15 @@ static void wrong_numbers_of_netty_are_refused(void **state)
         {"\"pins\":[\n{\"node\":103", "\"pins\":[\n{\"node\":999", "pins[0].node: no node has"},
         {"\"buffers\":2,", "", "pins[0]"},
         {"\"smallest\":40", "\"smallest\":-40", "pins[0].smallest: negative"},
+        {"\"usage_of\":{", "\"usage_of\":7,\"x\":{", "usage_of: no object"},
+        {"\"seconds\":61", "\"seconds\":0", "usage_of.seconds: out of range"},
+        {",\"unlisted\":10485760", "", "usage_of"},
+        {"\"usage_of\"", "\"later\"", "usage: usage_of is missing"},
+        {"\"usage\":[\n{\"node\":102", "\"usage\":[\n{\"node\":999", "usage[0].node: no node has"},
+        {"\"lives\":2000", "\"lives\":-1", "usage[1].lives: negative"},
+        {"102,\"memory\":\"direct\"", "102,\"memory\":\"none\"", "usage[0].memory"},
+        {"\"unwritten_byte_seconds\":6291456", "\"unwritten_byte_seconds\":62914561",
+         "usage[1].unwritten_byte_seconds: more than"},
     };
     char why[200];
 

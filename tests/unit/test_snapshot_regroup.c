@@ -153,6 +153,48 @@ static void histories_follow_their_paths(void **state)
     bbf_snapshot_free(s);
 }
 
+/* The same at the three steps b, of two kinds of memory. */
+static void add_usage(struct bbf_snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->sites[s->nodes[i].site].method, "b") == 0) {
+            s->usage = sample_grow(s->usage, s->n_usage, sizeof *s->usage);
+            const size_t n = s->n_usage++;
+            s->usage[n] = (struct bbf_snap_usage){
+                i, n == 0 ? BBF_MEM_HEAP : BBF_MEM_DIRECT, 2, 100 * n, 1, 10, 60, 20, 1};
+        }
+    s->usage_of.seconds = 10;
+    s->usage_of.unlisted = 7;
+}
+
+static void usage_follows_its_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping();
+
+    add_usage(s);
+    assert_int_equal(s->n_usage, 3);
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_usage, 2);
+    const struct bbf_snap_usage *row = &s->usage[0]; /* the one with most */
+    assert_string_equal(s->sites[s->nodes[row->node].site].method, "b");
+    assert_int_equal(row->memory, BBF_MEM_DIRECT);
+    assert_int_equal(row->lives, 4);
+    assert_int_equal(row->byte_seconds, 300);
+    assert_int_equal(row->measured, 2);
+    assert_int_equal(row->measured_bytes, 20);
+    assert_int_equal(row->measured_byte_seconds, 120);
+    assert_int_equal(row->unwritten_byte_seconds, 40);
+    assert_int_equal(row->not_read, 2);
+    assert_int_equal(s->usage_of.unlisted, 7);
+    assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_usage, 0);
+    assert_int_equal(s->usage_of.unlisted, 0);
+    bbf_snapshot_free(s);
+}
+
 /* A tree with too many lines is folded for showing alone. */
 static void what_is_shown_folded_stays_as_it_was(void **state)
 {
@@ -162,6 +204,7 @@ static void what_is_shown_folded_stays_as_it_was(void **state)
     const struct bbf_render_options all = {0}, few = {.max_lines = 4};
 
     add_pins(s);
+    add_usage(s);
     add_histories(s);
     assert_int_equal(bbf_snapshot_finish(s), 0);
     assert_int_equal(bbf_render(&before, s, BBF_FORMAT_JSON, &all), 0);
@@ -262,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_are_folded_and_each_life_is_counted_once),
         cmocka_unit_test(pins_follow_their_paths),
+        cmocka_unit_test(usage_follows_its_paths),
         cmocka_unit_test(histories_follow_their_paths),
         cmocka_unit_test(what_is_shown_folded_stays_as_it_was),
         cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
