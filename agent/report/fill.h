@@ -18,7 +18,8 @@ void bbf_report_init(void);
 /* Fill an empty snapshot. BBF_ENOMEM. */
 int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *snapshot);
 /* The same for one that is made each second: at most `rows` rows besides the roots, and neither
- * what pins the memory nor the notes that need a look at all classes. BBF_ENOMEM. */
+ * what pins the memory, memory over time, nor the notes that need a look at all classes.
+ * BBF_ENOMEM. */
 int bbf_report_fill_brief(JNIEnv *env, struct bbf_snapshot *snapshot, size_t rows);
 /* The main class or jar, "" = not known. */
 const char *bbf_report_main(void);
