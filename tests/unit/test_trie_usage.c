@@ -1,7 +1,7 @@
 /* link: bbf_trie bbf_core */
 /*
- * trie/usage.c: what lives take over time, by path; what of it was written; resets, also while other
- * threads add. The clock is the test's.
+ * trie/usage.c: what lives take over time, by path; what of it was written; resets, also while
+ * other threads add. The clock is the test's.
  */
 #include <pthread.h>
 #include <string.h>
