@@ -104,7 +104,8 @@ static struct app *app_new(struct rules rules)
                                       .max_lives = HEAP_SLOTS - BBF_L_FIRST_RECORD,
                                       .max_sites = 65535,
                                       .max_facts = 1000000,
-                                      .memory = UINT64_C(1) << 32};
+                                      .memory = UINT64_C(1) << 32,
+                                      .usage = true};
     struct app *app = calloc(1, sizeof *app);
     assert_non_null(app);
 #ifdef BBF_SCHEDULED
