@@ -60,19 +60,22 @@ static void add(_Atomic uint64_t *to, uint64_t what)
     atomic_fetch_add_explicit(to, what, memory_order_relaxed);
 }
 
-static void add_measured(struct bbf_usage_row *row, const struct bbf_usage_life *life,
-                         uint64_t seconds)
+static void add_life(struct bbf_usage_row *row, const struct bbf_usage_life *life, uint64_t seconds)
 {
-    if (life->written == BBF_USAGE_NOT_ASKED)
-        return;
-    if (life->written < 0 || (uint32_t)life->written > life->bytes) {
-        add(&row->not_read, 1);
+    const bool is_known = life->written >= 0 && (uint32_t)life->written <= life->bytes;
+    if (!is_known) {
+        add(&row->other_lives, 1);
+        add(&row->other_byte_seconds, life->bytes * seconds);
+        if (life->written != BBF_USAGE_NOT_ASKED)
+            add(&row->not_read, 1);
         return;
     }
+    const uint32_t unwritten = life->bytes - (uint32_t)life->written;
     add(&row->measured, 1);
     add(&row->measured_bytes, life->bytes);
     add(&row->measured_byte_seconds, life->bytes * seconds);
-    add(&row->unwritten_byte_seconds, (life->bytes - (uint32_t)life->written) * seconds);
+    if (unwritten != 0)
+        add(&row->unwritten_byte_seconds, unwritten * seconds);
 }
 
 /* Seconds of the life that are not before the last reset. */
@@ -99,9 +102,7 @@ void bbf_usage_add(struct bbf_tracker *t, const struct bbf_usage_life *life)
     uint32_t node = bbf_node_charged(t, life->node, 0);
     struct bbf_usage_row *row = seconds != 0 ? row_of(table, key_of(node, life->memory)) : NULL;
     if (row != NULL) {
-        add(&row->lives, 1);
-        add(&row->byte_seconds, life->bytes * seconds);
-        add_measured(row, life, seconds);
+        add_life(row, life, seconds);
     } else if (seconds != 0) {
         add(&table->beyond, life->bytes * seconds * bbf_node_weight(t, node));
     }
@@ -115,8 +116,8 @@ static void clear(struct bbf_usage_table *table)
         struct bbf_usage_row *row = &table->rows[i];
         if (atomic_load_explicit(&row->key, memory_order_relaxed) == 0)
             continue;
-        _Atomic uint64_t *words[] = {&row->lives,
-                                     &row->byte_seconds,
+        _Atomic uint64_t *words[] = {&row->other_lives,
+                                     &row->other_byte_seconds,
                                      &row->measured,
                                      &row->measured_bytes,
                                      &row->measured_byte_seconds,
@@ -195,12 +196,16 @@ static void take_row(const struct bbf_tracker *t, struct sums *s, const struct b
     struct bbf_snap_usage *to = find(s, node, (uint8_t)(key & MEMORY_MASK));
     if (to == NULL) /* never: there are more places than rows */
         return;
-    to->lives += load(&from->lives) * weight;
-    to->byte_seconds += load(&from->byte_seconds) * weight;
-    to->measured += load(&from->measured);
+    const uint64_t measured = load(&from->measured);
+    const uint64_t byte_seconds = load(&from->measured_byte_seconds);
+    to->lives += (load(&from->other_lives) + measured) * weight;
+    to->byte_seconds += (load(&from->other_byte_seconds) + byte_seconds) * weight;
+    to->measured += measured;
     to->measured_bytes += load(&from->measured_bytes);
-    to->measured_byte_seconds += load(&from->measured_byte_seconds) * weight;
-    to->unwritten_byte_seconds += load(&from->unwritten_byte_seconds) * weight;
+    to->measured_byte_seconds += byte_seconds * weight;
+    /* A life may be added meanwhile. */
+    const uint64_t unwritten = load(&from->unwritten_byte_seconds);
+    to->unwritten_byte_seconds += (unwritten < byte_seconds ? unwritten : byte_seconds) * weight;
     to->not_read += load(&from->not_read);
 }
 

@@ -13,10 +13,11 @@
 
 enum { BBF_USAGE_ROWS = 4096 };
 
-/* One cache line. Byte-seconds: bytes times seconds, of each life, summed. */
+/* One cache line. Byte-seconds: bytes times seconds, of each life, summed. A life is measured or
+ * one of the others: an addition takes 6 ns. */
 struct bbf_usage_row {
     _Atomic uint64_t key; /* node:32 | enum bbf_memory:8; 0: free */
-    _Atomic uint64_t lives, byte_seconds;
+    _Atomic uint64_t other_lives, other_byte_seconds;
     _Atomic uint64_t measured, measured_bytes, measured_byte_seconds, unwritten_byte_seconds;
     _Atomic uint64_t not_read;
 };
