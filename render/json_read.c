@@ -398,6 +398,7 @@ static const struct {
     {"pins", read_pin, true, true},
     {"history", bbf__json_read_history, false, true},
     {"growth", bbf__json_read_growth, true, true},
+    {"contexts", bbf__json_read_context, true, true},
     {"allocated_for", read_caller, true, true},
     {"leaks", read_leak, true, false},
 };
@@ -516,6 +517,8 @@ static int resolve_leaks(struct bbf_json_reader *r)
                                  i, s->pins[i].node);
     if (err == 0)
         err = bbf__json_resolve_growth(r, &nodes);
+    if (err == 0)
+        err = bbf__json_resolve_contexts(r, &nodes);
     bbf_id_index_free(&nodes);
     return err;
 }

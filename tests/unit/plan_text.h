@@ -6,6 +6,7 @@
 #define BBF_TESTS_UNIT_PLAN_TEXT_H
 
 #include "instrument/carriers.c"
+#include "instrument/context.c"
 #include "instrument/insert.c"
 #include "instrument/libraries.c"
 #include "instrument/netty.c"
