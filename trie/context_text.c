@@ -14,6 +14,8 @@
 
 static void add_utf8(struct bbf_buf *out, uint32_t code)
 {
+    if (code == 0) /* it would end a string of C */
+        code = REPLACEMENT;
     if (code < 0x80) {
         bbf_buf_char(out, (char)code);
     } else if (code < 0x800) {

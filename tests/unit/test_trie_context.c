@@ -269,8 +269,8 @@ static void words_become_texts(void **state)
                  "0x00000000", "local:E1\xc3\xa9", NULL);
     assert_texts(words_of(id | BBF_L_CONTEXT_LATIN1, 0, 443, BYTES("shop.example"), BYTES("")),
                  &none, "0x00000000", "shop.example:443", NULL);
-    assert_texts(words_of(BBF_L_CONTEXT_EMBEDDED | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("a b")),
-                 &none, "embedded", NULL, "a b");
+    assert_texts(words_of(BBF_L_CONTEXT_EMBEDDED | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("a\0b")),
+                 &none, "embedded", NULL, "a\xef\xbf\xbd" "b");
     assert_texts(words_of(BBF_L_CONTEXT_NO_ID | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("")),
                  &none, "?", NULL, "");
     assert_texts(words_of(BBF_L_CONTEXT_TEXT | BBF_L_CONTEXT_CUT, 0, 0, BYTES(""), BYTES("ab")),
@@ -289,7 +289,7 @@ static void words_become_texts(void **state)
     w.word[TWIN_SIZES] |= 0xffff;
     struct bbf_snap_context row = {0};
     assert_int_equal(bbf_context_text(w.word, &none, &row), BBF_OK);
-    assert_true(row.hint != NULL && row.hint[0] == 0); /* the bytes there are zeros */
+    assert_int_equal(strlen(row.hint), 3 * BBF_L_CONTEXT_HINT_BYTES); /* zeros */
     assert_null(row.address);
     bbf_snap_context_free(&row);
 }
