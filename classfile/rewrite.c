@@ -616,7 +616,8 @@ static void methods_rewrite(struct work *w)
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);
         if (m.plan.n_entry > 0 || m.plan.n_areturn > 0 || m.plan.n_return > 0 ||
-            m.plan.after_call || m.plan.before_athrow_set || m.plan.before_name != NULL) {
+            m.plan.after_call || m.plan.before_athrow_set || m.plan.at_handler_set ||
+            m.plan.before_name != NULL) {
             m.inserts = (struct cf__inserts){0};
             m.left_out = false;
             m.entry_stack = m.site_stack = 0;

@@ -18,10 +18,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * contexts [COMMANDS [ROUNDS]]: a server loses a buffer of each kind, one for each letter that a client
+ * contexts [KINDS [late]]: a server loses a buffer of each kind, one for each letter that a client
  * sends: T touched, X swallowed, P thrown, H with a hostile hint, S a slice, O with an object as hint,
  * L alone; G is released. Then an embedded channel loses one, and a method without any channel. The
- * program says which channel each was on.
+ * program says which channel each was on. late: before that all of Netty is used once, and a line is
+ * waited for.
  */
 final class Contexts {
     static final String HOSTILE = "\u001b[31m\n\"|\u202e\u0100" + new String(new char[200]).replace('\0', 'x');
@@ -155,9 +156,20 @@ final class Contexts {
     private static void unseen(ByteBuf b) {
     }
 
+    private static void send(Channel server, NioEventLoopGroup clients, String kinds) throws Exception {
+        Channel client = new Bootstrap().group(clients).channel(NioSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+        for (char kind : kinds.toCharArray()) {
+            got = new CountDownLatch(1);
+            client.writeAndFlush(client.alloc().directBuffer(1).writeByte(kind)).sync();
+            if (!got.await(10, TimeUnit.SECONDS))
+                throw new AssertionError("no answer to " + kind);
+        }
+        client.close().sync();
+    }
+
     static void run(String[] args) throws Exception {
         String kinds = args.length > 0 ? args[0] : KINDS;
-        int rounds = args.length > 1 ? Integer.parseInt(args[1]) : 1;
         NioEventLoopGroup group = new NioEventLoopGroup(1), clients = new NioEventLoopGroup(1);
         Channel server = new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<Channel>() {
@@ -166,18 +178,13 @@ final class Contexts {
                         channel.pipeline().addLast(new Requests());
                     }
                 }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
-        for (int round = 0; round < rounds; round++) {
-            Channel client = new Bootstrap().group(clients).channel(NioSocketChannel.class)
-                    .handler(new ChannelInboundHandlerAdapter())
-                    .connect(server.localAddress()).sync().channel();
-            for (char kind : kinds.toCharArray()) {
-                got = new CountDownLatch(1);
-                client.writeAndFlush(client.alloc().directBuffer(1).writeByte(kind)).sync();
-                if (!got.await(10, TimeUnit.SECONDS))
-                    throw new AssertionError("no answer to " + kind);
-            }
-            client.close().sync();
+        if (args.length > 1) {
+            send(server, clients, "G");
+            SAID.setLength(0);
+            System.out.println("READY");
+            System.in.read();
         }
+        send(server, clients, kinds);
         server.close().sync();
         EmbeddedChannel embedded = new EmbeddedChannel(new Embedded());
         embedded.writeInbound(PooledByteBufAllocator.DEFAULT.directBuffer(8).writeByte(1));
