@@ -21,7 +21,8 @@ void bbf_settings_replace(const struct bbf_options *fresh)
     bbf_options_free(&old);
 }
 
-/* Before the classes where it is on, and after them where it is off: the hooks find it as it was. */
+/* Before the classes where it is on, and after them where it is off: the hooks find it as it was.
+ */
 static void apply_context(const struct bbf_rules *now, bool on, struct bbf_buf *text)
 {
     if (now->options.context == on && !bbf_context_switch(bbf_agent.tracker, on) && text != NULL)

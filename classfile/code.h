@@ -95,12 +95,12 @@ static inline uint32_t cf__insn_length(const uint8_t *code, uint32_t len, uint32
 
 /* Marks of each byte of the code. */
 enum {
-    CF__START = 1,  /* an instruction begins here */
-    CF__TARGET = 2, /* a jump leads here, or a handler begins here */
-    CF__BEFORE = 4, /* code is inserted before this instruction */
-    CF__AFTER = 8,  /* code is inserted after this instruction */
+    CF__START = 1,    /* an instruction begins here */
+    CF__TARGET = 2,   /* a jump leads here, or a handler begins here */
+    CF__BEFORE = 4,   /* code is inserted before this instruction */
+    CF__AFTER = 8,    /* code is inserted after this instruction */
     CF__HANDLER = 32, /* with BEFORE: that code is for an exception handler, which begins here */
-    CF__RANGE = 16  /* an exception range begins here (classfile/params_method.c) */
+    CF__RANGE = 16    /* an exception range begins here (classfile/params_method.c) */
 };
 
 /*

@@ -325,9 +325,9 @@ static bool is_named_call(const struct work *w, const struct method *m, uint32_t
 }
 
 /*
- * Could an exception of the code that is inserted at `pc` lead back to it? The call may overflow the
- * stack, and a handler that protects itself, as javac makes them for synchronized blocks, would then
- * call it for ever. No cycle of handlers is without one that leads backwards or to itself.
+ * Could an exception of the code that is inserted at `pc` lead back to it? The call may overflow
+ * the stack, and a handler that protects itself, as javac makes them for synchronized blocks, would
+ * then call it for ever. No cycle of handlers is without one that leads backwards or to itself.
  */
 static bool may_return_to(const struct method *m, uint32_t pc)
 {

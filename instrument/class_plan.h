@@ -77,10 +77,10 @@ struct bbf_plan_class {
     bool skip_forwarders; /* a class of Netty that include= does not name: fewer steps (ADR 32, 36)
                            */
     bool constructors;    /* trackConstructors */
-    bool throws_refcount_error; /* that a buffer was used after its release */
-    bool reports_oom;           /* that direct memory ran out */
+    bool throws_refcount_error;    /* that a buffer was used after its release */
+    bool reports_oom;              /* that direct memory ran out */
     bool touches, gets_exceptions; /* context=on: Netty's, with those methods */
-    bool is_jdk;                /* that class is the JDK's: BBF_PLAN_JDK_BITS */
+    bool is_jdk;                   /* that class is the JDK's: BBF_PLAN_JDK_BITS */
     /* The value of track=, NULL without it. The inserted calls of constructors and closing methods
      * test the object's class, because the classes that a class inherits from are not known
      * here. */

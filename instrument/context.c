@@ -2,15 +2,15 @@
 #include "instrument/context.h"
 
 #include "core/layout.h"
-#include "instrument/plan.h"
 
 static bool touches(const char *name, size_t len)
 {
     size_t prefix = bbf_netty_buffer_prefix(name, len);
-    return prefix > 0 && bbf_netty_touches((struct bbf_cf_str){name + prefix + 7, len - prefix - 7});
+    return prefix > 0 &&
+           bbf_netty_touches((struct bbf_cf_str){name + prefix + 7, len - prefix - 7});
 }
 
-bool bbf_plan_is_of_context(const char *name, size_t len)
+bool bbf__plan_is_of_context(const char *name, size_t len)
 {
     return touches(name, len) || bbf_netty_gets_exceptions(name, len);
 }

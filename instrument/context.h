@@ -10,6 +10,9 @@
 
 #include "instrument/insert.h"
 
+/* Is it a class of Netty that has such hooks? */
+bool bbf__plan_is_of_context(const char *name, size_t len);
+
 /* Which of Netty's own classes it is; after the other facts of the class. */
 void bbf__plan_context_class(struct bbf_plan_class *c, const char *name, size_t len);
 

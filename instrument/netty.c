@@ -367,9 +367,9 @@ bool bbf_netty_gives_back(struct bbf_cf_str called, struct bbf_cf_str descriptor
 bool bbf_netty_touches(struct bbf_cf_str simple)
 {
     /* Views and other wrappers call that of their owner. */
-    static const char *const classes[] = {
-        "AbstractReferenceCountedByteBuf", "CompositeByteBuf", "SimpleLeakAwareByteBuf",
-        "AdvancedLeakAwareByteBuf", "AdvancedLeakAwareCompositeByteBuf"};
+    static const char *const classes[] = {"AbstractReferenceCountedByteBuf", "CompositeByteBuf",
+                                          "SimpleLeakAwareByteBuf", "AdvancedLeakAwareByteBuf",
+                                          "AdvancedLeakAwareCompositeByteBuf"};
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (equals(simple, classes[i]))
             return true;

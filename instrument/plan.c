@@ -553,6 +553,11 @@ bool bbf_plan_is_refcount_class(const char *name, size_t len)
            head((struct bbf_cf_str){name + prefix, len - prefix}, counted);
 }
 
+bool bbf_plan_is_of_context(const char *name, size_t len)
+{
+    return bbf__plan_is_of_context(name, len);
+}
+
 bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites)
 {

@@ -65,8 +65,8 @@ static void add_row(struct bbf_buf *out, const struct bbf_snap_context *row)
     bbf_buf_char(out, '\n');
 }
 
-/* Of the rows of the divergence, the last lost first, the one after `before` (n_contexts: the first);
- * n_contexts: there is no more. */
+/* Of the rows of the divergence, the last lost first, the one after `before` (n_contexts: the
+ * first); n_contexts: there is no more. */
 static size_t next_row(const struct bbf_view *view, const struct bbf_divergence *d, size_t before)
 {
     const struct bbf_snapshot *s = view->snapshot;

@@ -314,8 +314,8 @@ static bool contexts_are_valid(const struct bbf_snapshot *snapshot)
 
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
 {
-    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot) ||
-        !growth_is_valid(snapshot) || !contexts_are_valid(snapshot))
+    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot) || !growth_is_valid(snapshot) ||
+        !contexts_are_valid(snapshot))
         return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];

@@ -226,7 +226,7 @@ struct bbf_snap_context {
     enum bbf_hint hint_is; /* a text, the name of the handler that was next, a class's name */
     char *hint;            /* of touch(); NULL: NONE */
     char *thrown;          /* class of the exception that was caught, with dots; NULL: none was */
-    char *caught_in;       /* the method that caught it: "com.app.Codec.decode"; NULL: the pipeline */
+    char *caught_in; /* the method that caught it: "com.app.Codec.decode"; NULL: the pipeline */
 };
 
 /* The caller of a sampled allocation (rootCallers=), as far as its stack shows one. */

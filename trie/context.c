@@ -172,8 +172,7 @@ void bbf_context_lost(struct bbf_tracker *t, const struct bbf_loss *loss)
         return;
     }
     struct bbf_lost_context *to = &place->ring[place->n++ % c->keep];
-    to->second =
-        atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
+    to->second = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
     to->open = loss->seconds;
     memcpy(to->word, words, sizeof words);
 }
@@ -211,15 +210,14 @@ static int copy(struct bbf_tracker *t, uint32_t node, const struct bbf_lost_cont
 {
     uint32_t now = atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_NOW), memory_order_relaxed);
     uint64_t thrown = from->word[BBF_L_CONTEXT_THROWN / 8];
-    const struct bbf_context_names names = {
-        .hint = name_of(t, from->word[BBF_L_CONTEXT_HINT / 8]),
-        .thrown = name_of(t, BBF_LOW(thrown)),
-        .caught_in = bbf_site_get(t, BBF_GENERATION(thrown))};
+    const struct bbf_context_names names = {.hint = name_of(t, from->word[BBF_L_CONTEXT_HINT / 8]),
+                                            .thrown = name_of(t, BBF_LOW(thrown)),
+                                            .caught_in = bbf_site_get(t, BBF_GENERATION(thrown))};
     struct bbf_snap_context *to = &s->contexts[s->n_contexts++];
 
     *to = (struct bbf_snap_context){.node = node,
-                                    .lost_ms = s->captured_at_ms -
-                                               (int64_t)(now - from->second) * 1000,
+                                    .lost_ms =
+                                        s->captured_at_ms - (int64_t)(now - from->second) * 1000,
                                     .open_seconds = from->open};
     return bbf_context_text(from->word, &names, to);
 }

@@ -28,8 +28,8 @@ _Static_assert(BBF_L_CONTEXT_ADDRESS % 8 == 0 && BBF_L_CONTEXT_HINT % 8 == 0, "l
 
 /* That of a lost life. */
 struct bbf_lost_context {
-    uint32_t second; /* since start, when a scan found it lost */
-    uint32_t open;   /* seconds that it had been open */
+    uint32_t second;                  /* since start, when a scan found it lost */
+    uint32_t open;                    /* seconds that it had been open */
     uint64_t word[BBF_CONTEXT_WORDS]; /* that of the guard is not used */
 };
 

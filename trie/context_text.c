@@ -50,8 +50,8 @@ static void add_utf16(struct bbf_buf *out, const char *bytes, size_t len)
             add_utf8(out, 0x10000 + ((unit & 0x3FFu) << 10 | (low & 0x3FFu)));
             i += 2;
         } else {
-            add_utf8(out, is_surrogate(unit, 0xD800) || is_surrogate(unit, 0xDC00) ? REPLACEMENT
-                                                                                    : unit);
+            add_utf8(out,
+                     is_surrogate(unit, 0xD800) || is_surrogate(unit, 0xDC00) ? REPLACEMENT : unit);
         }
     }
 }
@@ -95,8 +95,7 @@ static void add_address(struct bbf_buf *out, uint32_t kinds, const char *bytes, 
         break;
     case BBF_L_CONTEXT_LATIN1:
     case BBF_L_CONTEXT_UTF16:
-        add_text(out, bytes, len,
-                 (kinds & BBF_L_CONTEXT_OF_ADDRESS) == BBF_L_CONTEXT_UTF16, false);
+        add_text(out, bytes, len, (kinds & BBF_L_CONTEXT_OF_ADDRESS) == BBF_L_CONTEXT_UTF16, false);
         if (port != 0) /* a name that was not resolved */
             bbf_buf_printf(out, ":%u", port);
         break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trie/context_text.h - the words of a context as texts. What is in them comes from the
- * application and the network: the texts are UTF-8, and otherwise anything.
+ * trie/context_text.h - the words of a context as texts. The application and the network wrote
+ * them: the texts are UTF-8, and otherwise anything.
  *
  * Threads: any, no state.
  */

@@ -1,6 +1,6 @@
 /*
- * tests/stress/context_twin.h - java.lang.BBFlowContext's half of the protocol of trie/context.h in C,
- * line by line as the Java has it. Change both together.
+ * tests/stress/context_twin.h - java.lang.BBFlowContext's half of the protocol of trie/context.h in
+ * C, line by line as the Java has it. Change both together.
  */
 #ifndef BBF_TESTS_STRESS_CONTEXT_TWIN_H
 #define BBF_TESTS_STRESS_CONTEXT_TWIN_H

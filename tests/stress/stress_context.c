@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WRITERS = 3, LIVES = 4, FIRST = BBF_L_FIRST_RECORD };
+enum { WRITERS = 3, LIVES = 4, ENOUGH = 1000, FIRST = BBF_L_FIRST_RECORD };
 
 struct app {
     struct bbf_tracker *t;
@@ -66,20 +66,22 @@ static void check(const uint64_t *words, uint32_t g)
         assert_true(words[i] == words[TWIN_SIZES]);
 }
 
-static void read_and_end(struct app *app, uint32_t life)
+/* A life ends once it was read, or after some looks, as most do. */
+static void read_and_end(struct app *app, uint32_t life, bool end)
 {
     uint64_t words[BBF_CONTEXT_WORDS];
     uint32_t g = atomic_load(&app->generation[life]);
-    if (bbf_context_read(app->t, BBF_WORD(g, FIRST + life), words)) {
+    bool read = bbf_context_read(app->t, BBF_WORD(g, FIRST + life), words);
+    if (read) {
         check(words, g);
         app->seen++;
     }
-    if ((app->seen & 3) == 0) {
-        atomic_store(&app->generation[life], g + 1);
-        app->ended++;
-        if (bbf_context_read(app->t, BBF_WORD(g + 1, FIRST + life), words))
-            check(words, g + 1); /* a writer was that fast */
-    }
+    if (!end && (!read || (app->seen & 1) != 0))
+        return;
+    atomic_store(&app->generation[life], g + 1);
+    app->ended++;
+    if (bbf_context_read(app->t, BBF_WORD(g + 1, FIRST + life), words))
+        check(words, g + 1); /* a writer was that fast */
 }
 
 static void what_is_read_of_a_life_is_one_note_of_it(void **state)
@@ -94,8 +96,8 @@ static void what_is_read_of_a_life_is_one_note_of_it(void **state)
         atomic_store(&app.generation[i], UINT32_MAX - 1000); /* it wraps */
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_notes, &app), 0);
-    for (uint32_t i = 0; (i & 1023) != 0 || time(NULL) < end; i++)
-        read_and_end(&app, i & (LIVES - 1));
+    for (uint32_t i = 0; (i & 1023) != 0 || time(NULL) < end || app.seen < ENOUGH; i++)
+        read_and_end(&app, i & (LIVES - 1), (i & 255) > 250);
     atomic_store(&app.stop, true);
     for (int i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
@@ -104,8 +106,7 @@ static void what_is_read_of_a_life_is_one_note_of_it(void **state)
     print_message("%llu contexts read, %llu lives ended, %llu notes dropped\n",
                   (unsigned long long)app.seen, (unsigned long long)app.ended,
                   (unsigned long long)counts.dropped);
-    assert_true(app.seen > 100);
-    assert_true(app.ended > 1000);
+    assert_true(app.ended >= ENOUGH / 2);
     sample_free(app.t);
 }
 

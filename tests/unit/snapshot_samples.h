@@ -565,9 +565,8 @@ static inline struct bbf_snapshot *sample_contexts(void)
     ROW(.node = a, .lost_ms = now - 60000, .open_seconds = 7, .channel = T("0x1a2b3c4d"),
         .address = T("/127.0.0.1:51324"), .hint_is = BBF_HINT_TEXT, .hint = T("cart parsed"),
         .thrown = T("java.lang.IllegalStateException"), .caught_in = T("com.app.Cart.parse"));
-    ROW(.node = a, .lost_ms = now - 1000, .channel = T("0x1a2b3c4e"),
-        .address = T("/[::1]:80"), .hint_is = BBF_HINT_HANDLER, .hint = T("Cart#0"),
-        .thrown = T("java.io.IOException"));
+    ROW(.node = a, .lost_ms = now - 1000, .channel = T("0x1a2b3c4e"), .address = T("/[::1]:80"),
+        .hint_is = BBF_HINT_HANDLER, .hint = T("Cart#0"), .thrown = T("java.io.IOException"));
     ROW(.node = b, .lost_ms = now - 5000, .channel = T("embedded"));
     ROW(.node = b, .lost_ms = now - 4000, .channel = T("?"), .hint_is = BBF_HINT_CLASS,
         .hint = T("com.app.Hint"));

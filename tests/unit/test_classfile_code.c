@@ -432,19 +432,19 @@ static void exception_ranges_go_with_their_instructions(void **state)
  * earlier handler. */
 static void handlers_of_a_class_get_a_call(void **state)
 {
-    static const uint8_t code[] = {ALOAD_0, ARETURN,          /* 0 */
-                                   POP,     ALOAD_0, ARETURN, /* 2: twice in the table */
-                                   POP,     ALOAD_0, ARETURN, /* 5: finally */
-                                   POP,     ALOAD_0, ARETURN, /* 8: protects itself */
-                                   POP,     ALOAD_0, ARETURN, /* 11: protected by 2 */
-                                   ARETURN};                  /* 14: returns the exception */
-    static const uint8_t table[] = {0, 0, 0, 2, 0, 2,  0, 7,  /* */
-                                    0, 0, 0, 1, 0, 2,  0, 7,  /* */
-                                    0, 0, 0, 2, 0, 5,  0, 0,  /* */
-                                    0, 0, 0, 9, 0, 8,  0, 7,  /* */
-                                    0, 0, 0, 2, 0, 11, 0, 7,  /* */
-                                    0, 11, 0, 12, 0, 2, 0, 7, /* */
-                                    0, 0, 0, 2, 0, 14, 0, 7};
+    static const uint8_t code[] = {ALOAD_0, ARETURN,           /* 0 */
+                                   POP,     ALOAD_0, ARETURN,  /* 2: twice in the table */
+                                   POP,     ALOAD_0, ARETURN,  /* 5: finally */
+                                   POP,     ALOAD_0, ARETURN,  /* 8: protects itself */
+                                   POP,     ALOAD_0, ARETURN,  /* 11: protected by 2 */
+                                   ARETURN};                   /* 14: returns the exception */
+    static const uint8_t table[] = {0, 0,  0, 2,  0, 2,  0, 7, /* */
+                                    0, 0,  0, 1,  0, 2,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 5,  0, 0, /* */
+                                    0, 0,  0, 9,  0, 8,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 11, 0, 7, /* */
+                                    0, 11, 0, 12, 0, 2,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 14, 0, 7};
     struct made_class spec = {.methods = {{.max_stack = 1,
                                            .code = code,
                                            .code_len = sizeof code,
@@ -453,9 +453,10 @@ static void handlers_of_a_class_get_a_call(void **state)
     struct orders orders = {.plan = {.at_handler_set = true, .at_handler = call_exit(1000)}};
     struct result r = rewrite_class(&spec, &orders);
     uint16_t exit = first_method(&r);
-    const uint8_t want[] = {ALOAD_0, ARETURN, EXIT_BYTES(exit), POP,     ALOAD_0, ARETURN,
-                            POP,     ALOAD_0, ARETURN,          POP,     ALOAD_0, ARETURN,
-                            POP,     ALOAD_0, ARETURN,          EXIT_BYTES(exit), ARETURN};
+    const uint8_t want[] = {
+        ALOAD_0, ARETURN, EXIT_BYTES(exit), POP,     ALOAD_0, ARETURN, POP,     ALOAD_0,
+        ARETURN, POP,     ALOAD_0,          ARETURN, POP,     ALOAD_0, ARETURN, EXIT_BYTES(exit),
+        ARETURN};
 
     (void)state;
     assert_code(&r, want, sizeof want);

@@ -124,8 +124,8 @@ static void contexts_go_and_come_back(void **state)
     struct bbf_tokens *t = empty();
     struct bbf_snapshot *s = sample_contexts();
     struct bbf_buf text = BBF_BUF_INIT, back = BBF_BUF_INIT;
-    static const char *const private[] = {"1a2b3c4", "127.0.0.1", "::1", "cart", "Cart#",
-                                          "com.app", "[31m",      "Hint"};
+    static const char *const private[] = {"1a2b3c4", "127.0.0.1", "::1",  "cart",
+                                          "Cart#",   "com.app",   "[31m", "Hint"};
     static const char *const kept[] = {"java.lang.IllegalStateException", "java.io.IOException",
                                        "channel embedded", "channel ?"};
     (void)state;
@@ -142,9 +142,10 @@ static void contexts_go_and_come_back(void **state)
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         assert_non_null(strstr(bbf_buf_cstr(&text), kept[i]));
     bbf_tokens_restore(t, &back, bbf_buf_cstr(&text), text.len, false);
-    assert_non_null(strstr(bbf_buf_cstr(&back),
-                           "   last lost: channel 0x1a2b3c4d /127.0.0.1:51324, touched \"cart parsed\", "
-                           "after java.lang.IllegalStateException in com.app.Cart.parse\n"));
+    assert_non_null(
+        strstr(bbf_buf_cstr(&back),
+               "   last lost: channel 0x1a2b3c4d /127.0.0.1:51324, touched \"cart parsed\", "
+               "after java.lang.IllegalStateException in com.app.Cart.parse\n"));
     assert_non_null(strstr(bbf_buf_cstr(&back), "touched \"\\u001b[31m\\u000a\""));
     bbf_buf_free(&text);
     bbf_buf_free(&back);

@@ -1,7 +1,7 @@
 /* link: bbf_trie bbf_core */
 /*
- * What is kept of lost lives with context=on: whose it is, how much of it, and the texts. The hooks'
- * half is tests/stress/context_twin.h.
+ * The contexts of lost lives (context=on): whose they are, how many are kept, and their texts. The
+ * hooks' half is tests/stress/context_twin.h.
  */
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void the_last_lost_of_each_path_are_kept(void **state)
         lose(w, w->a, i);
     }
     lose(w, w->b, 0xf);
-    lose(w, w->a, 0); /* it saw no channel: nothing is said of it */
+    lose(w, w->a, 0); /* it saw no channel: no row */
     assert_channels(w, "a05 a04 a03 b0f ");
     bbf_tracker_set_now(w->t, 100);
     struct bbf_snapshot *s = report(w);
@@ -260,17 +260,21 @@ static void words_become_texts(void **state)
     const struct bbf_context_names none = {NULL, NULL, NULL}, hint = {"com.app.Hint", NULL, NULL};
     const uint32_t id = BBF_L_CONTEXT_ID;
     assert_texts(words_of(0, 0, 0, BYTES(""), BYTES("")), &none, NULL, NULL, NULL);
-    assert_texts(words_of(id | BBF_L_CONTEXT_IPV4, 0x1a2b3c4d, 51324, BYTES("\x7f\0\0\1"), BYTES("")),
-                 &none, "0x1a2b3c4d", "/127.0.0.1:51324", NULL);
-    assert_texts(words_of(id | BBF_L_CONTEXT_IPV6, 7, 80,
-                          BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"), BYTES("")),
+    assert_texts(
+        words_of(id | BBF_L_CONTEXT_IPV4, 0x1a2b3c4d, 51324, BYTES("\x7f\0\0\1"), BYTES("")), &none,
+        "0x1a2b3c4d", "/127.0.0.1:51324", NULL);
+    assert_texts(words_of(id | BBF_L_CONTEXT_IPV6, 7, 80, BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"),
+                          BYTES("")),
                  &none, "0x00000007", "/[::1]:80", NULL);
     assert_texts(words_of(id | BBF_L_CONTEXT_LATIN1, 0, 0, BYTES("local:E1\xe9"), BYTES("")), &none,
                  "0x00000000", "local:E1\xc3\xa9", NULL);
     assert_texts(words_of(id | BBF_L_CONTEXT_LATIN1, 0, 443, BYTES("shop.example"), BYTES("")),
                  &none, "0x00000000", "shop.example:443", NULL);
-    assert_texts(words_of(BBF_L_CONTEXT_EMBEDDED | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("a\0b")),
-                 &none, "embedded", NULL, "a\xef\xbf\xbd" "b");
+    assert_texts(
+        words_of(BBF_L_CONTEXT_EMBEDDED | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("a\0b")),
+        &none, "embedded", NULL,
+        "a\xef\xbf\xbd"
+        "b");
     assert_texts(words_of(BBF_L_CONTEXT_NO_ID | BBF_L_CONTEXT_TEXT, 0, 0, BYTES(""), BYTES("")),
                  &none, "?", NULL, "");
     assert_texts(words_of(BBF_L_CONTEXT_TEXT | BBF_L_CONTEXT_CUT, 0, 0, BYTES(""), BYTES("ab")),
@@ -283,9 +287,9 @@ static void words_become_texts(void **state)
     assert_texts(words_of(BBF_L_CONTEXT_CLASS, 0, 0, BYTES(""), BYTES("\1\0\0\0\0\0\0\0")), &hint,
                  NULL, NULL, "com.app.Hint");
     assert_texts(words_of(BBF_L_CONTEXT_CLASS, 0, 0, BYTES(""), BYTES("")), &none, NULL, NULL, "?");
-    /* a length that no hook writes, an address that is none */
-    struct words w = words_of(BBF_L_CONTEXT_TEXT | BBF_L_CONTEXT_IPV4 | id, 1, 2, BYTES("\1"),
-                              BYTES(""));
+    /* a length that no hook writes, an address that is too short */
+    struct words w =
+        words_of(BBF_L_CONTEXT_TEXT | BBF_L_CONTEXT_IPV4 | id, 1, 2, BYTES("\1"), BYTES(""));
     w.word[TWIN_SIZES] |= 0xffff;
     struct bbf_snap_context row = {0};
     assert_int_equal(bbf_context_text(w.word, &none, &row), BBF_OK);

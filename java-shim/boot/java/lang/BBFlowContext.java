@@ -3,7 +3,7 @@
  * java.lang.BBFlowContext - context=on: what the hooks see of a life beside its path: the channel, the
  * hint of touch(), an exception that is caught. All is read by field: of Netty's classes as
  * docs/netty-internals.md lists them, of the JDK's as they are in 11 to 25; a field is read only where
- * the class itself declares it with that type. What is noted, and the rules for it: trie/context.h.
+ * the class itself declares it with that type. trie/context.h has the rules by which it is noted.
  *
  * A sight is a step of an open life. A thread remembers its last ones (those of its carrier thread, if
  * it is virtual), so that an exception finds the buffer that its method or its channel had last.

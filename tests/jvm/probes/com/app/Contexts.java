@@ -34,7 +34,7 @@ final class Contexts {
     private Contexts() {
     }
 
-    /** What touch() may be told: bbflow must not ask it for its text. */
+    /** An object that touch() gets: bbflow must not ask it for its text. */
     static final class Hint {
         @Override
         public String toString() {
