@@ -89,6 +89,8 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
         !bbf_shim_track(env, rules->options.track != NULL))
         bbf_log(BBF_LOG_ERROR, "track: no memory for its table; its objects are not followed");
+    if (!bbf_context_switch(bbf_agent.tracker, rules->options.context))
+        bbf_log(BBF_LOG_ERROR, "context: the kernel refuses the address space; nothing is noted");
     forget_counts();
     atomic_store(&bbf_agent.attached, attached);
     atomic_store(&bbf_agent.rules, rules);

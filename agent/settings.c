@@ -21,6 +21,14 @@ void bbf_settings_replace(const struct bbf_options *fresh)
     bbf_options_free(&old);
 }
 
+/* Before the classes where it is on, and after them where it is off: the hooks find it as it was.
+ */
+static void apply_context(const struct bbf_rules *now, bool on, struct bbf_buf *text)
+{
+    if (now->options.context == on && !bbf_context_switch(bbf_agent.tracker, on) && text != NULL)
+        bbf_buf_str(text, "context: the kernel refuses the address space; nothing is noted\n");
+}
+
 static void apply_to_classes(JNIEnv *env, const struct bbf_rules *before,
                              const struct bbf_rules *now, struct bbf_buf *text)
 {
@@ -72,8 +80,11 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         apply_to_recording(now, text);
     if ((effects & BBF_EFFECT_RECORDING) != 0)
         apply_to_blackbox(now, text);
-    if ((effects & BBF_EFFECT_CLASSES) != 0)
+    if ((effects & BBF_EFFECT_CLASSES) != 0) {
+        apply_context(now, true, text);
         apply_to_classes(env, before, now, text);
+        apply_context(now, false, text);
+    }
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
         bbf_account_changed();
     return BBF_OK;

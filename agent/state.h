@@ -86,6 +86,8 @@ static inline struct bbf_limits bbf_limits_of(const struct bbf_options *o)
                                .max_growth = o->max_growth,
                                .growth_seconds = o->growth_seconds,
                                .growth_keep = o->growth_keep,
+                               .context_keep = o->context_keep,
+                               .max_contexts = o->max_contexts,
                                .memory = o->memory,
                                .age = o->age,
                                .usage = o->usage};

@@ -84,8 +84,8 @@ enum { BBF_CF_MAX_ARGS = 6 };
 /*
  * One inserted `invokestatic target`, whose arguments are pushed first. Locals must be parameters
  * of a matching type (ILOAD: int and narrower). DUP must come before all other arguments, and is
- * allowed only where a reference is on the stack (areturn, athrow, after a cast, after a call that
- * returns a reference). Otherwise the method is LEFT_PLAN.
+ * allowed only where a reference is on the stack (areturn, athrow, a handler, after a cast, after a
+ * call that returns a reference). Otherwise the method is LEFT_PLAN.
  */
 struct bbf_cf_call {
     uint16_t target; /* index into bbf_cf_config.targets */
@@ -163,6 +163,8 @@ struct bbf_cf_plan {
      * BBF_CF_DUP. Name NULL: none. */
     const char *before_name, *before_descriptor;
     struct bbf_cf_call before_call;
+    bool at_handler_set; /* where a handler of a class of exceptions begins: one call */
+    struct bbf_cf_call at_handler;
 };
 
 struct bbf_cf_config {

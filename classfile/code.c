@@ -168,8 +168,11 @@ bool cf__code_scan(const struct bbf_cf_code *code, uint8_t *marks, bool *has_swi
     return ok;
 }
 
-const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode)
+const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode,
+                                         uint8_t mark)
 {
+    if (mark & CF__HANDLER)
+        return &inserts->handler;
     if (opcode == CF__ARETURN)
         return &inserts->areturn;
     if (opcode == CF__ATHROW)
@@ -191,7 +194,7 @@ bool cf__map_full(struct cf__map *map)
         len = cf__insn_length(code->code, code->len, pc);
         map->to[pc] = (uint16_t)at;
         if (map->marks[pc] & CF__BEFORE)
-            at += cf__piece_before(map->inserts, opcode)->len;
+            at += cf__piece_before(map->inserts, opcode, map->marks[pc])->len;
         if (is_kind(opcode, CF__SWITCH)) /* the padding follows the new place */
             at += len - (3 - (pc & 3)) + (3 - (at & 3));
         else
@@ -254,7 +257,7 @@ uint32_t cf__map_insn(const struct cf__map *map, uint32_t pc)
     uint32_t to = cf__map_near(map, pc);
 
     if (to != CF__NOWHERE && map->to != NULL && (map->marks[pc] & CF__BEFORE))
-        to += cf__piece_before(map->inserts, map->code->code[pc])->len;
+        to += cf__piece_before(map->inserts, map->code->code[pc], map->marks[pc])->len;
     return to;
 }
 
@@ -323,7 +326,7 @@ static bool emit_insn(struct emit *e, uint32_t pc, uint32_t len, const uint8_t *
     uint8_t mark = e->map->marks[pc];
 
     if (mark & CF__BEFORE) {
-        const struct cf__piece *piece = cf__piece_before(e->map->inserts, *old);
+        const struct cf__piece *piece = cf__piece_before(e->map->inserts, *old, mark);
 
         emit_bytes(e, piece->bytes, piece->len);
     }

@@ -95,11 +95,12 @@ static inline uint32_t cf__insn_length(const uint8_t *code, uint32_t len, uint32
 
 /* Marks of each byte of the code. */
 enum {
-    CF__START = 1,  /* an instruction begins here */
-    CF__TARGET = 2, /* a jump leads here, or a handler begins here */
-    CF__BEFORE = 4, /* code is inserted before this instruction */
-    CF__AFTER = 8,  /* code is inserted after this instruction */
-    CF__RANGE = 16  /* an exception range begins here (classfile/params_method.c) */
+    CF__START = 1,    /* an instruction begins here */
+    CF__TARGET = 2,   /* a jump leads here, or a handler begins here */
+    CF__BEFORE = 4,   /* code is inserted before this instruction */
+    CF__AFTER = 8,    /* code is inserted after this instruction */
+    CF__HANDLER = 32, /* with BEFORE: that code is for an exception handler, which begins here */
+    CF__RANGE = 16    /* an exception range begins here (classfile/params_method.c) */
 };
 
 /*
@@ -116,7 +117,7 @@ struct cf__piece {
 
 /* All code to insert. `after`: for each instruction marked AFTER, in order: u1 length, bytes. */
 struct cf__inserts {
-    struct cf__piece entry, areturn, vreturn, athrow, call;
+    struct cf__piece entry, areturn, vreturn, athrow, call, handler;
     const uint8_t *after;
 };
 
@@ -147,8 +148,9 @@ uint32_t cf__map_near(const struct cf__map *map, uint32_t pc);
 /* P(pc); pc may be inside an instruction. */
 uint32_t cf__map_insn(const struct cf__map *map, uint32_t pc);
 
-/* The piece that is inserted before an instruction marked BEFORE. */
-const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode);
+/* The piece that is inserted before an instruction with the mark BEFORE. */
+const struct cf__piece *cf__piece_before(const struct cf__inserts *inserts, uint8_t opcode,
+                                         uint8_t mark);
 
 /*
  * Write the new code, exactly map->new_len bytes, to dst. False: a 16-bit branch would have to span

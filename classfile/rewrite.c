@@ -43,7 +43,7 @@ struct method {
     struct bbf_cf_plan plan;
     struct cf__inserts inserts;
     uint8_t areturn[BBF_CF_MAX_EXIT * CF__CALL_MAX], vreturn[BBF_CF_MAX_EXIT * CF__CALL_MAX];
-    uint8_t athrow[CF__CALL_MAX], call[CF__CALL_MAX];
+    uint8_t athrow[CF__CALL_MAX], call[CF__CALL_MAX], handler[CF__CALL_MAX];
     uint8_t *marks;
     bool scanned;                     /* marks are valid */
     bool has_switch, has_sites;       /* at a site: not at the entry */
@@ -87,7 +87,7 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
 
 /* ---- the plan, checked and encoded ---- */
 
-enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AT_CALL, AFTER_SITE };
+enum place { AT_ENTRY, AT_ARETURN, AT_RETURN, AT_ATHROW, AT_CALL, AT_HANDLER, AFTER_SITE };
 
 /* Can this call be verified at this place? Does not check that a local still holds its
  * parameter. */
@@ -209,6 +209,9 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
     if (result == BBF_CF_METHOD_FULL)
         result = encode_sites(w, m, &plan->before_call, plan->before_name != NULL, AT_CALL, m->call,
                               &m->inserts.call);
+    if (result == BBF_CF_METHOD_FULL)
+        result = encode_sites(w, m, &plan->at_handler, plan->at_handler_set, AT_HANDLER, m->handler,
+                              &m->inserts.handler);
     return result;
 }
 
@@ -304,7 +307,7 @@ static bool exit_wanted(const struct method *m, uint32_t pc, uint32_t prev)
 {
     uint8_t opcode = m->code.code[pc];
 
-    if (cf__piece_before(&m->inserts, opcode)->len == 0)
+    if (cf__piece_before(&m->inserts, opcode, 0)->len == 0)
         return false;
     return opcode != CF__ARETURN || !m->plan.areturn_unless_fluent || !is_fluent(m, pc, prev);
 }
@@ -321,6 +324,37 @@ static bool is_named_call(const struct work *w, const struct method *m, uint32_t
            cf__str_is(descriptor, m->plan.before_descriptor);
 }
 
+/*
+ * Could an exception of the code that is inserted at `pc` lead back to it? The call may overflow
+ * the stack, and a handler that protects itself, as javac makes them for synchronized blocks, would
+ * then call it for ever. No cycle of handlers is without one that leads backwards or to itself.
+ */
+static bool may_return_to(const struct method *m, uint32_t pc)
+{
+    const uint8_t *p = m->code.exceptions;
+
+    for (uint32_t i = 0; i < m->code.n_exceptions; i++, p += 8)
+        if (cf__u2(p) <= pc && pc < cf__u2(p + 2) && cf__u2(p + 4) <= pc)
+            return true;
+    return false;
+}
+
+/* Where a handler of a class of exceptions begins; left out where that instruction has other code
+ * before it. One of any exception is a `finally`, or ends a synchronized block: it catches none. */
+static void mark_handlers(struct method *m)
+{
+    const uint8_t *p = m->code.exceptions;
+
+    for (uint32_t i = 0; m->inserts.handler.len > 0 && i < m->code.n_exceptions; i++, p += 8) {
+        uint32_t pc = cf__u2(p + 4); /* cf__code_scan() found an instruction there */
+
+        if (cf__u2(p + 6) == 0 || (m->marks[pc] & CF__BEFORE) || may_return_to(m, pc))
+            continue;
+        m->marks[pc] |= CF__BEFORE | CF__HANDLER;
+        m->has_sites = true;
+    }
+}
+
 /* Mark the instructions that get code before or after them. */
 static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 {
@@ -330,7 +364,7 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
 
     w->after.len = 0;
     if (!after && m->inserts.areturn.len + m->inserts.vreturn.len + m->inserts.athrow.len +
-                          m->inserts.call.len ==
+                          m->inserts.call.len + m->inserts.handler.len ==
                       0)
         return BBF_CF_METHOD_FULL;
     for (uint32_t pc = 0, prev = 0, len; pc < code->len; prev = pc, pc += len) {
@@ -350,6 +384,7 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
         }
     }
     m->inserts.after = w->after.data;
+    mark_handlers(m);
     return BBF_CF_METHOD_FULL;
 }
 
@@ -581,7 +616,8 @@ static void methods_rewrite(struct work *w)
         m.plan.entry = w->entry_calls;
         w->config->plan(w->config->ctx, &m.info, &m.plan);
         if (m.plan.n_entry > 0 || m.plan.n_areturn > 0 || m.plan.n_return > 0 ||
-            m.plan.after_call || m.plan.before_athrow_set || m.plan.before_name != NULL) {
+            m.plan.after_call || m.plan.before_athrow_set || m.plan.at_handler_set ||
+            m.plan.before_name != NULL) {
             m.inserts = (struct cf__inserts){0};
             m.left_out = false;
             m.entry_stack = m.site_stack = 0;

@@ -128,7 +128,10 @@
     XX(STRIPE_USE, 580)     /* class | USE_ << CLASS_SHIFT */                                      \
     XX(STRIPE_SUSPECT, 584) /* long: handle whose use Netty may refuse, 0 = none */                \
     XX(STRIPE_RANDOM, 592)  /* long: state of its thread's draws (sample=) */                      \
-    XX(STRIPE_ENDED, 1024)  /* the last ends: handle, node:32 | tid:32 */                          \
+    XX(STRIPE_NEXT_SIGHT, 600)                                                                     \
+    XX(STRIPE_SIGHTS, 640) /* context=: handle, site:32 | second:32 (trie/context.h) */            \
+    XX(SIGHT_SLOTS, 16)                                                                            \
+    XX(STRIPE_ENDED, 1024) /* the last ends: handle, node:32 | tid:32 */                           \
     XX(ENDED_SLOTS, 64)                                                                            \
     XX(USE_RELEASE, 0)                                                                             \
     XX(USE_RETAIN, 1)                                                                              \
@@ -164,9 +167,14 @@
     XX(SHARED_HIDDEN, 192)   /* long: ends of buffers whose count came back unseen */              \
     XX(SHARED_EARLY, 200)    /* long: counts that came back before deallocate() was over */        \
     XX(SHARED_EARLY_OF, 208) /* int: class number of the last of them */                           \
-    XX(SHARED_USED, 1024)    /* a byte per stripe: 1 = it had a thread; only those are read */     \
-    XX(SLOW_FIELDLESS, 1)    /* some ByteBuf class has no hidden field (design.md: hot path) */    \
-    XX(SLOW_IDLE, INT_MIN)   /* no class beside include= is loaded yet: the hooks do nothing */    \
+    XX(SHARED_CONTEXTS, 216) /* long: address of the contexts; 0: context= is off */               \
+    XX(SHARED_CONTEXTS_END, 224)      /* long: contexts below this number are writable */          \
+    XX(SHARED_CONTEXT_DROPPED, 232)   /* long: notes that were not taken */                        \
+    XX(SHARED_CONTEXT_UNREAD, 240)    /* long: channels whose id was not read */                   \
+    XX(SHARED_CONTEXT_UNREAD_OF, 248) /* int: name of the class of the last of them */             \
+    XX(SHARED_USED, 1024)  /* a byte per stripe: 1 = it had a thread; only those are read */       \
+    XX(SLOW_FIELDLESS, 1)  /* some ByteBuf class has no hidden field (design.md: hot path) */      \
+    XX(SLOW_IDLE, INT_MIN) /* no class beside include= is loaded yet: the hooks do nothing */      \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
@@ -191,6 +199,36 @@
     XX(AFTER_OWNER, 0)                                                                             \
     XX(OWNER_RECORD_BITS, 24)                                                                      \
     XX(OWNER_GENERATION_BITS, 20)                                                                  \
+    /* beside each record with context=on, 192 B: what is known of its life beside its path. The   \
+     * guard is generation:32 | version:32, odd while a thread writes (trie/context.h). */         \
+    XX(CONTEXT_SIZE, 192)                                                                          \
+    XX(CONTEXT_GUARD, 0)                                                                           \
+    XX(CONTEXT_CHANNEL, 8) /* id:32 | kinds:32 */                                                  \
+    XX(CONTEXT_SIZES, 16)  /* port:32 | bytes of the address:16 | of the hint:16 */                \
+    XX(CONTEXT_THROWN, 24) /* site that caught it:32 | name of its class:32 */                     \
+    XX(CONTEXT_ADDRESS, 32)                                                                        \
+    XX(CONTEXT_ADDRESS_BYTES, 40)                                                                  \
+    XX(CONTEXT_HINT, 72)                                                                           \
+    XX(CONTEXT_HINT_BYTES, 120)                                                                    \
+    XX(CONTEXT_OF_CHANNEL, 3)    /* kinds: 0 no channel was seen, or one of these */               \
+    XX(CONTEXT_ID, 1)            /* its id is known */                                             \
+    XX(CONTEXT_EMBEDDED, 2)      /* an EmbeddedChannel: all have the same id */                    \
+    XX(CONTEXT_NO_ID, 3)         /* the id is of a class that is not known */                      \
+    XX(CONTEXT_OF_ADDRESS, 0x70) /* 0 unknown, or one of these */                                  \
+    XX(CONTEXT_IPV4, 0x10)                                                                         \
+    XX(CONTEXT_IPV6, 0x20)                                                                         \
+    XX(CONTEXT_LATIN1, 0x30)                                                                       \
+    XX(CONTEXT_UTF16, 0x40)                                                                        \
+    XX(CONTEXT_OF_HINT, 0x700) /* 0 never touched, or one of these */                              \
+    XX(CONTEXT_TEXT, 0x100)                                                                        \
+    XX(CONTEXT_HANDLER, 0x200) /* a pipeline did it: the name of the handler that is next */       \
+    XX(CONTEXT_CLASS, 0x300)   /* the name of the class of the hint, a number of 8 bytes */        \
+    XX(CONTEXT_WIDE, 0x800)    /* that text is in UTF-16, not in Latin-1 */                        \
+    XX(CONTEXT_CUT, 0x1000)    /* that text is longer */                                           \
+    XX(CONTEXT_CAUGHT, 0x2000) /* an exception was caught */                                       \
+    XX(SIGHT_SECONDS, 1)       /* an exception belongs to a sight that is at most this old */      \
+    /* what a hook of context= passes beside the site */                                           \
+    XX(SIGHT_EXACT, 0x10000) /* the object is a ByteBuf by its type */                             \
     /* kind of a class for the shim (instrument/netty.c) in the low half, offset of a field above  \
      */                                                                                            \
     XX(KIND_CLASS, 0xfff) /* class number, names the release */                                    \

@@ -77,6 +77,17 @@ static const struct bbf_option_row table[] = {
       .argument = "on|off",
       .help = "record each retain and release as a step named after its caller, so that a leak "
               "names the retain without a release (slow)" },
+    { "context", TYPE_BOOLEAN, FIELD(context), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
+      .argument = "on|off",
+      .help = "note the channel, its remote address, the hint of touch() and the exception that was "
+              "caught next, of each buffer, and report them of the last that were lost on a path "
+              "(slower, and 192 B of memory= for each open buffer)" },
+    { "contextKeep", TYPE_COUNT, .expert = true, FIELD(context_keep), LIVE(BBF_EFFECT_LIMITS), .min = 1,
+      .max = 100, .initial = "3", .argument = "N",
+      .help = "with context=on: of how many of the last buffers that were lost on a path it is reported" },
+    { "maxContexts", TYPE_COUNT, .expert = true, FIELD(max_contexts), LIVE(BBF_EFFECT_LIMITS), .min = 1,
+      .max = 65536, .initial = "1000", .argument = "N",
+      .help = "with context=on: maximum number of paths of which it is reported" },
     { "maxNodes", TYPE_COUNT, .group = GROUP_LIMITS, FIELD(max_nodes), LIVE(BBF_EFFECT_LIMITS), .min = 1, .max = 1048576,
       .initial = "1000000", .argument = "N",
       .help = "maximum number of nodes in the tree" },

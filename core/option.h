@@ -36,6 +36,9 @@ struct bbf_options {
     bool direct_only;        /* trackDirectOnly; live */
     bool objects_everywhere; /* objects=on: test every Object parameter */
     bool refs;               /* refs=on: each retain and release is a step; live */
+    bool context;            /* context=on: what hooks saw of lost lives; live */
+    uint64_t context_keep;   /* of the lives lost on a path, 1..100, default 3; live */
+    uint64_t max_contexts;   /* paths that keep some, 1..65536, default 1000; live */
     uint64_t max_nodes;      /* 1..1048576, default 1000000; live */
     uint64_t max_depth;      /* 1..10000, default 100; live */
     uint64_t max_children;   /* 1..1000000, default 1000; live */

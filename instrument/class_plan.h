@@ -60,6 +60,7 @@ struct bbf_plan_seen_type {
     unsigned kind;
 };
 
+enum { BBF_PLAN_NO_SLOT = 0xffff };
 struct bbf_plan_class;
 typedef enum bbf_type bbf_plan_type_of(const struct bbf_plan_class *c, const char *name,
                                        size_t len);
@@ -76,14 +77,16 @@ struct bbf_plan_class {
     bool skip_forwarders; /* a class of Netty that include= does not name: fewer steps (ADR 32, 36)
                            */
     bool constructors;    /* trackConstructors */
-    bool throws_refcount_error; /* that a buffer was used after its release */
-    bool reports_oom;           /* that direct memory ran out */
-    bool is_jdk;                /* that class is the JDK's: BBF_PLAN_JDK_BITS */
+    bool throws_refcount_error;    /* that a buffer was used after its release */
+    bool reports_oom;              /* that direct memory ran out */
+    bool touches, gets_exceptions; /* context=on: Netty's, with those methods */
+    bool is_jdk;                   /* that class is the JDK's: BBF_PLAN_JDK_BITS */
     /* The value of track=, NULL without it. The inserted calls of constructors and closing methods
      * test the object's class, because the classes that a class inherits from are not known
      * here. */
     const char *tracks;
     const struct bbf_cf_method *method; /* whose calls are being planned */
+    uint16_t channel_slot;              /* its parameter with a channel; BBF_PLAN_NO_SLOT: none */
     bool named;                         /* an entry of track= names the class itself */
     /* Both known after bbf_plan_inspect() alone. */
     bool closes;               /* it declares a method named as a closing one */

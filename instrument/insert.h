@@ -50,7 +50,12 @@
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
     XX(CHECK_USE, "checkUse", "(" O "I)V")                                                         \
     XX(CONFIRM_MISUSE, "confirmMisuse", "()V")                                                     \
-    XX(COUNTING, "counting", "(" O "I)V")
+    XX(COUNTING, "counting", "(" O "I)V")                                                          \
+    XX(STEP_SEEN, "stepSeen", "(" O "I)V")                                                         \
+    XX(STEP_SEEN_IN, "stepSeenIn", "(" O O "I)V")                                                  \
+    XX(TOUCHED, "touched", "(" O O ")V")                                                           \
+    XX(CAUGHT, "caught", "(" O "I)V")                                                              \
+    XX(PIPELINE_CAUGHT, "pipelineCaught", "(" O O ")V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,

@@ -364,6 +364,30 @@ bool bbf_netty_gives_back(struct bbf_cf_str called, struct bbf_cf_str descriptor
     return equals(called, BBF_DEALLOCATE) && equals(descriptor, "()V");
 }
 
+bool bbf_netty_touches(struct bbf_cf_str simple)
+{
+    /* Views and other wrappers call that of their owner. */
+    static const char *const classes[] = {"AbstractReferenceCountedByteBuf", "CompositeByteBuf",
+                                          "SimpleLeakAwareByteBuf", "AdvancedLeakAwareByteBuf",
+                                          "AdvancedLeakAwareCompositeByteBuf"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (equals(simple, classes[i]))
+            return true;
+    return false;
+}
+
+bool bbf_netty_gets_exceptions(const char *name, size_t len)
+{
+    return ends_with(name, len, "netty/channel/AbstractChannelHandlerContext");
+}
+
+bool bbf_netty_channel_type(const char *name, size_t len)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    return prefix > 0 && starts_with(name + prefix, len - prefix, "channel/") &&
+           (ends_with(name, len, "/ChannelHandlerContext") || ends_with(name, len, "Channel"));
+}
+
 bool bbf_netty_hooked_class(struct bbf_cf_str simple)
 {
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)

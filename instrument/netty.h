@@ -113,6 +113,14 @@ const struct bbf_netty_hook *bbf_netty_hook_of(struct bbf_cf_str simple, struct 
 
 /* In Netty's counting class: is this the call that returns the buffer to its pool or frees it? */
 bool bbf_netty_gives_back(struct bbf_cf_str called, struct bbf_cf_str descriptor);
+/* context=on: does the class (its name after `buffer/`) declare a touch(Object) that no other one
+ * here is called by? */
+bool bbf_netty_touches(struct bbf_cf_str simple);
+/* context=on: does its method invokeExceptionCaught get the exceptions of a pipeline? */
+bool bbf_netty_gets_exceptions(const char *name, size_t len);
+/* Has a parameter of this type a channel, or is it one? */
+bool bbf_netty_channel_type(const char *name, size_t len);
+
 /* Does any method of the class have a hook? */
 bool bbf_netty_hooked_class(struct bbf_cf_str simple);
 

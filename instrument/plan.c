@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "instrument/carriers.h"
+#include "instrument/context.h"
 #include "instrument/insert.h"
 #include "instrument/libraries.h"
 #include "instrument/netty.h"
@@ -89,7 +90,8 @@ static bool names_declared(void *ctx, const char *utf8, size_t len)
 bool bbf_plan_has_hooks(const struct bbf_plan_class *c)
 {
     return c->named || c->closes || c->copies || c->buffer_prefix > 0 || c->reports_oom ||
-           c->throws_refcount_error || c->steps || c->constructors;
+           c->throws_refcount_error || c->steps || c->constructors || c->touches ||
+           c->gets_exceptions;
 }
 
 bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
@@ -161,7 +163,7 @@ struct parameter {
     uint16_t slot;
     bool exact; /* the type is ByteBuf itself: no class test */
 };
-enum { MAX_PARAMETERS = 255, NO_LIST = 0xffff };
+enum { MAX_PARAMETERS = 255, NO_LIST = BBF_PLAN_NO_SLOT };
 
 /* Walk a descriptor: store the tracked parameters in `out`, the first character of the return type
  * in *result, and in *list the slot of the last parameter if it is a list. */
@@ -212,10 +214,14 @@ static enum bbf_type buffer_type(const struct bbf_plan_class *c, struct bbf_cf_s
     return type == BBF_TYPE_MESSAGE ? BBF_TYPE_NONE : type;
 }
 
-static void plan_parameters(const struct parameter *p, size_t n, uint32_t site,
-                            struct bbf_cf_plan *plan)
+static void plan_parameters(const struct bbf_plan_class *c, const struct parameter *p, size_t n,
+                            uint32_t site, struct bbf_cf_plan *plan)
 {
     for (size_t i = 0; i < n && plan->n_entry < BBF_CF_MAX_ENTRY; i++) {
+        if (c->rules->options.context) {
+            plan_entry(plan, bbf__plan_sight(c, BBF_CF_ALOAD, p[i].slot, p[i].exact, site));
+            continue;
+        }
         bool pair = i + 1 < n && p[i].exact && p[i + 1].exact;
         struct bbf_cf_call call = call_of(pair         ? TARGET_STEP2
                                           : p[i].exact ? TARGET_STEP
@@ -325,7 +331,7 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
         if (site == 0)
             return;
         if (!c->skip_forwarders || !bbf_netty_only_looks(c->name.s, c->name.len, m->name))
-            plan_parameters(p, n, site, plan);
+            plan_parameters(c, p, n, site, plan);
         if (returned != BBF_TYPE_NONE && plan->n_areturn == 0) {
             uint32_t exit = bbf__plan_site(c, BBF_SITE_RETURN, m->class_name, m->name, "_return",
                                            m->descriptor, BBF_MEM_UNKNOWN, false);
@@ -345,6 +351,8 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
             plan_returned(m, p, 0, returned, exit, 0, plan);
     }
     plan_added(c, m, list, plan);
+    if (c->rules->options.context && (n > 0 || c->channel_slot != BBF_PLAN_NO_SLOT))
+        bbf__plan_caught(c, m, plan);
     plan->after_call = true;
 }
 
@@ -375,6 +383,8 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
 {
     struct bbf_plan_class *c = ctx;
     c->method = m;
+    c->channel_slot = c->rules->options.context ? bbf__plan_channel_slot(m) : BBF_PLAN_NO_SLOT;
+    bbf__plan_context(c, m, plan);
     if (is_oom_report(c, m) && c->is_jdk)
         plan->after_call = true;
     else if (is_oom_report(c, m))
@@ -420,6 +430,10 @@ static bool step_again(const struct bbf_plan_class *c, const struct bbf_cf_metho
                                    BBF_MEM_UNKNOWN, false);
     if (site == 0)
         return false;
+    if (c->rules->options.context) {
+        *call = bbf__plan_sight(c, BBF_CF_DUP, 0, type == BBF_TYPE_BYTEBUF, site);
+        return true;
+    }
     *call = call_of(type == BBF_TYPE_BYTEBUF ? TARGET_STEP : TARGET_STEP_OBJECT);
     push(call, BBF_CF_DUP, 0);
     push(call, BBF_CF_INT, site);
@@ -539,6 +553,11 @@ bool bbf_plan_is_refcount_class(const char *name, size_t len)
            head((struct bbf_cf_str){name + prefix, len - prefix}, counted);
 }
 
+bool bbf_plan_is_of_context(const char *name, size_t len)
+{
+    return bbf__plan_is_of_context(name, len);
+}
+
 bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites)
 {
@@ -554,6 +573,7 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
         bbf_netty_hooked_class((struct bbf_cf_str){name + prefix + 7, len - prefix - 7}))
         c->buffer_prefix = prefix;
     c->is_refcount_class = c->buffer_prefix > 0 && bbf_plan_is_refcount_class(name, len);
+    bbf__plan_context_class(c, name, len);
     c->steps = included(name, len, o);
     c->skip_forwarders = c->steps && bbf_netty_prefix(name, len) > 0 &&
                          bbf_patterns_match(o->include, name, len) != len;

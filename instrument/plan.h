@@ -24,6 +24,9 @@
 /* Is it the class whose retain and release methods refs=on hooks? */
 bool bbf_plan_is_refcount_class(const char *name, size_t len);
 
+/* Is it a class of Netty that context=on hooks? */
+bool bbf_plan_is_of_context(const char *name, size_t len);
+
 /* Fill `plan` for a class name (internal). False: by its name, the class needs no hooks. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites);

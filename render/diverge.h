@@ -56,8 +56,9 @@ struct bbf_divergence {
 struct bbf_divergences {
     struct bbf_divergence *rows; /* by rank, then most bytes, then most lives, then by node */
     size_t count;
-    uint32_t *of_growth; /* by row of snapshot->growth: number of the divergence that lost those
-                            lives; BBF_NO_NODE: none */
+    uint32_t *of_context; /* by row of snapshot->contexts, the same */
+    uint32_t *of_growth;  /* by row of snapshot->growth: number of the divergence that lost those
+                             lives; BBF_NO_NODE: none */
 };
 
 void bbf_divergences_free(struct bbf_divergences *divergences);

@@ -3,6 +3,7 @@
 
 #include "core/err.h"
 #include "render/callers.h"
+#include "render/context.h"
 #include "render/fingerprint.h"
 #include "render/growth.h"
 #include "render/owner_throws.h"
@@ -239,6 +240,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
         bbf_callers_text(out, view, divergences->rows[i].last);
         add_way(&t, &divergences->rows[i]);
         add_most(&t, &divergences->rows[i]);
+        bbf_contexts_text(out, view, &divergences->rows[i]);
         add_rate(&t, &divergences->rows[i]);
         add_kept(&t, &divergences->rows[i]);
         bbf_owner_throws_text(out, view, divergences->rows[i].last);

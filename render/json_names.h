@@ -26,6 +26,8 @@ __attribute__((unused)) static const char *const bbf_json_callers[] = {"followed
 __attribute__((unused)) static const char *const bbf_json_pools[] = {"pooled", "unpooled",
                                                                      "adaptive"};
 __attribute__((unused)) static const char *const bbf_json_growth[] = {"lost", "held"};
+__attribute__((unused)) static const char *const bbf_json_hints[] = {"none", "text", "handler",
+                                                                     "class"};
 /* By the number of the bit: enum bbf_fact. */
 __attribute__((unused)) static const char *const bbf_json_facts[] = {
     "keeps", "returns", "releases", "retains", "gives", "unknown"};

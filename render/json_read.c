@@ -400,6 +400,7 @@ static const struct {
     {"growth", bbf__json_read_growth, true, true},
     {"usage_of", bbf__json_read_usage_of, false, true},
     {"usage", bbf__json_read_usage, true, true},
+    {"contexts", bbf__json_read_context, true, true},
     {"allocated_for", read_caller, true, true},
     {"leaks", read_leak, true, false},
 };
@@ -520,6 +521,8 @@ static int resolve_leaks(struct bbf_json_reader *r)
         err = bbf__json_resolve_growth(r, &nodes);
     if (err == 0)
         err = bbf__json_resolve_usage(r, &nodes);
+    if (err == 0)
+        err = bbf__json_resolve_contexts(r, &nodes);
     bbf_id_index_free(&nodes);
     return err;
 }

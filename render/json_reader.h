@@ -25,7 +25,7 @@ struct bbf_json_reader {
     struct json_tokener *tokener;
     struct bbf_snapshot *snapshot;
     size_t sites_cap, nodes_cap, leaks_cap, threads_cap, misuses_cap, pins_cap, growth_cap,
-        callers_cap, usage_cap;
+        callers_cap, usage_cap, contexts_cap;
     unsigned seen; /* bit per entry of members[] */
     char *why;
     size_t why_size;
@@ -92,6 +92,10 @@ int bbf__json_resolve_growth(struct bbf_json_reader *r, const struct bbf_id_inde
 int bbf__json_read_usage_of(struct bbf_json_reader *r, struct json_object *value);
 int bbf__json_read_usage(struct bbf_json_reader *r, struct json_object *row);
 int bbf__json_resolve_usage(struct bbf_json_reader *r, const struct bbf_id_index *nodes);
+
+/* json_context.c: a row, whose node is an id until the whole document is read. */
+int bbf__json_read_context(struct bbf_json_reader *r, struct json_object *row);
+int bbf__json_resolve_contexts(struct bbf_json_reader *r, const struct bbf_id_index *nodes);
 
 /* json_head.c: a time as RFC 3339 has it. */
 int bbf__json_take_time(struct bbf_json_reader *r, const struct bbf_json_place *place,

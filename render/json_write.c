@@ -428,6 +428,37 @@ static void add_usage(struct bbf_buf *out, struct bbf_view *view)
     bbf_buf_str(out, "],\n");
 }
 
+static void add_told_text(struct bbf_buf *out, const char *name, const char *text)
+{
+    if (text == NULL)
+        return;
+    bbf_buf_printf(out, ",\"%s\":", name);
+    add_string(out, text);
+}
+
+static void add_contexts(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
+{
+    if (snapshot->n_contexts == 0)
+        return;
+    bbf_buf_str(out, "\"contexts\":[");
+    for (size_t i = 0; i < snapshot->n_contexts && !out->failed; i++) {
+        const struct bbf_snap_context *row = &snapshot->contexts[i];
+        bbf_buf_printf(out, "%s\n{\"node\":%" PRIu32 ",\"lost_at\":", i > 0 ? "," : "",
+                       snapshot->nodes[row->node].id);
+        add_time(out, row->lost_ms);
+        bbf_buf_printf(out, ",\"open_seconds\":%" PRIu64, row->open_seconds);
+        add_told_text(out, "channel", row->channel);
+        add_told_text(out, "address", row->address);
+        if (row->hint_is != BBF_HINT_NONE)
+            add_told_text(out, "hint_is", bbf_json_hints[row->hint_is]);
+        add_told_text(out, "hint", row->hint);
+        add_told_text(out, "exception", row->thrown);
+        add_told_text(out, "caught_in", row->caught_in);
+        bbf_buf_char(out, '}');
+    }
+    bbf_buf_str(out, "],\n");
+}
+
 static void add_callers(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     if (snapshot->n_callers == 0)
@@ -531,6 +562,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_pins(out, view);
     add_growth(out, snapshot);
     add_usage(out, view);
+    add_contexts(out, snapshot);
     add_callers(out, snapshot);
     add_leaks(out, view);
     return 0;

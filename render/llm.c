@@ -9,6 +9,7 @@
 #include "core/err.h"
 #include "render/balance.h"
 #include "render/callers.h"
+#include "render/context.h"
 #include "render/cost.h"
 #include "render/fingerprint.h"
 #include "render/growth.h"
@@ -269,6 +270,7 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
     bbf_pins_rows(out, view);
     bbf_usage_rows(out, view);
     err = bbf_growth_rows(out, view);
+    bbf_context_rows(out, view);
     bbf_cost_rows(out, &snapshot->cost);
     bbf_misuse_rows(out, snapshot);
     if (err == 0)

@@ -146,7 +146,26 @@ static void move_growth(const struct regroup *r)
     s->n_growth = rows;
 }
 
-/* Move the rows that stay together; those of dropped rows' leaks, pins, growth and usage go as
+static void move_contexts(const struct regroup *r)
+{
+    struct bbf_snapshot *s = r->s;
+    size_t rows = 0;
+
+    for (size_t i = 0; i < s->n_contexts; i++) {
+        uint32_t node = s->contexts[i].node;
+        if (node != DROPPED)
+            node = r->into[node];
+        if (node == DROPPED) {
+            bbf_snap_context_free(&s->contexts[i]);
+            continue;
+        }
+        s->contexts[rows] = s->contexts[i];
+        s->contexts[rows++].node = node;
+    }
+    s->n_contexts = rows;
+}
+
+/* Move the rows that stay together; leaks, pins, growth, usage and contexts of dropped rows go as
  * well. */
 static void close_gaps(struct regroup *r)
 {
@@ -177,6 +196,7 @@ static void close_gaps(struct regroup *r)
     move_pins(r);
     move_growth(r);
     move_usage(r);
+    move_contexts(r);
 }
 
 static int regroup_init(struct regroup *r, struct bbf_snapshot *s)
@@ -258,6 +278,44 @@ static int copy_growth(struct bbf_snapshot *to, const struct bbf_snapshot *from)
     return BBF_OK;
 }
 
+static int copy_text(char **to, const char *from)
+{
+    *to = from != NULL ? strdup(from) : NULL;
+    return from != NULL && *to == NULL ? BBF_ENOMEM : BBF_OK;
+}
+
+static int copy_context(struct bbf_snap_context *to, const struct bbf_snap_context *from)
+{
+    int err = BBF_OK;
+
+    *to = (struct bbf_snap_context){.node = from->node,
+                                    .lost_ms = from->lost_ms,
+                                    .open_seconds = from->open_seconds,
+                                    .hint_is = from->hint_is};
+    err |= copy_text(&to->channel, from->channel);
+    err |= copy_text(&to->address, from->address);
+    err |= copy_text(&to->hint, from->hint);
+    err |= copy_text(&to->thrown, from->thrown);
+    err |= copy_text(&to->caught_in, from->caught_in);
+    return err != BBF_OK ? BBF_ENOMEM : BBF_OK;
+}
+
+/* Each row has texts of its own. */
+static int copy_contexts(struct bbf_snapshot *to, const struct bbf_snapshot *from)
+{
+    int err = BBF_OK;
+
+    to->n_contexts = 0;
+    to->contexts = calloc(from->n_contexts + 1, sizeof *to->contexts);
+    if (to->contexts == NULL)
+        return BBF_ENOMEM;
+    while (to->n_contexts < from->n_contexts && err == BBF_OK) {
+        size_t i = to->n_contexts++;
+        err = copy_context(&to->contexts[i], &from->contexts[i]);
+    }
+    return err;
+}
+
 int bbf_snapshot_overlay(struct bbf_snapshot *overlay, const struct bbf_snapshot *from)
 {
     struct bbf_snapshot *s = overlay;
@@ -268,8 +326,9 @@ int bbf_snapshot_overlay(struct bbf_snapshot *overlay, const struct bbf_snapshot
     s->pins = copy(from->pins, from->n_pins, sizeof *s->pins);
     s->usage = copy(from->usage, from->n_usage, sizeof *s->usage);
     s->callers = copy(from->callers, from->n_callers, sizeof *s->callers);
-    int err = copy_growth(s, from);
+    int err = copy_growth(s, from), copied = copy_contexts(s, from);
 
+    err = err == BBF_OK ? copied : err;
     return s->nodes == NULL || s->leaks == NULL || s->pins == NULL || s->usage == NULL ||
                    s->callers == NULL
                ? BBF_ENOMEM
@@ -282,6 +341,9 @@ void bbf_snapshot_overlay_free(struct bbf_snapshot *overlay)
         free(overlay->growth[i].at);
     free(overlay->growth);
     free(overlay->usage);
+    for (size_t i = 0; i < overlay->n_contexts; i++)
+        bbf_snap_context_free(&overlay->contexts[i]);
+    free(overlay->contexts);
     free(overlay->callers);
     free(overlay->pins);
     free(overlay->leaks);
@@ -322,6 +384,11 @@ static void mark_wanted(struct regroup *r,
             free(s->growth[i].at);
             s->growth[i].at = NULL;
             s->growth[i].n = 0;
+        }
+    for (size_t i = 0; i < s->n_contexts; i++)
+        if (r->into[s->contexts[i].node] == 0) {
+            bbf_snap_context_free(&s->contexts[i]);
+            s->contexts[i].node = DROPPED;
         }
     for (uint32_t i = (uint32_t)s->n_nodes; i-- > 0;) {
         bool leads = r->depths[i] != 0; /* a row below it stays */

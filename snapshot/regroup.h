@@ -4,7 +4,7 @@
  * once, at the row where it ended, before and after; so every sum stays what it was. Only
  * bbf_snapshot_only() leaves lives out.
  *
- * Each function changes the snapshot's rows (nodes, leaks, pins, growth, usage). Call
+ * Each function changes the snapshot's rows (nodes, leaks, pins, growth, usage, contexts). Call
  * bbf_snapshot_finish() afterwards: it merges leak rows and computes `passed` and the totals.
  * Errors: BBF_ENOMEM, BBF_EFORMAT as for bbf_snapshot_parents(); the rows are then unchanged.
  *

@@ -18,6 +18,16 @@ static void free_strings(char **strings, size_t count)
     free(strings);
 }
 
+void bbf_snap_context_free(struct bbf_snap_context *context)
+{
+    free(context->channel);
+    free(context->address);
+    free(context->hint);
+    free(context->thrown);
+    free(context->caught_in);
+    *context = (struct bbf_snap_context){0};
+}
+
 void bbf_snapshot_free(struct bbf_snapshot *snapshot)
 {
     if (snapshot == NULL)
@@ -60,6 +70,9 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot)
         free(snapshot->growth[i].at);
     free(snapshot->growth);
     free(snapshot->usage);
+    for (size_t i = 0; i < snapshot->n_contexts; i++)
+        bbf_snap_context_free(&snapshot->contexts[i]);
+    free(snapshot->contexts);
     free(snapshot->callers);
     for (size_t i = 0; i < snapshot->n_misuses; i++) {
         free_strings(snapshot->misuses[i].path, snapshot->misuses[i].n_path);
@@ -287,9 +300,23 @@ static bool growth_is_valid(const struct bbf_snapshot *snapshot)
     return true;
 }
 
+/* A row says something, and a hint has its kind. */
+static bool contexts_are_valid(const struct bbf_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->n_contexts; i++) {
+        const struct bbf_snap_context *row = &snapshot->contexts[i];
+        if (row->node >= snapshot->n_nodes || (unsigned)row->hint_is > BBF_HINT_CLASS ||
+            (row->hint_is == BBF_HINT_NONE) != (row->hint == NULL) ||
+            (row->thrown == NULL && row->caught_in != NULL))
+            return false;
+    }
+    return true;
+}
+
 int bbf_snapshot_check(const struct bbf_snapshot *snapshot)
 {
-    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot) || !growth_is_valid(snapshot))
+    if (!head_is_valid(snapshot) || !threads_are_valid(snapshot) || !growth_is_valid(snapshot) ||
+        !contexts_are_valid(snapshot))
         return BBF_EFORMAT;
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
@@ -490,6 +517,27 @@ static void merge_pins(struct bbf_snapshot *snapshot)
     }
     snapshot->n_pins = kept;
     qsort(pins, kept, sizeof *pins, compare_pins);
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "");
+}
+
+/* By node, the last that was lost first; the other keys only make the order total. */
+static int compare_contexts(const void *a, const void *b)
+{
+    const struct bbf_snap_context *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->lost_ms != y->lost_ms)
+        return x->lost_ms > y->lost_ms ? -1 : 1;
+    if (x->open_seconds != y->open_seconds)
+        return x->open_seconds < y->open_seconds ? -1 : 1;
+    int order = compare_texts(x->channel, y->channel);
+    if (order == 0)
+        order = compare_texts(x->address, y->address);
+    return order != 0 ? order : compare_texts(x->hint, y->hint);
 }
 
 static int compare_growth_keys(const void *a, const void *b)
@@ -708,6 +756,9 @@ int bbf_snapshot_finish(struct bbf_snapshot *snapshot)
         merge_pins(snapshot);
         merge_growth(snapshot);
         merge_usage(snapshot);
+        if (snapshot->n_contexts > 1)
+            qsort(snapshot->contexts, snapshot->n_contexts, sizeof *snapshot->contexts,
+                  compare_contexts);
         if (snapshot->n_callers > 1)
             qsort(snapshot->callers, snapshot->n_callers, sizeof *snapshot->callers,
                   compare_callers);

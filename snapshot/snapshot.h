@@ -235,6 +235,21 @@ struct bbf_snap_usage {
 #undef XX
 };
 
+/* context=on: what was seen of one life that was lost at a node (trie/context.h). */
+enum bbf_hint { BBF_HINT_NONE, BBF_HINT_TEXT, BBF_HINT_HANDLER, BBF_HINT_CLASS };
+struct bbf_snap_context {
+    uint32_t node;   /* index into nodes; before bbf_tracker_capture() the tracker's node */
+    int64_t lost_ms; /* since 1970: when it was found lost */
+    uint64_t open_seconds;
+    char *channel; /* "0x1a2b3c4d", "embedded", "?" where its id could not be read; NULL: none was
+                      seen */
+    char *address; /* of its other end: "/127.0.0.1:51324"; NULL: not known */
+    enum bbf_hint hint_is; /* a text, the name of the handler that was next, a class's name */
+    char *hint;            /* of touch(); NULL: NONE */
+    char *thrown;          /* class of the exception that was caught, with dots; NULL: none was */
+    char *caught_in; /* the method that caught it: "com.app.Codec.decode"; NULL: the pipeline */
+};
+
 /* The caller of a sampled allocation (rootCallers=), as far as its stack shows one. */
 enum bbf_caller {
     BBF_CALLER_FOLLOWED, /* the nearest followed method */
@@ -361,6 +376,8 @@ struct bbf_snapshot {
     } usage_of;
     struct bbf_snap_usage *usage; /* most byte-seconds first, then by node */
     size_t n_usage;
+    struct bbf_snap_context *contexts; /* by node, the last that was lost first */
+    size_t n_contexts;
     struct bbf_snap_caller *callers; /* by root, most leaked first */
     size_t n_callers;
     struct bbf_snap_misuse *misuses; /* ordered by first occurrence */
@@ -375,6 +392,9 @@ struct bbf_snapshot {
 
 struct bbf_snapshot *bbf_snapshot_new(void);           /* empty, or NULL without memory */
 void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* with all that it owns; NULL is allowed */
+
+/* Free the texts of a row. */
+void bbf_snap_context_free(struct bbf_snap_context *context);
 
 /* Append a copy of `text` to one of the snapshot's lists of strings. Errors: BBF_ENOMEM. */
 int bbf_snapshot_add_text(char ***list, size_t *n, const char *text);

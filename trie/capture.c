@@ -560,6 +560,7 @@ static int add_limits(struct bbf_tracker *t, const struct bbf_sums *sums, struct
          atomic_load(&t->budget.refused)},
         {"maxFacts", facts.used, facts.limit, facts.dropped},
         {"maxGrowth", growth, t->growth.most, t->growth.hit},
+        {"maxContexts", t->contexts.n, t->contexts.most, t->contexts.hit},
     };
     size_t n = sizeof all / sizeof *all;
     uint64_t deepest = 0, widest = 0;
@@ -613,6 +614,23 @@ static void place_growth(const struct bbf_tracker *t, const struct columns *c,
 }
 
 /* The same. */
+static void place_contexts(const struct bbf_tracker *t, const struct columns *c,
+                           struct bbf_snapshot *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_contexts; i++) {
+        const struct bbf_snap_node *row = row_at(c, place_of(t, c, s->contexts[i].node));
+        if (row == NULL) {
+            bbf_snap_context_free(&s->contexts[i]); /* its tree is not part of this capture */
+            continue;
+        }
+        s->contexts[kept] = s->contexts[i];
+        s->contexts[kept++].node = (uint32_t)(row - c->rows);
+    }
+    s->n_contexts = kept;
+}
+
+/* The same. */
 static void place_pins(const struct bbf_tracker *t, const struct columns *c, struct bbf_snapshot *s)
 {
     size_t kept = 0;
@@ -661,6 +679,7 @@ static int make_rows(struct bbf_tracker *t, struct columns *c, struct bbf_sums *
     place_pins(t, c, s);
     place_growth(t, c, s);
     place_usage(t, c, s);
+    place_contexts(t, c, s);
     int err = add_limits(t, sums, s);
     if (err == BBF_OK)
         err = name_rows(t, c, s);

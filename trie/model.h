@@ -20,6 +20,7 @@
 #include "core/layout.h"
 #include "core/terms.h"
 #include "trie/after_table.h"
+#include "trie/context_table.h"
 #include "trie/fact_table.h"
 #include "trie/growth_table.h"
 #include "trie/owned_table.h"
@@ -100,6 +101,7 @@ struct bbf_tracker {
     struct bbf_owned_table lost; /* collected unreleased since the start; no reset changes it */
     uint32_t n_tombs;            /* numbered from 1 */
     struct bbf_growth_table growth;
+    struct bbf_context_table contexts;              /* its fields say whose they are */
     void (*hear_end)(const struct bbf_loss *loss);  /* bbf_tracker_hear_ends(); may be NULL */
     void (*hear_leak)(const struct bbf_loss *loss); /* bbf_tracker_hear_leaks(); may be NULL */
     uint32_t n_asked;                               /* sites that are asked */

@@ -13,6 +13,7 @@
 
 #include "core/err.h"
 #include "trie/after_release.h"
+#include "trie/context.h"
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -44,6 +45,7 @@ static void clear_tombs(struct bbf_tracker *t)
     }
     t->n_tombs = 0;
     bbf_growth_clear(t);
+    bbf_context_clear(t);
     bbf_budget_uncharge(&t->budget, bbf_leak_bytes(t, writable));
     bbf_space_drop(&t->tombs, 0, writable, writable);
     atomic_store(&t->tombs.writable, 0);

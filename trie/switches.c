@@ -2,6 +2,7 @@
 #include "trie/switches.h"
 
 #include "core/err.h"
+#include "trie/context.h"
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -38,6 +39,7 @@ void bbf_tracker_limit(struct bbf_tracker *t, const struct bbf_limits *limits)
     t->facts.limit = limits->max_facts;
     pthread_mutex_unlock(&t->facts.lock);
     bbf_usage_set(t, limits->usage);
+    bbf_context_limit(t, limits->context_keep, limits->max_contexts);
     bbf_growth_limit(t, limits->growth_seconds, limits->growth_keep, limits->max_growth);
     atomic_fetch_and(bbf_shared_int(t, BBF_L_SHARED_FLAGS), ~(uint32_t)BBF_L_SHARED_NODES_FULL);
     if (atomic_load(&t->next_node) != 0)

@@ -16,6 +16,7 @@ struct bbf_limits {
     uint64_t max_nodes, max_depth, max_children, max_lives, max_elements, max_sites, max_facts,
         memory;
     uint64_t max_growth, growth_seconds, growth_keep; /* trie/growth.h; 0: no history */
+    uint64_t context_keep, max_contexts;              /* trie/context.h; 0: none */
     uint64_t age; /* seconds after which an open life is aged, at most; 0 = none ever is */
     bool usage;   /* trie/usage.h */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trie/tombs.h"
 
+#include "trie/context.h"
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
@@ -48,8 +49,10 @@ void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss)
         t->hear_leak(loss);
     if (tomb == NULL)
         tomb = add_tomb(t, loss);
-    if (loss->end == BBF_END_LEAKED)
+    if (loss->end == BBF_END_LEAKED) {
         bbf_growth_lost(t, loss);
+        bbf_context_lost(t, loss);
+    }
     if (tomb != NULL)
         bbf_tomb_add(tomb, loss);
     else if (loss->end == BBF_END_LEAKED)

@@ -14,6 +14,7 @@
 
 #include "core/layout.h"
 #include "trie/capture.h"
+#include "trie/context.h"
 #include "trie/ended.h"
 #include "trie/facts.h"
 #include "trie/fault.h"

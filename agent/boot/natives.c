@@ -13,6 +13,8 @@
 #include "agent/classes/kinds.h"
 #include "agent/cost/meter.h"
 #include "agent/exit.h"
+#include "agent/jvm/memory.h"
+#include "agent/jvm/names.h"
 #include "agent/report/bare_roots.h"
 #include "agent/report/ends.h"
 #include "agent/report/misuse.h"
@@ -20,6 +22,7 @@
 #include "agent/thread.h"
 #include "trie/after_release.h"
 #include "trie/aged.h"
+#include "trie/context.h"
 
 #define NATIVE(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowNative_##name
 
@@ -46,6 +49,8 @@ NATIVE(jstring, fieldName)(JNIEnv *env, jclass class, jint number);
 NATIVE(jboolean, hasField)
 (JNIEnv *env, jclass class, jclass type, jstring field, jstring descriptor);
 NATIVE(jstring, carrierField)(JNIEnv *env, jclass class, jclass type, jint n);
+NATIVE(jboolean, contextReach)(JNIEnv *env, jclass class, jint record);
+NATIVE(jint, contextName)(JNIEnv *env, jclass class, jclass type);
 NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type);
 NATIVE(void, ping)(JNIEnv *env, jclass class);
 NATIVE(void, collect)(JNIEnv *env, jclass class);
@@ -222,6 +227,32 @@ NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type)
     const uint64_t entered = bbf_meter_enter();
     (void)class;
     jlong result = (jlong)bbf_custom_types_classify(env, type);
+    bbf_meter_leave(entered);
+    return result;
+}
+
+NATIVE(jboolean, contextReach)(JNIEnv *env, jclass class, jint record)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    jboolean result = bbf_context_reach(bbf_agent.tracker, (uint32_t)record);
+    bbf_meter_leave(entered);
+    return result;
+}
+
+NATIVE(jint, contextName)(JNIEnv *env, jclass class, jclass type)
+{
+    const uint64_t entered = bbf_meter_enter();
+    char *name = bbf_names_of(type);
+    (void)env;
+    (void)class;
+    if (name != NULL)
+        (void)bbf_names_make_stable(name); /* or each lambda took a number */
+    for (char *p = name; p != NULL && *p != '\0'; p++)
+        *p = *p == '/' ? '.' : *p;
+    jint result = name != NULL ? (jint)bbf_context_name(bbf_agent.tracker, name) : 0;
+    bbf_jvm_free(name);
     bbf_meter_leave(entered);
     return result;
 }

@@ -71,6 +71,9 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
     if (before != NULL && before->options.refs != now->options.refs &&
         bbf_plan_is_refcount_class(name, len))
         return true;
+    if (before != NULL && before->options.context != now->options.context &&
+        bbf_plan_is_of_context(name, len))
+        return true;
     bool was = before != NULL && bbf_plan_is_followed(name, len, before);
     bool is = bbf_plan_is_followed(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */
@@ -78,6 +81,7 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
                has_hooks(&plan, bbf_agent.code, class);
     if (was && is && before != NULL &&
         before->options.objects_everywhere == now->options.objects_everywhere &&
+        before->options.context == now->options.context &&
         (bbf_patterns_match(before->options.constructors, name, len) > 0) ==
             (bbf_patterns_match(now->options.constructors, name, len) > 0))
         return false;

@@ -137,6 +137,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = bbf_usage_fill(bbf_agent.tracker, s); /* likewise */
     if (err == BBF_OK)
+        err = bbf_context_fill(bbf_agent.tracker, s); /* likewise */
+    if (err == BBF_OK)
         err = bbf_bare_roots_fill(s); /* before the capture, which places its sites */
     if (err == BBF_OK)
         err = bbf_tracker_capture(bbf_agent.tracker, s);

@@ -47,6 +47,28 @@ static int note_unknown(struct bbf_snapshot *s)
     return err;
 }
 
+/* What context=on did not see, since the start. */
+static int note_context(struct bbf_snapshot *s)
+{
+    struct bbf_context_counts counts;
+    bbf_context_counts(bbf_agent.tracker, &counts);
+    const struct bbf_last_of unread = {counts.unread, counts.unread_of};
+    int err = note_class(s, &unread, "channel has an id of a class that bbflow does not know",
+                         "channels have an id of a class that bbflow does not know",
+                         "context= reports them as \"?\"");
+    struct bbf_buf note = BBF_BUF_INIT;
+    if (err != BBF_OK || counts.dropped == 0)
+        return err;
+    bbf_buf_printf(&note,
+                   "context=: %llu of the channels, hints and exceptions that were seen are not "
+                   "noted: another thread noted one of the same buffer at that moment, its life "
+                   "was over, or memory= was reached",
+                   (unsigned long long)counts.dropped);
+    err = bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&note));
+    bbf_buf_free(&note);
+    return err;
+}
+
 /* ---- one note each; nothing to note: `note` stays empty ---- */
 
 static void note_off(struct bbf_buf *note)
@@ -154,5 +176,7 @@ int bbf_notes_fill(JNIEnv *env, struct bbf_snapshot *s)
     err = add(err, s, &note);
     note_older_heap(rules, &note);
     err = add(err, s, &note);
-    return err == BBF_OK ? note_unknown(s) : err;
+    if (err == BBF_OK)
+        err = note_unknown(s);
+    return err == BBF_OK ? note_context(s) : err;
 }

@@ -13,6 +13,7 @@ import blame
 import budget
 import carriers
 import coming
+import context
 import corners
 import exits
 import blackbox
@@ -931,7 +932,8 @@ def live_cases():
 
 CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_cases(), *scenario.cases(),
          *other_agents.cases(), *hostile.cases(), *attach.cases(cycles), *notice.cases(), *tcp.cases(), *resources.cases(),
-         *reconcile.cases(), *pins.cases(), *usage.cases(), *growth.cases(), *ages.cases(), *budget.cases(), *seed.cases(), *track.cases(), *carriers.cases(),
+         *reconcile.cases(), *pins.cases(), *usage.cases(), *growth.cases(), *context.cases(), *ages.cases(), *budget.cases(),
+         *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *transport.cases(),

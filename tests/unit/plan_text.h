@@ -6,6 +6,7 @@
 #define BBF_TESTS_UNIT_PLAN_TEXT_H
 
 #include "instrument/carriers.c"
+#include "instrument/context.c"
 #include "instrument/insert.c"
 #include "instrument/libraries.c"
 #include "instrument/netty.c"
@@ -160,7 +161,7 @@ static inline void add_call(struct planned *p, const char *where, const struct b
 }
 
 /* The whole plan: entry calls, `R:` before areturn, `V:` before return, `T:` before athrow, `B:`
- * before a named call, `+C` if calls are asked for as well. */
+ * before a named call, `H:` at handlers, `+C` if calls are asked for as well. */
 static inline void describe(struct planned *p)
 {
     p->text[0] = '\0';
@@ -174,6 +175,8 @@ static inline void describe(struct planned *p)
         add_call(p, "T:", &p->plan.before_athrow);
     if (p->plan.before_name != NULL)
         add_call(p, "B:", &p->plan.before_call);
+    if (p->plan.at_handler_set)
+        add_call(p, "H:", &p->plan.at_handler);
     if (p->plan.after_call)
         add(p, "+C ");
     size_t len = strlen(p->text);

@@ -555,6 +555,39 @@ static inline struct bbf_snapshot *sample_growth(void)
     return s;
 }
 
+static inline void sample_context_row(struct bbf_snapshot *s, struct bbf_snap_context row)
+{
+    char **texts[] = {&row.channel, &row.address, &row.hint, &row.thrown, &row.caught_in};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] != NULL)
+            *texts[i] = sample_text(*texts[i]);
+    s->contexts = sample_grow(s->contexts, s->n_contexts, sizeof *s->contexts);
+    s->contexts[s->n_contexts++] = row;
+}
+
+/* Two lives lost on one path and three on another, one of them with hostile texts. */
+static inline struct bbf_snapshot *sample_contexts(void)
+{
+    struct bbf_snapshot *s = sample_basic();
+    const int64_t now = s->captured_at_ms;
+    const uint32_t a = s->leaks[0].node, b = s->leaks[1].node;
+#define ROW(...) sample_context_row(s, (struct bbf_snap_context){__VA_ARGS__})
+#define T(text)  (char *)(uintptr_t)(text)
+    ROW(.node = a, .lost_ms = now - 60000, .open_seconds = 7, .channel = T("0x1a2b3c4d"),
+        .address = T("/127.0.0.1:51324"), .hint_is = BBF_HINT_TEXT, .hint = T("cart parsed"),
+        .thrown = T("java.lang.IllegalStateException"), .caught_in = T("com.app.Cart.parse"));
+    ROW(.node = a, .lost_ms = now - 1000, .channel = T("0x1a2b3c4e"), .address = T("/[::1]:80"),
+        .hint_is = BBF_HINT_HANDLER, .hint = T("Cart#0"), .thrown = T("java.io.IOException"));
+    ROW(.node = b, .lost_ms = now - 5000, .channel = T("embedded"));
+    ROW(.node = b, .lost_ms = now - 4000, .channel = T("?"), .hint_is = BBF_HINT_CLASS,
+        .hint = T("com.app.Hint"));
+    ROW(.node = b, .lost_ms = now - 3000, .address = NULL, .hint_is = BBF_HINT_TEXT,
+        .hint = T("\x1B[31m\n\"|\xE2\x80\xAE, after x"));
+#undef T
+#undef ROW
+    return s;
+}
+
 /* What bbflow itself took, each number another; the budget has buffers passed over. */
 static inline struct bbf_snapshot *sample_cost(void)
 {
@@ -608,6 +641,7 @@ static const struct {
     {"wide", sample_wide, false},
     {"reconciled", sample_reconciled, true},
     {"growth", sample_growth, true},
+    {"contexts", sample_contexts, true},
     {"cost", sample_cost, true},
     {"made", sample_made, true},
 };

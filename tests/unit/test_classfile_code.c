@@ -427,6 +427,51 @@ static void exception_ranges_go_with_their_instructions(void **state)
     result_free(&r);
 }
 
+/* Each handler of a class gets the call once, whatever leads there. One of any exception (finally)
+ * gets none, nor one that an exception of the call itself could lead back to, directly or by an
+ * earlier handler. */
+static void handlers_of_a_class_get_a_call(void **state)
+{
+    static const uint8_t code[] = {ALOAD_0, ARETURN,           /* 0 */
+                                   POP,     ALOAD_0, ARETURN,  /* 2: twice in the table */
+                                   POP,     ALOAD_0, ARETURN,  /* 5: finally */
+                                   POP,     ALOAD_0, ARETURN,  /* 8: protects itself */
+                                   POP,     ALOAD_0, ARETURN,  /* 11: protected by 2 */
+                                   ARETURN};                   /* 14: returns the exception */
+    static const uint8_t table[] = {0, 0,  0, 2,  0, 2,  0, 7, /* */
+                                    0, 0,  0, 1,  0, 2,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 5,  0, 0, /* */
+                                    0, 0,  0, 9,  0, 8,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 11, 0, 7, /* */
+                                    0, 11, 0, 12, 0, 2,  0, 7, /* */
+                                    0, 0,  0, 2,  0, 14, 0, 7};
+    struct made_class spec = {.methods = {{.max_stack = 1,
+                                           .code = code,
+                                           .code_len = sizeof code,
+                                           .exceptions = table,
+                                           .n_exceptions = sizeof table / 8}}};
+    struct orders orders = {.plan = {.at_handler_set = true, .at_handler = call_exit(1000)}};
+    struct result r = rewrite_class(&spec, &orders);
+    uint16_t exit = first_method(&r);
+    const uint8_t want[] = {
+        ALOAD_0, ARETURN, EXIT_BYTES(exit), POP,     ALOAD_0, ARETURN, POP,     ALOAD_0,
+        ARETURN, POP,     ALOAD_0,          ARETURN, POP,     ALOAD_0, ARETURN, EXIT_BYTES(exit),
+        ARETURN};
+
+    (void)state;
+    assert_code(&r, want, sizeof want);
+    assert_int_equal(r.max_stack, 3);
+    assert_int_equal(cf__u2(r.exceptions + 4), 2);          /* the handler begins at the call */
+    assert_int_equal(cf__u2(r.exceptions + 8 * 2 + 4), 12); /* T: 5->12 */
+    result_free(&r);
+    orders.plan.n_areturn = 1; /* where another call is inserted there is no second one */
+    orders.plan.areturn[0] = call_exit(1001);
+    r = rewrite_class(&spec, &orders);
+    assert_int_equal(r.status, BBF_CF_CHANGED);
+    assert_int_equal(r.code_len, sizeof code + 7 * (5 + 1 + 1));
+    result_free(&r);
+}
+
 static void malformed_exception_tables_leave_the_method(void **state)
 {
     static const uint8_t code[] = {17, 0, 0, ALOAD_0, ARETURN}; /* sipush 0 */
@@ -554,6 +599,7 @@ int main(void)
         cmocka_unit_test(switch_padding_follows_the_new_pc),
         cmocka_unit_test(entry_only_keeps_switches_verbatim),
         cmocka_unit_test(exception_ranges_go_with_their_instructions),
+        cmocka_unit_test(handlers_of_a_class_get_a_call),
         cmocka_unit_test(malformed_exception_tables_leave_the_method),
         cmocka_unit_test(handlers_at_0_leave_an_old_method),
         cmocka_unit_test(malformed_code_is_left_alone),

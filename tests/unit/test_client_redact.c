@@ -118,6 +118,41 @@ static void the_file_keeps_what_stands_for_what(void **state)
 }
 
 /* Words that only look like tokens, and tokens inside of words. */
+/* A channel, its address and a hint say who it was; what Netty calls so for all does not. */
+static void contexts_go_and_come_back(void **state)
+{
+    struct bbf_tokens *t = empty();
+    struct bbf_snapshot *s = sample_contexts();
+    struct bbf_buf text = BBF_BUF_INIT, back = BBF_BUF_INIT;
+    static const char *const private[] = {"1a2b3c4", "127.0.0.1", "::1",  "cart",
+                                          "Cart#",   "com.app",   "[31m", "Hint"};
+    static const char *const kept[] = {"java.lang.IllegalStateException", "java.io.IOException",
+                                       "channel embedded", "channel ?"};
+    (void)state;
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(bbf_redact(s, t), BBF_OK);
+    for (size_t i = 0; i < s->n_contexts; i++) {
+        const struct bbf_snap_context *row = &s->contexts[i];
+        const char *texts[] = {row->channel, row->address, row->hint, row->thrown, row->caught_in};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            for (size_t p = 0; p < sizeof private / sizeof *private; p++)
+                assert_true(texts[k] == NULL || strstr(texts[k], private[p]) == NULL);
+    }
+    assert_int_equal(bbf_render(&text, s, BBF_FORMAT_TREE, NULL), 0);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        assert_non_null(strstr(bbf_buf_cstr(&text), kept[i]));
+    bbf_tokens_restore(t, &back, bbf_buf_cstr(&text), text.len, false);
+    assert_non_null(
+        strstr(bbf_buf_cstr(&back),
+               "   last lost: channel 0x1a2b3c4d /127.0.0.1:51324, touched \"cart parsed\", "
+               "after java.lang.IllegalStateException in com.app.Cart.parse\n"));
+    assert_non_null(strstr(bbf_buf_cstr(&back), "touched \"\\u001b[31m\\u000a\""));
+    bbf_buf_free(&text);
+    bbf_buf_free(&back);
+    bbf_snapshot_free(s);
+    bbf_tokens_free(t);
+}
+
 static void only_whole_tokens_come_back(void **state)
 {
     struct bbf_tokens *t = empty();
@@ -140,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_applications_names_go_and_come_back),
         cmocka_unit_test(nettys_and_the_jdks_names_stay),
         cmocka_unit_test(the_file_keeps_what_stands_for_what),
+        cmocka_unit_test(contexts_go_and_come_back),
         cmocka_unit_test(only_whole_tokens_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,61 @@ static void each_retain_and_release_is_a_step_when_asked_for(void **state)
     planned_free(p);
 }
 
+#define CTX     "Lio/netty/channel/ChannelHandlerContext;"
+#define CHANNEL "Lio/netty/channel/socket/SocketChannel;"
+
+static void with_context_steps_say_where_they_were_seen(void **state)
+{
+    struct planned *p = planned_new("include=com.app,context=on");
+    const char *handler = "com/app/H";
+    (void)state;
+    assert_plan(p, handler, PLAIN, "channelRead", "(" CTX "Ljava/lang/Object;)V",
+                "stepSeenIn(a2,a1,#H.channelRead) H:caught(dup,#H.channelRead) +C");
+    assert_plan(p, handler, STATIC, "two", "(J" BUF BUF CHANNEL "[" CTX ")V",
+                "stepSeenIn(a2,a4,#H.two|1) stepSeenIn(a3,a4,#H.two|1) H:caught(dup,#H.two) +C");
+    assert_plan(p, handler, PLAIN, "plain", "(" BUF ")V",
+                "stepSeen(a1,#H.plain|1) H:caught(dup,#H.plain) +C");
+    assert_plan(p, handler, PLAIN, "active", "(" CTX ")V", "H:caught(dup,#H.active) +C");
+    assert_plan(p, handler, PLAIN, "none", "(ILjava/lang/String;)V", "+C");
+    overwritten = 1;
+    assert_plan(p, handler, PLAIN, "stored", "(" CTX BUF ")V",
+                "stepSeen(a2,#H.stored|1) H:caught(dup,#H.stored) +C");
+    overwritten = UINT16_MAX;
+    planned_free(p);
+}
+
+static void with_context_touches_and_a_pipeline_s_exceptions_are_noted(void **state)
+{
+    static const char *const touching[] = {
+        "io/netty/buffer/AbstractReferenceCountedByteBuf", "io/netty/buffer/CompositeByteBuf",
+        "x/io/netty/buffer/SimpleLeakAwareByteBuf", "io/netty/buffer/AdvancedLeakAwareByteBuf",
+        "io/netty/buffer/AdvancedLeakAwareCompositeByteBuf"};
+    const char *context = "io/netty/channel/AbstractChannelHandlerContext";
+    struct planned *p = planned_new("include=com.app,context=on"),
+                   *off = planned_new("include=com.app");
+    (void)state;
+    for (size_t i = 0; i < sizeof touching / sizeof *touching; i++) {
+        assert_plan(p, touching[i], PLAIN, "touch", "(Ljava/lang/Object;)" BUF, "touched(a0,a1)");
+        assert_plan(p, touching[i], BRIDGE, "touch", "(Ljava/lang/Object;)" BUF, "");
+        assert_plan(p, touching[i], PLAIN, "touch", "()" BUF, "");
+        assert_plan(off, touching[i], PLAIN, "touch", "(Ljava/lang/Object;)" BUF, "");
+        assert_true(bbf_plan_is_of_context(touching[i], strlen(touching[i])));
+    }
+    assert_plan(p, context, 2, "invokeExceptionCaught", "(Ljava/lang/Throwable;)V",
+                "pipelineCaught(a0,a1)");
+    assert_plan(p, context, 8, "invokeExceptionCaught",
+                "(Lio/netty/channel/AbstractChannelHandlerContext;Ljava/lang/Throwable;)V", "");
+    plan_of(off, context, 2, "invokeExceptionCaught", "(Ljava/lang/Throwable;)V");
+    assert_false(off->wanted);
+    plan_of(off, "io/netty/buffer/SimpleLeakAwareByteBuf", PLAIN, "touch",
+            "(Ljava/lang/Object;)" BUF);
+    assert_false(off->wanted); /* without context= the class is not read at all */
+    assert_true(bbf_plan_is_of_context(context, strlen(context)));
+    assert_false(bbf_plan_is_of_context("io/netty/buffer/WrappedByteBuf", 30));
+    planned_free(off);
+    planned_free(p);
+}
+
 static void an_excluded_netty_keeps_its_hooks(void **state)
 {
     struct planned *p = planned_new("include=com.app,exclude=io.netty");
@@ -302,6 +357,8 @@ int main(void)
         cmocka_unit_test(what_a_pool_got_back_is_looked_at_behind_deallocate),
         cmocka_unit_test(an_old_release_is_seen_before_deallocate),
         cmocka_unit_test(each_retain_and_release_is_a_step_when_asked_for),
+        cmocka_unit_test(with_context_steps_say_where_they_were_seen),
+        cmocka_unit_test(with_context_touches_and_a_pipeline_s_exceptions_are_noted),
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

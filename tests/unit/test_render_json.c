@@ -327,6 +327,34 @@ static void wrong_histories_are_refused(void **state)
     }
 }
 
+static void wrong_contexts_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *why;
+    } cases[] = {
+        {"\"contexts\":[\n{\"node\":", "\"contexts\":[\n{\"node\":9", "contexts[0].node: no node"},
+        {"\"lost_at\":\"2026", "\"lost_at\":\"x2026", "contexts[0].lost_at: no time"},
+        {"\"open_seconds\":0", "\"open_seconds\":-1", "contexts[0].open_seconds: negative"},
+        {"\"channel\":\"0x1a2b3c4e\"", "\"channel\":7", "contexts[0].channel: no string"},
+        {"\"hint_is\":\"handler\"", "\"hint_is\":\"x\"", "contexts[0].hint_is: a word"},
+        {"\"hint_is\":\"handler\",", "", "contexts[0].hint: without hint_is"},
+        {"\"hint\":\"Cart#0\"", "\"x\":0", "contexts[0].hint: without hint_is"},
+        {"\"exception\":\"java.lang", "\"x\":\"java.lang", "contexts[1].caught_in: without"},
+    };
+    char why[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bbf_buf text = BBF_BUF_INIT;
+        write_sample(&text, sample_contexts);
+        replace(&text, cases[i].from, cases[i].to);
+        int err = read_why(&text, why, sizeof why);
+        if (err != BBF_EFORMAT || strstr(why, cases[i].why) == NULL)
+            fail_msg("%s: %d \"%s\", not \"%s\"", cases[i].to, err, why, cases[i].why);
+        bbf_buf_free(&text);
+    }
+}
+
 static void a_document_cut_anywhere_is_refused(void **state)
 {
     (void)state;
@@ -425,6 +453,7 @@ int main(void)
         cmocka_unit_test(numbers_of_netty_come_back_as_they_were),
         cmocka_unit_test(wrong_numbers_of_netty_are_refused),
         cmocka_unit_test(wrong_histories_are_refused),
+        cmocka_unit_test(wrong_contexts_are_refused),
         cmocka_unit_test(a_document_cut_anywhere_is_refused),
         cmocka_unit_test(unknown_members_are_ignored_and_new_totals_are_0),
         cmocka_unit_test(times_of_other_writers_are_understood),

@@ -195,6 +195,43 @@ static void usage_follows_its_paths(void **state)
     bbf_snapshot_free(s);
 }
 
+/* The contexts of steps b come together, the last that was lost first; those of a dropped path go
+ * with it, and an overlay has its own. */
+static void contexts_follow_their_paths(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = looping(), overlay;
+    int64_t n = 1;
+
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (strcmp(s->sites[s->nodes[i].site].method, "b") == 0) {
+            sample_context_row(s, (struct bbf_snap_context){.node = i,
+                                                            .lost_ms = n++,
+                                                            .channel = (char *)"0x1",
+                                                            .hint_is = BBF_HINT_TEXT,
+                                                            .hint = (char *)"h",
+                                                            .thrown = (char *)"t",
+                                                            .caught_in = (char *)"c"});
+        }
+    assert_int_equal(s->n_contexts, 3);
+    assert_int_equal(bbf_snapshot_overlay(&overlay, s), 0);
+    assert_int_equal(bbf_snapshot_only(&overlay, is_method, "nothing"), 0);
+    assert_int_equal(overlay.n_contexts, 0);
+    bbf_snapshot_overlay_free(&overlay);
+    assert_int_equal(bbf_snapshot_fold_loops(s), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_contexts, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_string_equal(s->sites[s->nodes[s->contexts[i].node].site].method, "b");
+        assert_int_equal(s->contexts[i].lost_ms, 3 - i);
+        assert_string_equal(s->contexts[i].hint, "h");
+    }
+    assert_int_equal(bbf_snapshot_only(s, is_method, "nothing"), 0);
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    assert_int_equal(s->n_contexts, 0);
+    bbf_snapshot_free(s);
+}
+
 /* A tree with too many lines is folded for showing alone. */
 static void what_is_shown_folded_stays_as_it_was(void **state)
 {
@@ -307,6 +344,7 @@ int main(void)
         cmocka_unit_test(pins_follow_their_paths),
         cmocka_unit_test(usage_follows_its_paths),
         cmocka_unit_test(histories_follow_their_paths),
+        cmocka_unit_test(contexts_follow_their_paths),
         cmocka_unit_test(what_is_shown_folded_stays_as_it_was),
         cmocka_unit_test(derived_lives_stay_behind_their_derive_step),
         cmocka_unit_test(a_cut_keeps_the_lives_below),

@@ -56,7 +56,7 @@ static void an_empty_tracker_has_no_rows(void **state)
     assert_int_equal(s->n_nodes, 0);
     assert_int_equal(s->n_leaks, 0);
     assert_int_equal(s->totals.lives_, 0);
-    assert_int_equal(s->n_limits, 8);
+    assert_int_equal(s->n_limits, 9);
     assert_int_equal(limit_of(s, "maxNodes")->used, 0);
     assert_int_equal(limit_of(s, "memory")->limit, 256u << 20);
     bbf_snapshot_free(s);

@@ -68,6 +68,12 @@ static inline void sample_free(struct bbf_tracker *t)
         }
     bbf_sums_free(t, t->baseline);
     bbf_growth_clear(t);
+    bbf_context_clear(t);
+    for (uint32_t i = 1; i <= t->contexts.n_names; i++)
+        free(t->contexts.names[i]);
+    if (t->contexts.space.base != NULL)
+        munmap(t->contexts.space.base, t->contexts.space.size);
+    pthread_mutex_destroy(&t->contexts.lock);
     pthread_mutex_destroy(&t->facts.lock);
     pthread_mutex_destroy(&t->site_lock);
     munmap(t->records.base, t->records.size);

@@ -91,6 +91,14 @@ final class BBFlowNative {
     @Hidden
     static native String carrierField(Class<?> declaring, int n);
 
+    /** Make the context of a record writable (context=on); false: no memory. */
+    @Hidden
+    static native boolean contextReach(int record);
+
+    /** The number of a class's name for contexts; 0: no room. Once per class. */
+    @Hidden
+    static native int contextName(Class<?> type);
+
     /** Of track=: class number | entries << 16 | root site << 32; 0: none of them. Once per class. */
     @Hidden
     static native long classifyTracked(Class<?> type);

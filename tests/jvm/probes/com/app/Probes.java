@@ -50,6 +50,7 @@ public final class Probes {
         COMMANDS.put("replaying", Replaying::run);
         COMMANDS.put("transport", Transport::run);
         COMMANDS.put("blame", Blame::run);
+        COMMANDS.put("contexts", Contexts::run);
         COMMANDS.put("chunks", Greedy::chunks);
         COMMANDS.put("wrapped", Greedy::wrapped);
         COMMANDS.put("derived", Greedy::derived);
