@@ -131,7 +131,8 @@ static bool is_same_snapshot(const struct bbf_merge_source *source, const struct
            memcmp(&source->totals, &s->totals, sizeof s->totals) == 0;
 }
 
-/* Two snapshots of one JVM, as far as its start shows: the later one has the earlier one's lives. */
+/* Two snapshots of one JVM, as far as its start shows: the later one has the earlier one's lives.
+ */
 static int note_same_jvm(struct bbf_merge *m, const struct bbf_merge_source *source,
                          const struct bbf_merge_source *other)
 {

@@ -23,8 +23,8 @@ void bbf_merge_free(struct bbf_merge *merge);
 /*
  * Add a finished snapshot; it is only read, and not needed afterwards. `name`: its file or JVM, for
  * the notes. BBF_EREFUSED: it is a snapshot that was added already (*of, if not NULL, is that one's
- * name, valid until the next call), nothing was added. BBF_EFORMAT as bbf_snapshot_finish(); nothing
- * was added.
+ * name, valid until the next call), nothing was added. BBF_EFORMAT as bbf_snapshot_finish();
+ * nothing was added.
  */
 int bbf_merge_add(struct bbf_merge *merge, const struct bbf_snapshot *snapshot, const char *name,
                   const char **of);

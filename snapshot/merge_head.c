@@ -55,7 +55,7 @@ static int add_setting(struct bbf_merge *m, const struct bbf_snap_pair *pair, co
                                           .first = strdup(name),
                                           .snapshots = 1};
     return setting->name != NULL && setting->value != NULL && setting->first != NULL ? BBF_OK
-                                                                                      : BBF_ENOMEM;
+                                                                                     : BBF_ENOMEM;
 }
 
 /* A setting that is one value everywhere is the result's; the others are only in notes. */
@@ -348,7 +348,8 @@ static int finish_notes(struct bbf_merge *m)
                    "estimates",
                    m->sampled, m->n_sources, m->rates_differ ? " at different rates" : "");
     if (err == BBF_OK && m->limits_differ)
-        err = note(m, "limits differ; of each the largest is shown, and the largest use of any JVM");
+        err =
+            note(m, "limits differ; of each the largest is shown, and the largest use of any JVM");
     if (err == BBF_OK && m->other_lines > 0)
         err = note(m,
                    "%" PRIu64 " methods begin at another line in another snapshot (another build); "
@@ -368,7 +369,7 @@ int bbf_merge_finish_head(struct bbf_merge *m)
     int err = finish_list(&to->jvm.netty, &to->jvm.n_netty, &m->netty);
 
     if (err == BBF_OK)
-        err = finish_sentences(m, &to->jvm.map_mode, &to->jvm.n_map_mode, &m->map_mode);
+        err = finish_list(&to->jvm.map_mode, &to->jvm.n_map_mode, &m->map_mode);
     if (err == BBF_OK)
         err = finish_sentences(m, &to->notes, &to->n_notes, &m->notes);
     if (err == BBF_OK)

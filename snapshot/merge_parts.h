@@ -16,7 +16,8 @@ struct bbf_merge_table {
     size_t size, used; /* size: a power of 2 */
 };
 
-/* The next row with this hash from *at, which the caller sets to 0 at first; UINT32_MAX: no more. */
+/* The next row with this hash from *at, which the caller sets to 0 at first; UINT32_MAX: no more.
+ */
 uint32_t bbf_merge_table_next(const struct bbf_merge_table *table, uint64_t hash, size_t *at);
 int bbf_merge_table_put(struct bbf_merge_table *table, uint64_t hash, uint32_t row);
 void bbf_merge_table_free(struct bbf_merge_table *table);

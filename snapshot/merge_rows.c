@@ -58,9 +58,8 @@ static int copy_throws(struct bbf_snap_site *to, const struct bbf_snap_site *fro
     to->n_throws = from->n_throws;
     to->more_throws = from->more_throws;
     for (uint32_t i = 0; i < from->n_throws; i++) {
-        to->throws[i] = (struct bbf_snap_throw){from->throws[i].line,
-                                                copy(from->throws[i].class_name),
-                                                copy(from->throws[i].method)};
+        to->throws[i] = (struct bbf_snap_throw){
+            from->throws[i].line, copy(from->throws[i].class_name), copy(from->throws[i].method)};
         if (to->throws[i].class_name == NULL || to->throws[i].method == NULL)
             return BBF_ENOMEM;
     }
@@ -185,10 +184,11 @@ static int new_node(struct bbf_merge *m, const struct bbf_snap_node *like, uint3
     if (err != BBF_OK)
         return err;
     *at = (uint32_t)to->n_nodes++;
-    to->nodes[*at] = (struct bbf_snap_node){.id = *at,
-                                            .parent = parent == BBF_NO_PARENT ? -1 : (int64_t)parent,
-                                            .site = site,
-                                            .ref = like->ref};
+    to->nodes[*at] =
+        (struct bbf_snap_node){.id = *at,
+                               .parent = parent == BBF_NO_PARENT ? -1 : (int64_t)parent,
+                               .site = site,
+                               .ref = like->ref};
     m->parents[*at] = parent;
     return bbf_merge_table_put(&m->nodes, hash, *at);
 }

@@ -321,7 +321,8 @@ static void rows_of_one_place_are_one_row(void **state)
     bbf_snapshot_free(from[1]);
 }
 
-/* Pins and callers are sums; histories of one interval also, of different ones they are left out. */
+/* Pins and callers are sums; histories of one interval also, of different ones they are left out.
+ */
 static void histories_are_added_only_where_intervals_meet(void **state)
 {
     (void)state;
