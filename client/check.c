@@ -164,11 +164,11 @@ int bbf_verb_check(const struct bbf_command_line *request)
     struct bbf_sources sources;
     enum bbf_format format;
 
-    int exit_code = format_of(request,
-                              1U << BBF_FORMAT_CHECK | 1U << BBF_FORMAT_JUNIT |
-                                  1U << BBF_FORMAT_SARIF | 1U << BBF_FORMAT_GITHUB |
-                                  1U << BBF_FORMAT_MARKDOWN | 1U << BBF_FORMAT_JSON,
-                              "check, junit, sarif, github, markdown and json", &format);
+    int exit_code =
+        format_of(request,
+                  1U << BBF_FORMAT_CHECK | 1U << BBF_FORMAT_JUNIT | 1U << BBF_FORMAT_SARIF |
+                      1U << BBF_FORMAT_GITHUB | 1U << BBF_FORMAT_MARKDOWN | 1U << BBF_FORMAT_JSON,
+                  "check, junit, sarif, github, markdown and json", &format);
     if (exit_code == BBF_EXIT_OK)
         exit_code = load_baseline(request, &before);
     if (exit_code == BBF_EXIT_OK)
@@ -195,10 +195,9 @@ int bbf_verb_diff(const struct bbf_command_line *request)
     if (request->n_params != 2)
         return bbf_fail(BBF_EXIT_USAGE, "diff needs two snapshots, the earlier one first, as: "
                                         "bbflow diff before.json after.json");
-    int exit_code =
-        format_of(request,
-                  1U << BBF_FORMAT_CHECK | 1U << BBF_FORMAT_MARKDOWN | 1U << BBF_FORMAT_JSON,
-                  "check (a text), markdown and json", &format);
+    int exit_code = format_of(
+        request, 1U << BBF_FORMAT_CHECK | 1U << BBF_FORMAT_MARKDOWN | 1U << BBF_FORMAT_JSON,
+        "check (a text), markdown and json", &format);
     if (exit_code == BBF_EXIT_OK)
         exit_code = load_one(request, request->params[0], &before);
     if (exit_code == BBF_EXIT_OK)

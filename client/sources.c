@@ -16,9 +16,8 @@ static void add_root(struct bbf_sources *s, const char *folder, size_t len)
 {
     while (len > 1 && folder[len - 1] == '/')
         len--;
-    char **roots = s->n_roots < MOST_ROOTS
-                       ? reallocarray(s->roots, s->n_roots + 1, sizeof *roots)
-                       : NULL;
+    char **roots =
+        s->n_roots < MOST_ROOTS ? reallocarray(s->roots, s->n_roots + 1, sizeof *roots) : NULL;
     char *root = roots != NULL ? malloc(len + 2) : NULL;
     if (roots != NULL)
         s->roots = roots;
@@ -159,7 +158,8 @@ static char *search(const struct bbf_sources *s, const char *class_name)
     size_t len = strlen(path);
     if (found != NULL || len < 3 || strcmp(path + len - 2, "Kt") != 0)
         return found;
-    path[len - 2] = '\0'; /* Kotlin's functions of a file are in a class of the file's name and Kt */
+    path[len - 2] =
+        '\0'; /* Kotlin's functions of a file are in a class of the file's name and Kt */
     for (size_t r = 0; r < s->n_roots && found == NULL; r++)
         found = look(s, s->roots[r], path, "kt");
     return found;

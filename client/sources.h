@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/sources.h - the source file of a class, for reports that name a file and a line: searched
- * below the current folder where Maven and Gradle have sources, or below given folders. A class file
- * has only the file's last name, so it is the package that decides.
+ * below the current folder where Maven and Gradle have sources, or below given folders. A class
+ * file has only the file's last name, so it is the package that decides.
  *
  * Threads: one owner.
  */
@@ -17,7 +17,7 @@ struct bbf_sources {
     char *prefix; /* from the repository to the current folder, with '/' at the end, or "" */
     struct bbf_source {
         char *class_name, *file; /* file NULL: there is none */
-    } *known;                    /* by hash */
+    } * known;                   /* by hash */
     size_t n_known, room;
 };
 

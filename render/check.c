@@ -81,8 +81,8 @@ static bool is_broken(const struct bbf_check *check, enum bbf_rule_id id)
 
 static unsigned fails(const struct bbf_check *check, const struct bbf_compared *row)
 {
-    const bool too_many = is_broken(check, BBF_RULE_MAX_LEAKED) ||
-                          is_broken(check, BBF_RULE_MAX_LEAKED_BYTES);
+    const bool too_many =
+        is_broken(check, BBF_RULE_MAX_LEAKED) || is_broken(check, BBF_RULE_MAX_LEAKED_BYTES);
     unsigned set = 0;
 
     if (row->change == BBF_NEW && row->now.leaked > 0 && too_many)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/check.h - is a snapshot good enough? Rules with a limit each, and a baseline: what `bbflow
- * check` decides. The formats junit, sarif, github, markdown and check show one and the same answer.
+ * check` decides. The formats junit, sarif, github, markdown and check show one and the same
+ * answer.
  *
- * A leak fails the check if it is new in the snapshot (all are, without a baseline) and the new ones
- * are more than max-leaked or max-leaked-bytes; if its rate is worse than the baseline's; or if the
- * lower end of its rate is above max-rate. Only lives whose loss is proven do, but for max-aged.
+ * A leak fails the check if it is new in the snapshot (all are, without a baseline) and the new
+ * ones are more than max-leaked or max-leaked-bytes; if its rate is worse than the baseline's; or
+ * if the lower end of its rate is above max-rate. Only lives whose loss is proven do, but for
+ * max-aged.
  *
  * Threads: one owner. Errors: BBF_ENOMEM.
  */
@@ -44,8 +46,8 @@ struct bbf_check_rules {
     uint64_t limits[BBF_RULES]; /* BBF_NO_LIMIT: not a rule; a rate in millionths of one in 1,000 */
     unsigned tolerance;         /* percent, of bbf_compare() */
     bool compare_only;          /* no rule at all: `bbflow diff` */
-    const struct bbf_snapshot *baseline;     /* NULL: none; finished */
-    const char *name, *baseline_name;        /* where the snapshots came from; may be NULL */
+    const struct bbf_snapshot *baseline; /* NULL: none; finished */
+    const char *name, *baseline_name;    /* where the snapshots came from; may be NULL */
     /* The source file of a class, relative to where a report's reader begins, as
      * "src/main/java/a/B.java". NULL: not known. The result is valid until the next call. */
     const char *(*source)(void *ctx, const char *class_name);
@@ -79,10 +81,9 @@ struct bbf_check {
     size_t n_notes;
 };
 
-/* `asked` is that of the options, or NULL: bbf_check_defaults(). `view` has nothing added yet. After
- * an error there is nothing to free. */
-int bbf_check_init(struct bbf_check *check, struct bbf_view *view,
-                   struct bbf_check_rules *asked);
+/* `asked` is that of the options, or NULL: bbf_check_defaults(). `view` has nothing added yet.
+ * After an error there is nothing to free. */
+int bbf_check_init(struct bbf_check *check, struct bbf_view *view, struct bbf_check_rules *asked);
 void bbf_check_free(struct bbf_check *check);
 
 /* What each format of a check does: judge by the options' rules, and have `write` show it. */
@@ -104,7 +105,8 @@ void bbf_check_row_text(struct bbf_buf *out, struct bbf_check *check,
 void bbf_check_rates_text(struct bbf_buf *out, const struct bbf_compared *row);
 /* "3 of 4 rules are kept, 2 leaks fail" */
 void bbf_check_verdict_text(struct bbf_buf *out, const struct bbf_check *check);
-/* "new leak", "worse leak", "leak" where there is no baseline; "new open" where nothing is proven. */
+/* "new leak", "worse leak", "leak" where there is no baseline; "new open" where nothing is proven.
+ */
 void bbf_check_kind(struct bbf_buf *out, const struct bbf_check *check,
                     const struct bbf_compared *row);
 /* "com.app.Main, out.json, 918 lives"; names are safe for a terminal. */

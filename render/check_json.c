@@ -57,8 +57,9 @@ static void add_row(struct bbf_buf *out, struct bbf_check *check, size_t i, stru
     const struct bbf_divergence *d;
     struct bbf_view *view = bbf_check_view(check, row, &d);
 
-    bbf_buf_printf(out, "{\"id\":\"%016" PRIx64 "\",\"change\":\"%s\",\"fails\":%s,\"text\":",
-                   row->id, bbf_change_name(row->change), check->fails[i] != 0 ? "true" : "false");
+    bbf_buf_printf(out,
+                   "{\"id\":\"%016" PRIx64 "\",\"change\":\"%s\",\"fails\":%s,\"text\":", row->id,
+                   bbf_change_name(row->change), check->fails[i] != 0 ? "true" : "false");
     bbf_check_row_text(text, check, row);
     move(out, text);
     add_loss(out, "before", &row->before);

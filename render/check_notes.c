@@ -68,9 +68,9 @@ static const char *setting(const struct bbf_snapshot *s, const char *name)
 static void note_settings(struct notes *n, const struct bbf_snapshot *before,
                           const struct bbf_snapshot *now)
 {
-    static const char *const names[] = {"include", "exclude",        "trackConstructors", "objects",
-                                        "refs",    "carriers",       "track",             "maxDepth",
-                                        "maxNodes", "trackDirectOnly"};
+    static const char *const names[] = {
+        "include",  "exclude", "trackConstructors", "objects",  "refs",
+        "carriers", "track",   "maxDepth",          "maxNodes", "trackDirectOnly"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *a = setting(before, names[i]), *b = setting(now, names[i]);
@@ -97,8 +97,9 @@ static void note_redacted(struct notes *n, const struct bbf_snapshot *before,
     const bool a = is_redacted(before), b = is_redacted(now);
 
     if (a && b)
-        note(n, "both snapshots are redacted: their ids are the same only if one file of names made "
-                "both (--redact)");
+        note(n,
+             "both snapshots are redacted: their ids are the same only if one file of names made "
+             "both (--redact)");
     else if (a || b)
         note(n,
              "%s is redacted: its ids are not those of the snapshot with names, so every leak "

@@ -17,7 +17,7 @@ struct work {
     uint32_t n_before, n;
     struct key *keys;
     size_t n_keys;
-    uint32_t *group; /* by divergence: a lower one of the same entry, or itself */
+    uint32_t *group;        /* by divergence: a lower one of the same entry, or itself */
     uint64_t *leaked_bytes; /* by divergence */
 };
 
@@ -140,14 +140,13 @@ static void finish_row(const struct work *w, struct bbf_compared *row, unsigned 
 {
     struct bbf_loss *before = &row->before, *now = &row->now;
 
-    row->id =
-        now->row != BBF_NO_NODE ? id_of(w->now, now->row) : id_of(w->before, before->row);
+    row->id = now->row != BBF_NO_NODE ? id_of(w->now, now->row) : id_of(w->before, before->row);
     if (before->row != BBF_NO_NODE)
         before->rate = bbf_rate_of(before->leaked + before->aged, before->passed,
                                    w->before->snapshot->totals.sampled_);
     if (now->row != BBF_NO_NODE)
-        now->rate = bbf_rate_of(now->leaked + now->aged, now->passed,
-                                w->now->snapshot->totals.sampled_);
+        now->rate =
+            bbf_rate_of(now->leaked + now->aged, now->passed, w->now->snapshot->totals.sampled_);
     if (before->row != BBF_NO_NODE && now->row != BBF_NO_NODE)
         row->difference = bbf_rate_change(&before->rate, &now->rate);
     row->change = change_of(row, tolerance);
@@ -175,8 +174,8 @@ static int gather(struct work *w, struct bbf_comparison *out, unsigned tolerance
     for (uint32_t i = 0; i < w->n; i++) {
         uint32_t group = group_of(w, i);
         if (entry[group] == 0) {
-            out->rows[out->count] = (struct bbf_compared){.before.row = BBF_NO_NODE,
-                                                          .now.row = BBF_NO_NODE};
+            out->rows[out->count] =
+                (struct bbf_compared){.before.row = BBF_NO_NODE, .now.row = BBF_NO_NODE};
             entry[group] = (uint32_t)++out->count;
         }
         struct bbf_compared *row = &out->rows[entry[group] - 1];

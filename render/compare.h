@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/compare.h - the leaks of a snapshot beside those of an earlier one, by their ids
- * (render/fingerprint.h): new, worse, unchanged, better, gone. What is compared is the rate of loss,
- * not its count: twice the load with the same code is no change.
+ * (render/fingerprint.h): new, worse, unchanged, better, gone. What is compared is the rate of
+ * loss, not its count: twice the load with the same code is no change.
  *
  * An entry is a divergence of each snapshot, or several: the same bug can be joined differently in
- * two runs, and is known by the step where most of its lives ended. So two divergences are one entry
- * if any of their leak rows have the same id.
+ * two runs, and is known by the step where most of its lives ended. So two divergences are one
+ * entry if any of their leak rows have the same id.
  *
  * Threads: one owner. Units: lives, bytes. Errors: BBF_ENOMEM.
  */
@@ -24,8 +24,8 @@ struct bbf_loss {
     uint32_t row; /* of view->divergences, the worst; BBF_NO_NODE: the snapshot does not have it */
     uint64_t leaked, aged;
     uint64_t bytes, leaked_bytes; /* of both, of the leaked */
-    uint64_t passed;          /* lives that reached the place */
-    struct bbf_interval rate; /* of leaked and aged */
+    uint64_t passed;              /* lives that reached the place */
+    struct bbf_interval rate;     /* of leaked and aged */
 };
 
 struct bbf_compared {

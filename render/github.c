@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GitHub's workflow commands: "::error file=…,line=…,title=…::message" on stdout is an annotation at
- * that line of a pull request. In a value %, CR and LF are escaped, in a property also ':' and ','
- * (toolkit's packages/core/src/command.ts). GitHub shows ten errors of a step, so more are one line.
+ * GitHub's workflow commands: "::error file=…,line=…,title=…::message" on stdout is an annotation
+ * at that line of a pull request. In a value %, CR and LF are escaped, in a property also ':' and
+ * ',' (toolkit's packages/core/src/command.ts). GitHub shows ten errors of a step, so more are one
+ * line.
  */
 #include "render/check.h"
 

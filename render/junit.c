@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JUnit XML, for the test reports of Jenkins, GitLab and others: a test case for each rule, and one
- * for each leak, which fails if it fails the check. The root is one testsuite, which both Surefire's
- * schema and Jenkins' have (tests/long/check-formats).
+ * for each leak, which fails if it fails the check. The root is one testsuite, which both
+ * Surefire's schema and Jenkins' have (tests/long/check-formats).
  */
 #include "render/check.h"
 
@@ -51,7 +51,7 @@ static void add_property(struct bbf_buf *out, const char *name, struct bbf_buf *
     bbf_buf_str(out, "\"/>\n");
 }
 
-static void add_properties(struct bbf_buf *out, const struct bbf_check *check,
+static void add_properties(struct bbf_buf *out, const struct bbf_check *check, size_t not_listed,
                            struct bbf_buf *text)
 {
     bbf_buf_str(out, "  <properties>\n");
@@ -61,6 +61,10 @@ static void add_properties(struct bbf_buf *out, const struct bbf_check *check,
     add_property(out, "program", text);
     bbf_check_verdict_text(text, check);
     add_property(out, "verdict", text);
+    if (not_listed > 0) {
+        bbf_buf_printf(text, "%zu more leaks are not listed", not_listed);
+        add_property(out, "note", text);
+    }
     for (size_t i = 0; i < check->n_notes; i++) {
         bbf_buf_str(text, check->notes[i]);
         add_property(out, "note", text);
@@ -179,14 +183,11 @@ static void write(struct bbf_buf *out, struct bbf_check *check)
                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bbflow\" "
                    "tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\" time=\"0\">\n",
                    check->n_rules + leaks, check->n_broken + failing);
-    add_properties(out, check, &text);
+    add_properties(out, check, shown - leaks, &text);
     for (size_t i = 0; i < check->n_rules; i++)
         add_rule(out, &check->rules[i], &text);
     size_t n = add_leaks(out, check, true, MOST_LEAKS, &text);
     (void)add_leaks(out, check, false, MOST_LEAKS - n, &text);
-    if (leaks < shown)
-        bbf_buf_printf(out, "  <system-out>%zu more leaks are not listed</system-out>\n",
-                       shown - leaks);
     bbf_buf_str(out, "</testsuite>\n");
     out->failed = out->failed || text.failed;
     bbf_buf_free(&text);

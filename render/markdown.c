@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Markdown for a comment on a pull request (GitHub's and GitLab's). Names are in code spans, where
- * nothing is a link, a mention, HTML or emphasis; a fence is longer than any run of backticks in the
- * name. A comment has 65,536 characters, so the document stays below.
+ * nothing is a link, a mention, HTML or emphasis; a fence is longer than any run of backticks in
+ * the name. A comment has 65,536 characters, so the document stays below.
  */
 #include "render/check.h"
 
@@ -12,7 +12,14 @@
 #include "core/safe.h"
 #include "render/text.h"
 
-enum { MOST_BYTES = 48 << 10, MOST_TEXT = 1500, MOST_NOTE = 400, MOST_NOTES = 20, WAY_HEAD = 3, WAY_TAIL = 6 };
+enum {
+    MOST_BYTES = 48 << 10,
+    MOST_TEXT = 1500,
+    MOST_NOTE = 400,
+    MOST_NOTES = 20,
+    WAY_HEAD = 3,
+    WAY_TAIL = 6
+};
 
 static size_t longest_run(const struct bbf_buf *text, size_t len)
 {

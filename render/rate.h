@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/rate.h - a share that was counted, with the interval that it is known within, at 95 %. Of a
- * share: Wilson's score interval (1927). Of the difference of two: Newcombe's hybrid score interval
- * (1998, method 10), which is made of Wilson's. Both are right for small numbers: 0 of 10 is 0 to
- * 28 %, 1 of 1 is 21 to 100 %, and never below 0 or above 1 (ADR 57).
+ * render/rate.h - a share that was counted, with the interval that it is known within, at 95 %. Of
+ * a share: Wilson's score interval (1927). Of the difference of two: Newcombe's hybrid score
+ * interval (1998, method 10), which is made of Wilson's. Both are right for small numbers: 0 of 10
+ * is 0 to 28 %, 1 of 1 is 21 to 100 %, and never below 0 or above 1 (ADR 57).
  *
  * They take lives as independent. Buffers that are lost in bursts are not, and then the true
  * interval is wider.

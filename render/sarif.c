@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SARIF 2.1.0 (OASIS), for code scanning: a result for each leak, whose code flow is the path of the
- * buffer, whose partial fingerprint is the leak's id, and whose baselineState is what became of it;
- * and one for each broken rule. GitHub shows 5,000 results of a run.
+ * SARIF 2.1.0 (OASIS), for code scanning: a result for each leak, whose code flow is the path of
+ * the buffer, whose partial fingerprint is the leak's id, and whose baselineState is what became of
+ * it. Leaks that are gone are no results: GitHub closes an alert whose result is gone. Broken rules
+ * and notes are notifications of the run. GitHub shows 5,000 results of a run.
  */
 #include "render/check.h"
 
@@ -52,11 +53,25 @@ static void add_message(struct sarif *s, const char *name)
     bbf_buf_free(&plain);
 }
 
-static void add_rule(struct bbf_buf *out, const char *id, const char *name, const char *help)
+static const struct {
+    const char *id, *name, *text, *help;
+} rules[] = {
+    {"bbflow/leak", "ByteBufLeak", "A ByteBuf was garbage-collected and nothing had released it.",
+     "The method at the result's place had the buffer last. Release it there on each way out, also "
+     "where an exception leaves, or hand it to a method that does. The code flow is the way of the "
+     "buffer from its allocation. docs/ci.md and docs/reading-a-tree.md of bbflow say more."},
+    {"bbflow/open", "ByteBufOpenForLong", "A ByteBuf is open for too long.",
+     "Nothing has released it and something still refers to it: a cache, a queue, or a leak that "
+     "no "
+     "garbage collection has proven yet."}};
+
+static void add_rule(struct bbf_buf *out, size_t i)
 {
     bbf_buf_printf(out,
-                   "{\"id\":\"%s\",\"name\":\"%s\",\"shortDescription\":{\"text\":\"%s\"}}",
-                   id, name, help);
+                   "{\"id\":\"%s\",\"name\":\"%s\",\"shortDescription\":{\"text\":\"%s\"},"
+                   "\"fullDescription\":{\"text\":\"%s\"},\"help\":{\"text\":\"%s\"},"
+                   "\"defaultConfiguration\":{\"level\":\"error\"}}",
+                   rules[i].id, rules[i].name, rules[i].text, rules[i].text, rules[i].help);
 }
 
 static void add_tool(struct sarif *s)
@@ -65,38 +80,42 @@ static void add_tool(struct sarif *s)
 
     bbf_buf_str(out, "\"tool\":{\"driver\":{\"name\":\"bbflow\",\"semanticVersion\":\"" BBF_VERSION
                      "\",\"rules\":[\n");
-    add_rule(out, "bbflow/leak", "ByteBufLeak",
-             "A ByteBuf was garbage-collected and nothing had released it");
+    add_rule(out, 0);
     bbf_buf_str(out, ",\n");
-    add_rule(out, "bbflow/open", "ByteBufOpenForLong", "A ByteBuf is open for too long");
-    bbf_buf_str(out, ",\n");
-    add_rule(out, "bbflow/rule", "CheckRule", "A rule of bbflow check is broken");
+    add_rule(out, 1);
     bbf_buf_str(out, "]}},\n");
 }
 
-/* What the run was about, and what it did not see. */
+static void add_notification(struct sarif *s, const char *glue, const char *level)
+{
+    bbf_buf_printf(s->out, "%s{\"level\":\"%s\",", glue, level);
+    add_message(s, "message");
+    bbf_buf_char(s->out, '}');
+}
+
+/* What the run was about, which rules are broken, what it did not see. Not results: a rule has no
+ * place, and GitHub refuses a file that has a result without one. */
 static void add_invocation(struct sarif *s, size_t not_listed)
 {
-    struct bbf_buf *out = s->out;
-    const char *glue = "";
-
-    bbf_buf_str(out, "\"invocations\":[{\"executionSuccessful\":true,"
-                     "\"toolExecutionNotifications\":[\n");
+    bbf_buf_str(s->out, "\"invocations\":[{\"executionSuccessful\":true,"
+                        "\"toolExecutionNotifications\":[\n");
     bbf_check_verdict_text(&s->text, s->check);
     bbf_buf_str(&s->text, " (");
     bbf_check_program(&s->text, s->check);
     bbf_buf_char(&s->text, ')');
     if (not_listed > 0)
         bbf_buf_printf(&s->text, "; %zu more leaks are not listed", not_listed);
-    for (size_t i = 0; i <= s->check->n_notes; i++) {
-        bbf_buf_printf(out, "%s{\"level\":\"note\",", glue);
-        add_message(s, "message");
-        bbf_buf_char(out, '}');
-        glue = ",\n";
-        if (i < s->check->n_notes)
-            bbf_buf_str(&s->text, s->check->notes[i]);
+    add_notification(s, "", "note");
+    for (size_t i = 0; i < s->check->n_rules; i++)
+        if (s->check->rules[i].is_broken) {
+            bbf_check_rule_text(&s->text, &s->check->rules[i]);
+            add_notification(s, ",\n", "error");
+        }
+    for (size_t i = 0; i < s->check->n_notes; i++) {
+        bbf_buf_str(&s->text, s->check->notes[i]);
+        add_notification(s, ",\n", "note");
     }
-    bbf_buf_str(out, "]}],\n");
+    bbf_buf_str(s->out, "]}],\n");
 }
 
 /* A URI reference of a path that may have any bytes (RFC 3986). */
@@ -114,16 +133,33 @@ static void add_uri(struct bbf_buf *out, const char *path)
     }
 }
 
-static void add_physical(struct bbf_buf *out, const char *file, uint32_t line)
+/* com.app.Outer$Inner is in com/app/Outer.java, unless it is not Java: for a file that was not
+ * found, because GitHub refuses a place without one. */
+static void add_guess(struct bbf_buf *out, const char *class_name)
 {
-    if (file == NULL)
-        return;
+    struct bbf_buf path = BBF_BUF_INIT;
+    const size_t len = strcspn(class_name, "$");
+
+    while (*class_name == '.')
+        class_name++;
+    for (size_t i = 0; i < len && class_name[i] != '\0' && class_name[i] != '$'; i++)
+        bbf_buf_char(&path, (char)(class_name[i] == '.' ? '/' : class_name[i]));
+    bbf_buf_str(&path, path.len > 0 ? ".java" : "unknown.java");
+    out->failed = out->failed || path.failed;
+    add_uri(out, bbf_buf_cstr(&path));
+    bbf_buf_free(&path);
+}
+
+static void add_physical(struct bbf_buf *out, const char *file, const struct bbf_snap_site *site)
+{
     bbf_buf_str(out, "\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
-    add_uri(out, file);
-    bbf_buf_str(out, "\",\"uriBaseId\":\"%SRCROOT%\"}");
-    if (line != 0)
-        bbf_buf_printf(out, ",\"region\":{\"startLine\":%" PRIu32 "}", line);
-    bbf_buf_str(out, "},");
+    if (file != NULL)
+        add_uri(out, file);
+    else
+        add_guess(out, site->class_name);
+    bbf_buf_printf(out, "\"%s},\"region\":{\"startLine\":%" PRIu32 "}},",
+                   file != NULL ? ",\"uriBaseId\":\"%SRCROOT%\"" : "",
+                   site->line != 0 ? site->line : 1);
 }
 
 /* {"physicalLocation":…,"logicalLocations":[…]}; `words`: the step's message. */
@@ -134,7 +170,7 @@ static void add_location(struct sarif *s, struct bbf_view *view, uint32_t node, 
     struct bbf_buf full = BBF_BUF_INIT;
 
     bbf_buf_char(s->out, '{');
-    add_physical(s->out, file, site->line);
+    add_physical(s->out, file, site);
     if (words) {
         bbf_view_name(&s->text, view, node);
         add_message(s, "message");
@@ -191,8 +227,7 @@ static void add_rate(struct sarif *s, const char *name, const struct bbf_loss *l
 /* The words of SARIF for what became of a result. */
 static const char *state_of(enum bbf_change change)
 {
-    static const char *const states[] = {"new", "updated", "unchanged", "updated", "absent"};
-    return states[change];
+    return change == BBF_NEW ? "new" : change == BBF_UNCHANGED ? "unchanged" : "updated";
 }
 
 static void add_leak(struct sarif *s, size_t i)
@@ -205,10 +240,9 @@ static void add_leak(struct sarif *s, size_t i)
 
     bbf_buf_printf(s->out, "{\"ruleId\":\"%s\",\"level\":\"%s\",",
                    loss->leaked > 0 ? "bbflow/leak" : "bbflow/open",
-                   s->check->fails[i] != 0       ? "error"
-                   : row->change == BBF_GONE     ? "none"
+                   s->check->fails[i] != 0         ? "error"
                    : s->check->asked->compare_only ? "warning"
-                                                 : "note");
+                                                   : "note");
     if (s->check->has_before)
         bbf_buf_printf(s->out, "\"baselineState\":\"%s\",", state_of(row->change));
     bbf_check_row_text(&s->text, s->check, row);
@@ -221,7 +255,8 @@ static void add_leak(struct sarif *s, size_t i)
     add_location(s, view, place.node, place.file, false);
     bbf_buf_str(s->out, "],\n");
     add_flow(s, view, d->last);
-    bbf_buf_str(s->out, "\"properties\":{");
+    bbf_buf_printf(s->out, "\"properties\":{\"fileFound\":%s,",
+                   place.file != NULL ? "true" : "false");
     if (row->now.row != BBF_NO_NODE)
         add_rate(s, "now", &row->now);
     bbf_buf_str(s->out, row->now.row != BBF_NO_NODE && row->before.row != BBF_NO_NODE ? "," : "");
@@ -235,7 +270,8 @@ static size_t add_leaks(struct sarif *s, bool failing, size_t most, const char *
     size_t n = 0;
 
     for (size_t i = 0; i < s->check->comparison.count && n < most; i++)
-        if ((s->check->fails[i] != 0) == failing) {
+        if ((s->check->fails[i] != 0) == failing &&
+            s->check->comparison.rows[i].change != BBF_GONE) {
             bbf_buf_str(s->out, *glue);
             add_leak(s, i);
             *glue = ",\n";
@@ -244,25 +280,10 @@ static size_t add_leaks(struct sarif *s, bool failing, size_t most, const char *
     return n;
 }
 
-static void add_broken_rules(struct sarif *s, const char **glue)
-{
-    for (size_t i = 0; i < s->check->n_rules; i++) {
-        const struct bbf_check_rule *rule = &s->check->rules[i];
-        if (!rule->is_broken)
-            continue;
-        bbf_buf_printf(s->out, "%s{\"ruleId\":\"bbflow/rule\",\"level\":\"error\",", *glue);
-        bbf_check_rule_text(&s->text, rule);
-        add_message(s, "message");
-        bbf_buf_printf(s->out, ",\"partialFingerprints\":{\"bbflowRule/v1\":\"%s\"}}",
-                       bbf_rule_name(rule->id));
-        *glue = ",\n";
-    }
-}
-
 static void write(struct bbf_buf *out, struct bbf_check *check)
 {
     struct sarif s = {.out = out, .check = check, .text = BBF_BUF_INIT};
-    const size_t leaks = check->comparison.count;
+    const size_t leaks = check->comparison.count - check->comparison.of[BBF_GONE];
     const char *glue = "";
 
     bbf_buf_str(out, "{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/"
@@ -272,7 +293,6 @@ static void write(struct bbf_buf *out, struct bbf_check *check)
     bbf_buf_str(out, "\"columnKind\":\"utf16CodeUnits\",\n\"results\":[\n");
     size_t n = add_leaks(&s, true, MOST_RESULTS, &glue);
     (void)add_leaks(&s, false, MOST_RESULTS - n, &glue);
-    add_broken_rules(&s, &glue);
     bbf_buf_str(out, "]}]}\n");
     bbf_buf_free(&s.text);
 }

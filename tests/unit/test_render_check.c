@@ -33,12 +33,8 @@ static void a_rate_has_wilsons_interval(void **state)
     static const struct {
         uint64_t lost, passed;
         double low, high;
-    } known[] = {{81, 263, 0.2553, 0.3662},
-                 {15, 148, 0.0624, 0.1605},
-                 {0, 20, 0, 0.1611},
-                 {1, 29, 0.0061, 0.1718},
-                 {0, 10, 0, 0.2775},
-                 {1, 1, 0.2065, 1}};
+    } known[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611},
+                 {1, 29, 0.0061, 0.1718},   {0, 10, 0, 0.2775},        {1, 1, 0.2065, 1}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const struct bbf_interval rate = bbf_rate_of(known[i].lost, known[i].passed, 0);
         near(rate.low, known[i].low);
@@ -254,7 +250,8 @@ static void what_cannot_be_compared_is_said(void **state)
     now->settings[0].value = sample_text("com.other");
     struct answer answer = ask(before, now, bbf_check_defaults(), BBF_FORMAT_CHECK);
     const char *text = bbf_buf_cstr(&answer.text);
-    assert_non_null(strstr(text, "of another program: main class com.app.Main, now com.other.Main"));
+    assert_non_null(
+        strstr(text, "of another program: main class com.app.Main, now com.other.Main"));
     assert_non_null(strstr(text, "include= differs: 'com.app' in the baseline, 'com.other' now"));
     bbf_buf_free(&answer.text);
     bbf_snapshot_free(before);
@@ -285,8 +282,8 @@ static struct bbf_snapshot *hostile_snapshot(void)
     struct bbf_snapshot *s = sample_new();
     int64_t root = sample_step(s, -1, pooled, "directBuffer");
 
-    sample_leak(s, sample_step(s, root, hostile, hostile), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1,
-                1, 1);
+    sample_leak(s, sample_step(s, root, hostile, hostile), BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 1,
+                1);
     sample_string(&s->notes, &s->n_notes, hostile);
     set_main(s, hostile);
     assert_int_equal(bbf_snapshot_finish(s), 0);
