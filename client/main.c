@@ -285,8 +285,8 @@ static int unknown_verb(const char *name)
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-/* Print the words for client/bbflow.bash: "command NAME [target] [params] --flag=ARGUMENT -f ..."
- * and the options' lines. */
+/* Print the words for client/bbflow.bash: "command NAME [target] [several] [params] --flag=ARGUMENT
+ * -f ..." and the options' lines. */
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
@@ -294,9 +294,9 @@ static void add_words(struct bbf_buf *out)
             bbf_jfr_words(out);
             continue;
         }
-        bbf_buf_printf(out, "command %s%s%s", verbs[i].name,
-                       verbs[i].takes & TARGET ? " target" : "",
-                       verbs[i].takes & PARAMS ? " params" : "");
+        bbf_buf_printf(
+            out, "command %s%s%s%s", verbs[i].name, verbs[i].takes & TARGET ? " target" : "",
+            verbs[i].takes & SEVERAL ? " several" : "", verbs[i].takes & PARAMS ? " params" : "");
         for (size_t f = 0; f < FLAGS; f++) {
             if ((verbs[i].takes & flags[f].bit) == 0)
                 continue;

@@ -149,7 +149,8 @@ int bbf_check_init(struct bbf_check *check, struct bbf_view *view, struct bbf_ch
     if (err == BBF_OK)
         err = judge(check);
     if (err == BBF_OK)
-        err = bbf_check_add_notes(check);
+        err = bbf_check_add_notes(&check->notes, &check->n_notes, asked->baseline, view->snapshot,
+                                  !asked->compare_only);
     if (err != BBF_OK)
         bbf_check_free(check);
     asked->is_broken = check->n_broken > 0;

@@ -41,7 +41,7 @@ enum bbf_rule_id {
 };
 enum { BBF_RULES = BBF_RULE_MIN_LIVES + 1 };
 
-/* What is asked. */
+/* The question. */
 struct bbf_check_rules {
     uint64_t limits[BBF_RULES]; /* BBF_NO_LIMIT: not a rule; a rate in millionths of one in 1,000 */
     unsigned tolerance;         /* percent, of bbf_compare() */

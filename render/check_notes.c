@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct notes {
-    struct bbf_check *check;
+    char ***list;
+    size_t *count;
     int err;
 };
 
@@ -24,8 +25,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct notes *n, const ch
     va_end(args);
     if (n->err == BBF_OK)
         n->err = text.failed ? BBF_ENOMEM
-                             : bbf_snapshot_add_text(&n->check->notes, &n->check->n_notes,
-                                                     bbf_buf_cstr(&text));
+                             : bbf_snapshot_add_text(n->list, n->count, bbf_buf_cstr(&text));
     bbf_buf_free(&text);
 }
 
@@ -165,19 +165,18 @@ static void add_line(void *ctx, const char *text)
     struct notes *n = ctx;
 
     if (n->err == BBF_OK)
-        n->err = bbf_snapshot_add_text(&n->check->notes, &n->check->n_notes, text);
+        n->err = bbf_snapshot_add_text(n->list, n->count, text);
 }
 
-int bbf_check_add_notes(struct bbf_check *check)
+int bbf_check_add_notes(char ***notes, size_t *n, const struct bbf_snapshot *before,
+                        const struct bbf_snapshot *now, bool judged)
 {
-    struct notes n = {.check = check, .err = BBF_OK};
-    const struct bbf_snapshot *now = check->now->snapshot;
+    struct notes all = {.list = notes, .count = n, .err = BBF_OK};
 
-    if (check->has_before)
-        note_both(&n, check->before.snapshot, now);
-    if (n.err == BBF_OK && !check->asked->compare_only)
-        note_proof(&n, now);
-    if (n.err == BBF_OK)
-        n.err = bbf_head_each(now, add_line, &n);
-    return n.err;
+    if (before != NULL)
+        note_both(&all, before, now);
+    if (judged)
+        note_proof(&all, now);
+    int err = all.err == BBF_OK ? bbf_head_each(now, add_line, &all) : BBF_OK;
+    return all.err != BBF_OK ? all.err : err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/compare.h - the leaks of a snapshot beside those of an earlier one, by their ids
- * (render/fingerprint.h): new, worse, unchanged, better, gone. What is compared is the rate of
- * loss, not its count: twice the load with the same code is no change.
+ * (render/fingerprint.h): new, worse, unchanged, better, gone. It compares the rate of loss, not
+ * its count: twice the load with the same code is no change.
  *
  * An entry is a divergence of each snapshot, or several: the same bug can be joined differently in
  * two runs, and is known by the step where most of its lives ended. So two divergences are one

@@ -83,7 +83,8 @@ static int finish_settings(struct bbf_merge *m)
     return err;
 }
 
-/* What is used of a limit does not add up over JVMs: the largest; how often it was reached does. */
+/* Use of a limit does not add up over JVMs, so the largest is kept; how often it was reached does.
+ */
 static int add_limit(struct bbf_merge *m, const struct bbf_snap_limit *limit)
 {
     struct bbf_snapshot *to = m->to;

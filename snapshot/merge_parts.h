@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot/merge_parts.h - private to snapshot/merge*: what a merge has collected so far.
+ * snapshot/merge_parts.h - private to snapshot/merge*: the state of a merge.
  *
  * Threads: one owner. Errors: BBF_ENOMEM.
  */
@@ -63,6 +63,8 @@ struct bbf_merge {
     bool rates_differ, limits_differ, histories_differ, has_costs;
 };
 
+int bbf_merge_add_text(struct bbf_merge_texts *texts, const char *text, const char *name);
+
 /* Make room for `more` rows in *rows, of which there are n. */
 int bbf_merge_room(void **rows, size_t *room, size_t n, size_t more, size_t size);
 
@@ -72,8 +74,6 @@ int bbf_merge_rows(struct bbf_merge *m, const struct bbf_snapshot *from, const u
 /* snapshot/merge_head.c: all else of a snapshot, and what it leaves to be said at the end. */
 int bbf_merge_head(struct bbf_merge *m, const struct bbf_snapshot *from, const char *name);
 int bbf_merge_finish_head(struct bbf_merge *m);
-
-int bbf_merge_add_text(struct bbf_merge_texts *texts, const char *text, const char *name);
 
 static inline uint64_t bbf_merge_hash(uint64_t hash, const void *bytes, size_t len)
 {

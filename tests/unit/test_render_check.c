@@ -232,7 +232,7 @@ static void a_bug_is_known_by_any_of_its_ends(void **state)
     expect(s[0], s[1], NULL, false, "unchanged leak: 10 of 1010");
 }
 
-/* ---- What is said of two snapshots ----------------------------------------------------------- */
+/* ---- Notes on two snapshots ------------------------------------------------------------------ */
 
 static void set_main(struct bbf_snapshot *s, const char *name)
 {
@@ -240,7 +240,7 @@ static void set_main(struct bbf_snapshot *s, const char *name)
     s->jvm.main = sample_text(name);
 }
 
-static void what_cannot_be_compared_is_said(void **state)
+static void what_cannot_be_compared_is_noted(void **state)
 {
     (void)state;
     struct bbf_snapshot *before = losing("total", 1, 10), *now = losing("total", 1, 10);
@@ -430,7 +430,7 @@ int main(void)
         cmocka_unit_test(a_rate_must_surely_be_above),
         cmocka_unit_test(nothing_seen_is_no_proof),
         cmocka_unit_test(a_bug_is_known_by_any_of_its_ends),
-        cmocka_unit_test(what_cannot_be_compared_is_said),
+        cmocka_unit_test(what_cannot_be_compared_is_noted),
         cmocka_unit_test(no_name_breaks_a_workflow_command),
         cmocka_unit_test(no_name_breaks_xml),
         cmocka_unit_test(no_name_breaks_markdown),

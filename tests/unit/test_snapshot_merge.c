@@ -1,7 +1,7 @@
 /* link: bbf_render bbf_snapshot bbf_core */
 /*
  * One snapshot of many: for random trees every column of every path is the sum of the inputs', so
- * are leak rows, totals, pins, callers and uses after release; and what cannot be added is said.
+ * are leak rows, totals, pins, callers and uses after release; a note names what cannot be added.
  */
 #include "core/buf.h"
 #include "core/err.h"
@@ -234,7 +234,7 @@ static void a_snapshot_is_added_once(void **state)
     bbf_snapshot_free(one);
 }
 
-static void one_jvm_at_two_times_is_said(void **state)
+static void one_jvm_at_two_times_is_noted(void **state)
 {
     (void)state;
     struct bbf_snapshot *from[2] = {finished(sample_cost()), finished(sample_cost())};
@@ -254,7 +254,7 @@ static void one_jvm_at_two_times_is_said(void **state)
     bbf_snapshot_free(from[1]);
 }
 
-static void what_differs_is_said(void **state)
+static void what_differs_is_noted(void **state)
 {
     (void)state;
     struct bbf_snapshot *from[3] = {sample_basic(), sample_basic(), sample_basic()};
@@ -407,8 +407,8 @@ int main(void)
         cmocka_unit_test(every_column_of_every_path_is_the_sum),
         cmocka_unit_test(a_merge_is_a_document),
         cmocka_unit_test(a_snapshot_is_added_once),
-        cmocka_unit_test(one_jvm_at_two_times_is_said),
-        cmocka_unit_test(what_differs_is_said),
+        cmocka_unit_test(one_jvm_at_two_times_is_noted),
+        cmocka_unit_test(what_differs_is_noted),
         cmocka_unit_test(rows_of_one_place_are_one_row),
         cmocka_unit_test(histories_are_added_only_where_intervals_meet),
         cmocka_unit_test(pins_callers_and_pools_are_sums),
