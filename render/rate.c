@@ -53,9 +53,13 @@ void bbf_rate_text(struct bbf_buf *out, double share, bool sign)
         unit /= 10;
     half = unit / 2;
     millionths = (millionths + half) / unit * unit;
+    int decimals = precisions[i].decimals;
+    uint64_t part = millionths % 1000000 / unit;
+    for (; decimals > 0 && part % 10 == 0; part /= 10)
+        decimals--;
     bbf_buf_printf(out, "%" PRIu64, millionths / 1000000);
-    if (millionths % 1000000 != 0)
-        bbf_buf_printf(out, ".%0*" PRIu64, precisions[i].decimals, millionths % 1000000 / unit);
+    if (decimals > 0)
+        bbf_buf_printf(out, ".%0*" PRIu64, decimals, part);
 }
 
 void bbf_rate_interval_text(struct bbf_buf *out, const struct bbf_interval *rate)

@@ -90,7 +90,7 @@ static void a_rate_is_text(void **state)
     assert_rate_text(0.00117, "+1.17");
     assert_rate_text(0.0000412, "+0.0412");
     assert_rate_text(0.00000000041, "0");
-    assert_rate_text(-0.00000123, "-0.001230");
+    assert_rate_text(-0.00000123, "-0.00123");
     (void)setlocale(LC_ALL, "C");
 }
 
