@@ -43,7 +43,7 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                 fi
             done
             ;;
-        tree | summary | llm | dump)
+        tree | summary | why | llm | dump | check | diff | merge)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
             ;;
@@ -125,7 +125,7 @@ _bbflow() {
 options" -- "$word")
     elif [[ $command != event && $row == *' params '* && ( -n $target || $word == *=* ) ]]; then
         mapfile -t COMPREPLY < <(_bbflow_params "$words" "$command" "$word")
-    elif [[ $row == *' target '* && -z $target ]]; then
+    elif [[ $row == *' target '* && ( -z $target || $row == *' several '* ) ]]; then
         mapfile -t COMPREPLY < <(_bbflow_targets "$bbflow" "$command" "$word")
     fi
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/check_flags.h"
 #include "client/fail.h"
 #include "client/screen.h"
 
@@ -20,7 +21,8 @@
 struct bbf_command_line {
     const char *verb;   /* "tree" */
     const char *target; /* pid, main class or part of it, host:port, snapshot file */
-    char **params;      /* name=value, for set and attach; the words of an event */
+    char **params;      /* name=value, for set and attach; the words of an event; all targets of a
+                           command that takes several, of which `target` is the first */
     size_t n_params;
     const char *output; /* -o */
     const char *format; /* -f */
@@ -30,7 +32,8 @@ struct bbf_command_line {
     const char *only;   /* --only: a part of a step's name */
     unsigned depth;     /* --depth: steps of a path; 0 = all */
     bool by_method;     /* --by method */
-    const char *probe;  /* --probe: a probe of another class */
+    struct bbf_check_flags check;
+    const char *probe; /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */
     unsigned compress;     /* --compress: bytes, 0 = no */

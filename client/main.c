@@ -3,6 +3,7 @@
  * client/main.c - the bbflow command: a table of commands and a table of flags, which drive the
  * parsing of the command line and the help texts.
  */
+#include "client/check.h"
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/jfr.h"
@@ -53,9 +54,13 @@ enum {
     BY = 2097152,
     LINES = 4194304,
     REDACT = 8388608,
+    RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
+    COMPARES = 1 << 27, /* the same, also of diff */
+    SEVERAL = 1 << 28,  /* no flag: several targets */
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT, /* of a snapshot */
     LOOK = ASCII | COLOR | WIDE,                                             /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
+    CHECKS = RULES | COMPARES,                                        /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
           MAX_DOCUMENT | LOOK
 };
@@ -91,6 +96,19 @@ static const struct verb {
     {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
      "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json; and the\n"
      "file of the agent's option blackbox=, after the JVM was killed: bbflow tree shop.box\n"},
+    {"check", JVM | SEVERAL | OUTPUT | FORMAT | GC | CHECKS, bbf_verb_check,
+     "fail if buffers leak, or more than before: for CI",
+     "Exit code 10: a rule is broken. Without a flag the rules are --max-leaked 0, --max-worse 0,\n"
+     "--min-lives 1; 'off' is no rule. With --baseline only leaks that are new count for\n"
+     "--max-leaked, and a leak is worse if its rate is, whatever the load. Several snapshots are\n"
+     "merged first. -f junit, sarif, github, markdown, json:\n"
+     "  bbflow check out.json --baseline main.json -f junit -o report.xml\n"},
+    {"diff", JVM | SEVERAL | OUTPUT | FORMAT | GC | COMPARES, bbf_verb_diff,
+     "compare the leaks of two snapshots: new, worse, better, gone",
+     "By the ids of leaks: bbflow diff before.json after.json; -f markdown, json.\n"},
+    {"merge", JVM | SEVERAL | OUTPUT | FORMAT | GC, bbf_verb_merge,
+     "make one snapshot of many JVMs, with exact sums",
+     "bbflow merge a.json b.json -o all.json, then: bbflow tree all.json\n"},
     {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
@@ -133,6 +151,17 @@ static const struct flag {
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
+    {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
+    {"max-leaked", 0, RULES, "N", "fail above N leaked buffers (0)"},
+    {"max-leaked-bytes", 0, RULES, "SIZE", "fail above SIZE of leaked memory"},
+    {"max-rate", 0, RULES, "RATE", "fail if a leak surely loses above RATE per 1,000"},
+    {"max-worse", 0, RULES, "N", "fail above N leaks worse than in the baseline (0)"},
+    {"max-aged", 0, RULES, "N", "fail above N buffers that are open for too long"},
+    {"max-live", 0, RULES, "N", "fail above N open buffers"},
+    {"max-misuse", 0, RULES, "N", "fail above N uses after release"},
+    {"min-lives", 0, RULES, "N", "fail below N followed buffers (1)"},
+    {"tolerance", 0, COMPARES, "PERCENT", "a rate is the same within PERCENT of it (10)"},
+    {"sources", 0, COMPARES, "DIRS", "folders of sources, joined by ':' (src/*/java ...)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
@@ -178,27 +207,31 @@ static void print_usage(struct bbf_buf *to)
     bbf_buf_str(
         to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
             "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
-    print_flags(to, ~(unsigned)BTRACE);
-    bbf_buf_str(to,
-                "      --help, --version\n\nOver TCP (host:port), and for stock BTrace agents:\n");
+    print_flags(to, ~(unsigned)(BTRACE | CHECKS));
+    bbf_buf_str(to, "      --help, --version\n\nFor check, and the last two for diff:\n");
+    print_flags(to, CHECKS);
+    bbf_buf_str(to, "\nOver TCP (host:port), and for stock BTrace agents:\n");
     print_flags(to, BTRACE);
     bbf_buf_str(to,
                 "\nLoad the agent at the start of the JVM, or later; both follow all of com.app:\n"
                 "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-                "5 refused by the agent, 10 why: a leak is proven.\n");
+                "5 refused by the agent, 10 why: a leak is proven, check: a rule is broken.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)
 {
-    bbf_buf_printf(
-        to, "bbflow %s%s%s%s\n  %s\n%s", verb->name, verb->takes & TARGET ? " [TARGET]" : "",
-        verb->run == bbf_verb_event   ? " NAME ..."
-        : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
-        : (verb->takes & PARAMS) != 0 ? " name=value ..."
-                                      : "",
-        verb->takes & ~(unsigned)(TARGET | PARAMS) ? " [FLAG ...]" : "", verb->help, verb->more);
+    bbf_buf_printf(to, "bbflow %s%s%s%s\n  %s\n%s", verb->name,
+                   verb->takes & SEVERAL  ? " [TARGET ...]"
+                   : verb->takes & TARGET ? " [TARGET]"
+                                          : "",
+                   verb->run == bbf_verb_event   ? " NAME ..."
+                   : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
+                   : (verb->takes & PARAMS) != 0 ? " name=value ..."
+                                                 : "",
+                   verb->takes & ~(unsigned)(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "",
+                   verb->help, verb->more);
     print_flags(to, verb->takes);
     if (verb->run == verb_jfr)
         bbf_jfr_help(to);
@@ -252,8 +285,8 @@ static int unknown_verb(const char *name)
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-/* Print the words for client/bbflow.bash: "command NAME [target] [params] --flag=ARGUMENT -f ..."
- * and the options' lines. */
+/* Print the words for client/bbflow.bash: "command NAME [target] [several] [params] --flag=ARGUMENT
+ * -f ..." and the options' lines. */
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
@@ -261,9 +294,9 @@ static void add_words(struct bbf_buf *out)
             bbf_jfr_words(out);
             continue;
         }
-        bbf_buf_printf(out, "command %s%s%s", verbs[i].name,
-                       verbs[i].takes & TARGET ? " target" : "",
-                       verbs[i].takes & PARAMS ? " params" : "");
+        bbf_buf_printf(
+            out, "command %s%s%s%s", verbs[i].name, verbs[i].takes & TARGET ? " target" : "",
+            verbs[i].takes & SEVERAL ? " several" : "", verbs[i].takes & PARAMS ? " params" : "");
         for (size_t f = 0; f < FLAGS; f++) {
             if ((verbs[i].takes & flags[f].bit) == 0)
                 continue;
@@ -511,6 +544,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         return parse_by(value, &request->by_method);
     case COLOR:
         return parse_color(value, &request->color);
+    case RULES:
+    case COMPARES:
+        return bbf_check_flag(&request->check, flag->name, value);
     case ASCII:
         request->ascii = true;
         break;
@@ -579,8 +615,13 @@ static int parse_args(const struct verb *verb, struct args *args, struct bbf_com
         args->at++;
         bool is_param =
             (verb->takes & PARAMS) != 0 && (request->target != NULL || strchr(arg, '=') != NULL);
-        if (is_param)
+        bool is_several = (verb->takes & SEVERAL) != 0;
+        if (is_param || (is_several && *arg != '\0'))
             request->params[request->n_params++] = arg;
+        if (is_several && *arg != '\0')
+            request->target = request->params[0];
+        else if (is_param)
+            continue;
         else if (request->target != NULL)
             return bbf_fail(BBF_EXIT_USAGE, "'%s' takes one target; '%s' is a second one",
                             verb->name, arg);

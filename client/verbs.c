@@ -2,9 +2,9 @@
 #include "client/verbs.h"
 
 #include "client/attach.h"
-#include "client/black_box.h"
 #include "client/connect.h"
 #include "client/filter.h"
+#include "client/load.h"
 #include "client/output.h"
 #include "client/redact.h"
 #include "client/target.h"
@@ -61,30 +61,6 @@ int bbf_verb_list(const struct bbf_command_line *request)
 
 /* ---- One JVM --------------------------------------------------------------------------------- */
 
-/* Request the document of `event` from the target. */
-static int ask_target(const struct bbf_command_line *request, const char *event,
-                      struct bbf_buf *document, char who[BBF_WHO])
-{
-    struct bbf_conn *conn = NULL;
-    char name[64], asked[100], why[WHY_MAX] = "";
-
-    int exit_code = bbf_connect(request, &conn, who);
-    if (exit_code != BBF_EXIT_OK)
-        return exit_code;
-    snprintf(name, sizeof name, "%s%s", event, request->gc ? " gc" : "");
-    int rc = bbf_conn_event(conn, name, document, why, sizeof why);
-    if (rc == BBF_OK && document->failed)
-        rc = BBF_ENOMEM;
-    if (rc == BBF_EREFUSED) {
-        exit_code = bbf_fail(BBF_EXIT_REFUSED, "%s refused '%s': %s", who, name, why);
-    } else if (rc != BBF_OK) {
-        snprintf(asked, sizeof asked, ", asked for '%s'", name);
-        exit_code = bbf_fail_asking(conn, who, rc, asked, why);
-    }
-    bbf_conn_close(conn);
-    return exit_code;
-}
-
 /* Print a text of the agent to stdout, with one newline at its end. */
 static int print_text(struct bbf_buf *text)
 {
@@ -97,7 +73,7 @@ int bbf_verb_status(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
-    int exit_code = ask_target(request, "status", &text, who);
+    int exit_code = bbf_ask_target(request, "status", &text, who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = print_text(&text);
     bbf_buf_free(&text);
@@ -118,7 +94,7 @@ int bbf_verb_reset(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
-    int exit_code = ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who);
+    int exit_code = bbf_ask_target(request, request->nodes ? "reset nodes" : "reset", &text, who);
     if (exit_code == BBF_EXIT_OK) {
         say_which(request, "reset in", who);
         exit_code = print_text(&text);
@@ -348,7 +324,7 @@ int bbf_verb_stop(const struct bbf_command_line *request)
         if (path[0] == '\0')
             return exit_code;
     }
-    exit_code = ask_target(request, "stop", &text, who);
+    exit_code = bbf_ask_target(request, "stop", &text, who);
     /* The agent removes its socket after we have disconnected. */
     for (unsigned waited = 0; !remote && exit_code == BBF_EXIT_OK && waited < GONE_MS;
          waited += PAUSE_MS) {
@@ -365,89 +341,6 @@ int bbf_verb_stop(const struct bbf_command_line *request)
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
-
-static int read_file(const char *path, struct bbf_buf *document)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return bbf_fail(errno == ENOENT   ? BBF_EXIT_TARGET
-                        : errno == EACCES ? BBF_EXIT_PERMISSION
-                                          : BBF_EXIT_FAILED,
-                        "cannot read %s: %s", path, strerror(errno));
-    enum { CHUNK = 1 << 16 };
-    size_t got = 0;
-    do {
-        char *to = bbf_buf_reserve(document, CHUNK);
-        got = to == NULL ? 0 : fread(to, 1, CHUNK, file);
-        document->len += got;
-    } while (got > 0 && !bbf_black_box_is_too_large(document));
-    int cause = ferror(file) ? errno : 0; /* a folder opens, but does not read */
-    fclose(file);
-    if (cause != 0)
-        return bbf_fail(BBF_EXIT_FAILED, "cannot read %s: %s", path, strerror(cause));
-    if (document->failed)
-        return bbf_fail(BBF_EXIT_FAILED, "%s: %s", path, bbf_strerror(BBF_ENOMEM));
-    return BBF_EXIT_OK;
-}
-
-/* The same, and of a black box the newest document in it. A JVM that runs writes meanwhile, and may
- * have replaced both documents while they were read: then again. */
-static int read_document(const char *path, struct bbf_buf *document, struct bbf_black_box *box)
-{
-    enum { ATTEMPTS = 5 };
-    int exit_code = BBF_EXIT_OK;
-    for (int i = 0; i < ATTEMPTS; i++) {
-        document->len = 0;
-        exit_code = read_file(path, document);
-        if (exit_code != BBF_EXIT_OK || !bbf_box_is(document->data, document->len))
-            return exit_code;
-        exit_code = bbf_black_box_take(box, path, document, i + 1 == ATTEMPTS);
-        if (exit_code != BBF_EXIT_OK || box->is_taken)
-            return exit_code;
-    }
-    return exit_code;
-}
-
-/* A snapshot ends with its closing brace; without it the file is incomplete. */
-static bool is_cut_off(const struct bbf_buf *document)
-{
-    size_t len = document->len;
-    while (len > 0 && strchr(" \t\r\n", document->data[len - 1]) != NULL)
-        len--;
-    size_t start = 0;
-    while (start < len && strchr(" \t\r\n", document->data[start]) != NULL)
-        start++;
-    return start < len && document->data[start] == '{' && document->data[len - 1] != '}';
-}
-
-static int parse_snapshot(const char *from, bool file, const struct bbf_buf *document,
-                          struct bbf_snapshot **snapshot)
-{
-    char why[WHY_MAX] = "";
-    int rc = bbf_snapshot_from_json(snapshot, document->data != NULL ? document->data : "",
-                                    document->len, why, sizeof why);
-    if (rc == BBF_OK)
-        return BBF_EXIT_OK;
-    if (why[0] == '\0')
-        snprintf(why, sizeof why, "%s", bbf_strerror(rc));
-    if (!file)
-        return bbf_fail(BBF_EXIT_FAILED, "%s sent a snapshot that cannot be read: %s", from, why);
-    if (rc == BBF_EVERSION)
-        return bbf_fail(BBF_EXIT_FAILED,
-                        "%s: %s; this bbflow is version %s, the snapshot was written by another",
-                        from, why, BBF_VERSION);
-    if (rc == BBF_EFORMAT && document->len == 0)
-        return bbf_fail(BBF_EXIT_FAILED, "%s is empty; 'bbflow dump PID -o %s' writes a snapshot",
-                        from, from);
-    if (rc == BBF_EFORMAT && is_cut_off(document))
-        return bbf_fail(BBF_EXIT_FAILED,
-                        "%s is cut off after %zu bytes: %s; copy or write the snapshot again", from,
-                        document->len, why);
-    return bbf_fail(BBF_EXIT_FAILED,
-                    "%s is no bbflow snapshot: %s; 'bbflow dump PID -o FILE.json' and the agent's "
-                    "option file=FILE.json write one",
-                    from, why);
-}
 
 /* Redact the snapshot; the file with the names is written before anything is shown. */
 static int redact(const struct bbf_command_line *request, struct bbf_snapshot *snapshot)
@@ -474,7 +367,7 @@ int bbf_verb_unredact(const struct bbf_command_line *request)
     if (request->target == NULL || request->redact == NULL)
         return bbf_fail(BBF_EXIT_USAGE, "unredact needs a text and the file of its names, as: "
                                         "bbflow unredact answer.txt --redact names.key");
-    int exit_code = read_file(request->target, &document);
+    int exit_code = bbf_read_file(request->target, &document);
     if (exit_code != BBF_EXIT_OK)
         goto end;
     int rc = bbf_tokens_open(&tokens, request->redact, false, why, sizeof why);
@@ -496,37 +389,24 @@ end:
 
 int bbf_verb_read(const struct bbf_command_line *request)
 {
-    struct bbf_buf document = BBF_BUF_INIT, text = BBF_BUF_INIT;
-    struct bbf_snapshot *snapshot = NULL;
-    struct bbf_black_box box = {.is_taken = false};
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_loaded loaded;
     enum bbf_format format;
-    char who[BBF_WHO];
 
     int exit_code = bbf_output_format(request, &format);
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
-    bool file = request->target != NULL && bbf_target_is_file(request->target);
-    if (file && request->gc)
-        return bbf_fail(BBF_EXIT_USAGE, "--gc asks a running JVM, and %s is a file; leave --gc out",
-                        request->target);
-    if (file) {
-        snprintf(who, sizeof who, "%s", request->target);
-        exit_code = read_document(request->target, &document, &box);
-    } else {
-        exit_code = ask_target(request, "json", &document, who);
-    }
-    if (exit_code == BBF_EXIT_OK)
-        exit_code = parse_snapshot(who, file, &document, &snapshot);
-    if (exit_code == BBF_EXIT_OK && box.is_taken && bbf_black_box_notes(&box, snapshot) != BBF_OK)
-        exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(BBF_ENOMEM));
+    exit_code = bbf_load(request, &loaded);
+    struct bbf_snapshot *snapshot = loaded.snapshot;
+    const char *who = loaded.who;
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_filter(request, who, snapshot);
     if (exit_code == BBF_EXIT_OK && request->redact != NULL)
         exit_code = redact(request, snapshot);
     if (exit_code == BBF_EXIT_OK && format == BBF_FORMAT_JSON && !bbf_filter_is_set(request) &&
-        request->redact == NULL && !box.is_taken) {
+        request->redact == NULL && !loaded.from_box) {
         /* Print it unchanged, because a newer agent may send more than we know. */
-        exit_code = bbf_output_exact(request->output, &document);
+        exit_code = bbf_output_exact(request->output, &loaded.document);
     } else if (exit_code == BBF_EXIT_OK) {
         struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
                                              .by_method = request->by_method,
@@ -543,8 +423,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
     }
     if (exit_code == BBF_EXIT_OK && strcmp(request->verb, "why") == 0 && bbf_why_has_loss(snapshot))
         exit_code = BBF_EXIT_LOST;
-    bbf_snapshot_free(snapshot);
-    bbf_buf_free(&document);
+    bbf_loaded_free(&loaded);
     bbf_buf_free(&text);
     return exit_code;
 }

@@ -14,5 +14,6 @@ void bbf_divergences_free(struct bbf_divergences *divergences)
     free(divergences->rows);
     free(divergences->of_growth);
     free(divergences->of_context);
-    *divergences = (struct bbf_divergences){NULL, 0, NULL, NULL};
+    free(divergences->of_leak);
+    *divergences = (struct bbf_divergences){.count = 0};
 }

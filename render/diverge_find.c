@@ -141,7 +141,8 @@ static int number_rows(const struct bbf_diverge_walk *w, struct bbf_divergences 
 
     out->of_growth = calloc(s->n_growth + 1, sizeof *out->of_growth);
     out->of_context = calloc(s->n_contexts + 1, sizeof *out->of_context);
-    if (out->of_growth == NULL || out->of_context == NULL)
+    out->of_leak = calloc(s->n_leaks + 1, sizeof *out->of_leak);
+    if (out->of_growth == NULL || out->of_context == NULL || out->of_leak == NULL)
         return BBF_ENOMEM;
     for (uint32_t i = 0; i < out->count; i++)
         out->rows[i].number = i;
@@ -154,6 +155,8 @@ static int number_rows(const struct bbf_diverge_walk *w, struct bbf_divergences 
         uint32_t row = w->row[w->losing[s->contexts[i].node]];
         out->of_context[i] = row != 0 ? row - 1 : BBF_NO_NODE;
     }
+    for (size_t i = 0; i < s->n_leaks; i++)
+        out->of_leak[i] = w->row[w->losing[s->leaks[i].node]] - 1;
     return BBF_OK;
 }
 
@@ -200,7 +203,7 @@ int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_s
                                  .max_depth = max_depth(snapshot),
                                  .by_method = by_method};
 
-    *divergences = (struct bbf_divergences){NULL, 0, NULL, NULL};
+    *divergences = (struct bbf_divergences){.count = 0};
     if (snapshot->n_leaks == 0)
         return 0;
     int err = walk_init(&w);

@@ -161,6 +161,14 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
     bbf_buf_str(out, ")\n");
 }
 
+void bbf_divergence_line(struct bbf_buf *out, struct bbf_view *view,
+                         const struct bbf_divergence *divergence)
+{
+    const struct text t = {out, view};
+
+    add_lost(&t, divergence);
+}
+
 /* Of a loop, or of several steps: the methods, by how many were lost in each. */
 static void add_most(const struct text *t, const struct bbf_divergence *d)
 {

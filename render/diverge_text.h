@@ -14,4 +14,8 @@
  * names and divergences; its last path is no longer valid. */
 void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max);
 
+/* One of them as one line, with its id and a line end: "15 of 156 (9.62%) that reach …". */
+void bbf_divergence_line(struct bbf_buf *out, struct bbf_view *view,
+                         const struct bbf_divergence *divergence);
+
 #endif

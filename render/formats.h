@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 struct bbf_view;
+struct bbf_check_rules;
 
 enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
@@ -32,7 +33,12 @@ enum {
     XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
-    XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)
+    XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)                  \
+    XX(CHECK, check, NULL, 0)                                                                      \
+    XX(JUNIT, junit, "xml", BBF_FORMAT_EXACT)                                                      \
+    XX(SARIF, sarif, NULL, BBF_FORMAT_EXACT)                                                       \
+    XX(GITHUB, github, NULL, BBF_FORMAT_EXACT)                                                     \
+    XX(MARKDOWN, markdown, "md", BBF_FORMAT_EXACT)
 
 enum bbf_format {
 #define XX(id, name, extension, flags) BBF_FORMAT_##id,
@@ -48,6 +54,8 @@ struct bbf_render_options {
     size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
     bool lines;       /* names in texts have their line numbers */
+    struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:
+                                      its defaults */
 };
 
 /* `options` is never NULL. */

@@ -83,8 +83,8 @@ check 'bbflow jfr scrub --ma' '--match= --max-unpacked='
 check 'bbflow jfr summary --match' ''
 check 'bbflow tree 12 --to' --token-file=
 check 'bbflow tree -f ' "$("$bbflow" help tree | sed -n 's/.* write \(.*\), whatever .*/\1/p' | tr -d ,)"
-check 'bbflow tree --format j' 'json jfr'
-check 'bbflow tree --format=j' 'json jfr'
+check 'bbflow tree --format j' 'json jfr junit'
+check 'bbflow tree --format=j' 'json jfr junit'
 check 'bbflow tree --protocol=' 'auto 1 2'
 
 touch "$work/one.json" "$work/two.txt"

@@ -150,8 +150,8 @@ for format in $(tr -d , <<<"${formats/, jfr/}"); do
 done
 check bad-format 2 '' "bbflow: there is no format 'xml'; -f takes $formats" \
     tree "$golden/basic.json" -f xml
-check bad-extension 2 '' "bbflow: the extension '.xml' of out.xml names no format; say it with -f: *" \
-    dump "$golden/basic.json" -o out.xml
+check bad-extension 2 '' "bbflow: the extension '.yml' of out.yml names no format; say it with -f: *" \
+    dump "$golden/basic.json" -o out.yml
 
 check none 3 '' "bbflow: no JVM with the bbflow agent was found below $work/empty; $start_hint*" \
     tree --socket "$work/empty"
@@ -262,6 +262,43 @@ check only-none 1 '' "bbflow: $work/wide.json: no path has a step 'C'; --only ta
 check why-lost 10 'verdict: a leak, 2 buffers were lost*' '' why "$golden/basic.json"
 check why-file 10 '' '' why "$golden/basic.json" -o "$work/why.txt" -f why
 check why-none 0 'verdict: no leak is proven*' '' why "$golden/empty.json"
+
+# check, diff, merge: exit codes, and what is wrong with a command line or a file.
+basic=$golden/basic.json
+sed 's/"pid":[0-9]*/"pid":9/' "$basic" >"$work/other.json"
+sed 's/com.app.Main/com.other.Main/' "$basic" >"$work/program.json"
+echo '{"schema":"bbflow-snapshot/2"}' >"$work/version.json"
+: >"$work/nothing.json"
+check check-leaks 10 'check failed: 1 of 2 rules are broken, 2 leaks fail *1. leak: *' '' check "$basic"
+check check-empty 10 '*min-lives 1 is broken: 0 lives followed*' '' check "$golden/empty.json"
+check check-off 0 'check passed: 0 rules are kept *' '' check "$golden/empty.json" --max-leaked off --min-lives=off
+check check-many 10 '*max-leaked 3 is broken: 4 lives leaked*' '' check "$basic" "$work/other.json" --max-leaked 3
+check check-enough 0 '*max-leaked 4 is kept: 4 lives leaked*' '' check "$basic" --max-leaked 4 "$work/other.json"
+check check-baseline 0 '*Note: the baseline is the same snapshot*unchanged leak: *' '' check "$basic" --baseline "$basic"
+check check-program 0 '*Note: the baseline is of another program: main class com.other.Main, now com.app.Main*' '' \
+    check "$basic" --baseline "$work/program.json"
+check check-report 10 'check failed: *' '' check "$basic" -o "$work/report.xml"
+check check-rate 10 '*max-rate 0.5 is broken: 2 leaks above 0.5 per 1,000*' '' check "$basic" --max-leaked off --max-rate 0.5
+check check-no-file 3 '' 'bbflow: cannot read */no.json: No such file or directory' check "$basic" --baseline "$work/no.json"
+check check-bad-baseline 1 '' 'bbflow: */nothing.json is empty; *' check "$basic" --baseline "$work/nothing.json"
+check check-version 1 '' 'bbflow: */version.json: *; this bbflow is version *' check "$work/version.json"
+check check-gc 2 '' 'bbflow: --gc asks a running JVM, and */basic.json is a file; *' check "$basic" --gc
+check check-limit 2 '' "bbflow: --max-leaked takes a number of buffers, as 0, or off, not '-1'" check "$basic" --max-leaked=-1
+check check-size 2 '' "bbflow: --max-leaked-bytes takes a size, *not '1X'" check "$basic" --max-leaked-bytes 1X
+check check-bad-rate 2 '' "bbflow: --max-rate takes buffers lost per 1,000, *not '1001'" check "$basic" --max-rate 1001
+check check-tolerance 2 '' "bbflow: --tolerance takes percent, *not 'x'" diff "$basic" "$basic" --tolerance x
+check check-format 2 '' 'bbflow: check writes check, junit, *; say which with -f' check "$basic" -f folded
+check tree-limit 2 '' "bbflow: 'tree' does not take --max-leaked; *" tree "$basic" --max-leaked 1
+check diff-same 0 'diff: 0 new, 0 worse, 2 unchanged, 0 better, 0 gone *' '' diff "$basic" "$work/other.json"
+check diff-gone 0 'diff: 0 new, 0 worse, 0 unchanged, 0 better, 2 gone *gone leak: *before 1 of 1*' '' diff "$basic" "$golden/empty.json"
+check diff-markdown 0 '### bbflow diff: 2 new, *' '' diff "$golden/empty.json" "$basic" -f markdown
+check diff-json 0 '*"change":"new"*' '' diff "$golden/empty.json" "$basic" -f json
+check diff-one 2 '' 'bbflow: diff needs two snapshots, the earlier one first, *' diff "$basic"
+check merge-same 1 '' 'bbflow: *basic.json is the same snapshot as *basic.json: *' merge "$basic" "$basic"
+check merge-none 2 '' 'bbflow: merge needs snapshots, as: *' merge
+check merge-two 0 '' '' merge "$basic" "$work/other.json" -o "$work/all.json"
+check merge-read 0 '*Leaked: 4 (2.5 KiB)*' '' summary "$work/all.json"
+check merge-text 0 '*Leaked: 4 (2.5 KiB)*' '' merge "$basic" "$work/other.json" -f summary
 check depth 0 '*only the first 1 steps of a path are shown, 1 of 151 lines*(--depth)*' '' tree "$work/wide.json" --depth 1
 same depth-one <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 0)
 check depth-bad 2 '' "bbflow: --depth takes steps, 1 to *, not '0'" tree "$work/wide.json" --depth 0

@@ -12,6 +12,7 @@ import bare_roots
 import blame
 import budget
 import carriers
+import ci
 import coming
 import context
 import corners
@@ -936,7 +937,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
-         *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *transport.cases(),
+         *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *lttng.cases(), *flight.cases(), *recording.cases(),
          *names.cases()]
 CASES += coming.cases(CASES)
