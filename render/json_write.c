@@ -398,7 +398,7 @@ static void add_told_text(struct bbf_buf *out, const char *name, const char *tex
     if (text == NULL)
         return;
     bbf_buf_printf(out, ",\"%s\":", name);
-    add_string(out, text);
+    bbf_json_text(out, text);
 }
 
 static void add_contexts(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
