@@ -81,9 +81,9 @@ static void classes_have_files(void **state)
 
 static void no_name_leads_elsewhere(void **state)
 {
-    static const char *const names[] = {"",     ".",      "..",     "...out",        ".out", "a.",
-                                        "/out", "../out", "..out", "com..app.A", "$",    "com.app.",
-                                        "A\n"};
+    static const char *const names[] = {"",   ".",        "..",     "...out", ".out",
+                                        "a.", "/out",     "../out", "..out",  "com..app.A",
+                                        "$",  "com.app.", "A\n"};
     (void)state;
     assert_int_equal(chdir("src"), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
