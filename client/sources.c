@@ -102,15 +102,18 @@ void bbf_sources_free(struct bbf_sources *s)
     *s = (struct bbf_sources){.n_roots = 0};
 }
 
-/* com.app.Outer$Inner in com/app/Outer: every dot becomes a slash, so no name leads upwards. */
+/* com.app.Outer$Inner in com/app/Outer: every dot becomes a slash, so no name leads upwards; one
+ * that would have an empty part is refused. */
 static bool relative_path(const char *class_name, char *path, size_t size)
 {
-    size_t len = strlen(class_name);
-    const char *simple = strrchr(class_name, '.');
-    const char *dollar = strchr(simple != NULL ? simple + 2 : class_name + (len > 0), '$');
+    const char *dot = strrchr(class_name, '.');
+    const char *simple = dot != NULL ? dot + 1 : class_name;
 
-    len = dollar != NULL ? (size_t)(dollar - class_name) : len;
-    if (len == 0 || len >= size || class_name[0] == '.' || simple == class_name + len - 1)
+    if (*simple == '\0')
+        return false;
+    /* A name may begin with '$'. */
+    size_t len = (size_t)(simple - class_name) + 1 + strcspn(simple + 1, "$");
+    if (class_name[0] == '.' || len >= size)
         return false;
     memcpy(path, class_name, len);
     path[len] = '\0';

@@ -138,11 +138,10 @@ static void add_uri(struct bbf_buf *out, const char *path)
 static void add_guess(struct bbf_buf *out, const char *class_name)
 {
     struct bbf_buf path = BBF_BUF_INIT;
-    const size_t len = strcspn(class_name, "$");
 
     while (*class_name == '.')
         class_name++;
-    for (size_t i = 0; i < len && class_name[i] != '\0' && class_name[i] != '$'; i++)
+    for (size_t i = 0; class_name[i] != '\0' && class_name[i] != '$'; i++)
         bbf_buf_char(&path, (char)(class_name[i] == '.' ? '/' : class_name[i]));
     bbf_buf_str(&path, path.len > 0 ? ".java" : "unknown.java");
     out->failed = out->failed || path.failed;

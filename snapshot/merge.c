@@ -122,6 +122,7 @@ void bbf_merge_free(struct bbf_merge *m)
     free(m->parents);
     bbf_merge_table_free(&m->sites);
     bbf_merge_table_free(&m->nodes);
+    bbf_merge_table_free(&m->callers);
     bbf_merge_table_free(&m->misuses);
     bbf_merge_table_free(&m->threads);
     free_texts(&m->notes);

@@ -52,7 +52,7 @@ struct bbf_merge {
     size_t n_sources;
     size_t room_sites, room_nodes, room_leaks, room_pins, room_callers, room_misuses, room_growth;
     uint32_t *parents; /* by node of `to`: the parent's index, BBF_NO_PARENT */
-    struct bbf_merge_table sites, nodes, misuses, threads;
+    struct bbf_merge_table sites, nodes, callers, misuses, threads;
     struct bbf_merge_texts notes, causes, netty, map_mode, versions, mains;
     struct bbf_merge_setting *settings;
     size_t n_settings;

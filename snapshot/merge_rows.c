@@ -315,9 +315,12 @@ static int merge_caller(const struct map *map, const struct bbf_snap_caller *fro
 {
     struct bbf_snapshot *to = map->m->to;
     const uint32_t root = map->sites[from->root], caller = map->sites[from->caller];
+    const uint32_t key[3] = {root, caller, from->kind};
+    uint64_t hash = bbf_merge_hash(0, key, sizeof key);
+    size_t probe = 0;
     void *rows = to->callers;
 
-    for (size_t i = 0; i < to->n_callers; i++) {
+    for (uint32_t i; (i = bbf_merge_table_next(&map->m->callers, hash, &probe)) != NO_ROW;) {
         struct bbf_snap_caller *row = &to->callers[i];
         if (row->root == root && row->caller == caller && row->kind == from->kind) {
             row->sampled += from->sampled;
@@ -331,7 +334,7 @@ static int merge_caller(const struct map *map, const struct bbf_snap_caller *fro
     to->callers = rows;
     to->callers[to->n_callers++] =
         (struct bbf_snap_caller){root, caller, from->kind, from->sampled, from->leaked};
-    return BBF_OK;
+    return bbf_merge_table_put(&map->m->callers, hash, (uint32_t)to->n_callers - 1);
 }
 
 /* ---- Uses after release ---------------------------------------------------------------------- */
