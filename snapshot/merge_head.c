@@ -205,9 +205,11 @@ static void add_history(struct bbf_merge *m, const struct bbf_snapshot *from)
 
     if (m->n_sources == 1) {
         to->history = from->history;
+        to->usage_of = from->usage_of;
         to->captured_at_ms = from->captured_at_ms;
         return;
     }
+    m->usage_differs = m->usage_differs || to->usage_of.seconds + from->usage_of.seconds > 0;
     int64_t apart = from->captured_at_ms - to->captured_at_ms;
     apart = apart < 0 ? -apart : apart;
     m->histories_differ = m->histories_differ || to->history.seconds != from->history.seconds ||
@@ -236,6 +238,18 @@ static int finish_histories(struct bbf_merge *m)
                             "%zu histories of losses are left out: the snapshots are of different "
                             "times, so their intervals cannot be added",
                             rows);
+}
+
+/* Means over the seconds of one JVM: those of another one are others. */
+static int finish_usage(struct bbf_merge *m)
+{
+    struct bbf_snapshot *to = m->to;
+
+    if (!m->usage_differs)
+        return BBF_OK;
+    to->n_usage = 0;
+    to->usage_of.seconds = to->usage_of.unlisted = 0;
+    return note(m, "memory over time (usage=) is left out: each JVM has seconds of its own");
 }
 
 /* ---- Lists of texts -------------------------------------------------------------------------- */
@@ -379,6 +393,8 @@ int bbf_merge_finish_head(struct bbf_merge *m)
         err = finish_sentences(m, &to->reconciled.causes, &to->reconciled.n_causes, &m->causes);
     if (err == BBF_OK)
         err = finish_histories(m);
+    if (err == BBF_OK)
+        err = finish_usage(m);
     if (err == BBF_OK)
         err = finish_settings(m);
     if (err == BBF_OK)

@@ -50,7 +50,8 @@ struct bbf_merge {
     struct bbf_snapshot *to;
     struct bbf_merge_source *sources;
     size_t n_sources;
-    size_t room_sites, room_nodes, room_leaks, room_pins, room_callers, room_misuses, room_growth;
+    size_t room_sites, room_nodes, room_leaks, room_pins, room_callers, room_misuses, room_growth,
+        room_contexts, room_usage;
     uint32_t *parents; /* by node of `to`: the parent's index, BBF_NO_PARENT */
     struct bbf_merge_table sites, nodes, callers, misuses, threads;
     struct bbf_merge_texts notes, causes, netty, map_mode, versions, mains;
@@ -60,7 +61,7 @@ struct bbf_merge {
     uint64_t ended_threads;  /* leak rows whose thread has no name: its id means nothing here */
     uint32_t sampled, exact; /* snapshots */
     uint32_t unread;         /* without Netty's own numbers */
-    bool rates_differ, limits_differ, histories_differ, has_costs;
+    bool rates_differ, limits_differ, histories_differ, usage_differs, has_costs;
 };
 
 int bbf_merge_add_text(struct bbf_merge_texts *texts, const char *text, const char *name);

@@ -311,6 +311,39 @@ static int merge_growth(const struct map *map)
     return err;
 }
 
+static int merge_contexts(const struct map *map)
+{
+    struct bbf_snapshot *to = map->m->to;
+    void *rows = to->contexts;
+    int err = bbf_merge_room(&rows, &map->m->room_contexts, to->n_contexts, map->from->n_contexts,
+                             sizeof *to->contexts);
+
+    to->contexts = rows;
+    for (size_t i = 0; i < map->from->n_contexts && err == BBF_OK; i++) {
+        struct bbf_snap_context *row = &to->contexts[to->n_contexts++];
+        err = bbf_snap_context_copy(row, &map->from->contexts[i]);
+        row->node = map->nodes[row->node];
+    }
+    return err;
+}
+
+/* Of one snapshot: bbf_merge_finish_head() leaves them out if there are several. */
+static int merge_usage(const struct map *map)
+{
+    struct bbf_snapshot *to = map->m->to;
+    void *rows = to->usage;
+    int err = bbf_merge_room(&rows, &map->m->room_usage, to->n_usage, map->from->n_usage,
+                             sizeof *to->usage);
+
+    to->usage = rows;
+    for (size_t i = 0; i < map->from->n_usage && err == BBF_OK; i++) {
+        to->usage[to->n_usage] = map->from->usage[i];
+        to->usage[to->n_usage].node = map->nodes[map->from->usage[i].node];
+        to->n_usage++;
+    }
+    return err;
+}
+
 static int merge_caller(const struct map *map, const struct bbf_snap_caller *from)
 {
     struct bbf_snapshot *to = map->m->to;
@@ -418,6 +451,10 @@ static int merge_others(const struct map *map)
         err = merge_pins(map);
     if (err == BBF_OK)
         err = merge_growth(map);
+    if (err == BBF_OK)
+        err = merge_contexts(map);
+    if (err == BBF_OK)
+        err = merge_usage(map);
     for (size_t i = 0; i < map->from->n_callers && err == BBF_OK; i++)
         err = merge_caller(map, &map->from->callers[i]);
     for (size_t i = 0; i < map->from->n_misuses && err == BBF_OK; i++)

@@ -278,28 +278,6 @@ static int copy_growth(struct bbf_snapshot *to, const struct bbf_snapshot *from)
     return BBF_OK;
 }
 
-static int copy_text(char **to, const char *from)
-{
-    *to = from != NULL ? strdup(from) : NULL;
-    return from != NULL && *to == NULL ? BBF_ENOMEM : BBF_OK;
-}
-
-static int copy_context(struct bbf_snap_context *to, const struct bbf_snap_context *from)
-{
-    int err = BBF_OK;
-
-    *to = (struct bbf_snap_context){.node = from->node,
-                                    .lost_ms = from->lost_ms,
-                                    .open_seconds = from->open_seconds,
-                                    .hint_is = from->hint_is};
-    err |= copy_text(&to->channel, from->channel);
-    err |= copy_text(&to->address, from->address);
-    err |= copy_text(&to->hint, from->hint);
-    err |= copy_text(&to->thrown, from->thrown);
-    err |= copy_text(&to->caught_in, from->caught_in);
-    return err != BBF_OK ? BBF_ENOMEM : BBF_OK;
-}
-
 /* Each row has texts of its own. */
 static int copy_contexts(struct bbf_snapshot *to, const struct bbf_snapshot *from)
 {
@@ -311,7 +289,7 @@ static int copy_contexts(struct bbf_snapshot *to, const struct bbf_snapshot *fro
         return BBF_ENOMEM;
     while (to->n_contexts < from->n_contexts && err == BBF_OK) {
         size_t i = to->n_contexts++;
-        err = copy_context(&to->contexts[i], &from->contexts[i]);
+        err = bbf_snap_context_copy(&to->contexts[i], &from->contexts[i]);
     }
     return err;
 }

@@ -28,6 +28,28 @@ void bbf_snap_context_free(struct bbf_snap_context *context)
     *context = (struct bbf_snap_context){0};
 }
 
+static int copy_text(char **to, const char *from)
+{
+    *to = from != NULL ? strdup(from) : NULL;
+    return from != NULL && *to == NULL ? BBF_ENOMEM : BBF_OK;
+}
+
+int bbf_snap_context_copy(struct bbf_snap_context *to, const struct bbf_snap_context *from)
+{
+    int err = BBF_OK;
+
+    *to = (struct bbf_snap_context){.node = from->node,
+                                    .lost_ms = from->lost_ms,
+                                    .open_seconds = from->open_seconds,
+                                    .hint_is = from->hint_is};
+    err |= copy_text(&to->channel, from->channel);
+    err |= copy_text(&to->address, from->address);
+    err |= copy_text(&to->hint, from->hint);
+    err |= copy_text(&to->thrown, from->thrown);
+    err |= copy_text(&to->caught_in, from->caught_in);
+    return err != BBF_OK ? BBF_ENOMEM : BBF_OK;
+}
+
 void bbf_snapshot_free(struct bbf_snapshot *snapshot)
 {
     if (snapshot == NULL)

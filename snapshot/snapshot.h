@@ -395,6 +395,8 @@ void bbf_snapshot_free(struct bbf_snapshot *snapshot); /* with all that it owns;
 
 /* Free the texts of a row. */
 void bbf_snap_context_free(struct bbf_snap_context *context);
+/* A copy with texts of its own. BBF_ENOMEM: free it nevertheless. */
+int bbf_snap_context_copy(struct bbf_snap_context *to, const struct bbf_snap_context *from);
 
 /* Append a copy of `text` to one of the snapshot's lists of strings. Errors: BBF_ENOMEM. */
 int bbf_snapshot_add_text(char ***list, size_t *n, const char *text);

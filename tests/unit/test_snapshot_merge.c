@@ -374,11 +374,31 @@ static void pins_callers_and_pools_are_sums(void **state)
     assert_int_equal(all->reconciled.n_pools, from[0]->reconciled.n_pools);
     assert_int_equal(all->reconciled.pools[0].lives_, 2 * from[0]->reconciled.pools[0].lives_);
     assert_true(all->reconciled.used_direct_ == BBF_NOT_TOLD);
+    assert_true(from[0]->n_usage > 0);
+    assert_int_equal(all->n_usage, 0);
+    assert_true(has_note(all, "memory over time (usage=) is left out"));
     bbf_snapshot_free(all);
     from[1]->reconciled.read = false;
     all = merged(from, 2);
     assert_false(all->reconciled.read);
     assert_true(has_note(all, "1 of 2 snapshots have none"));
+    bbf_snapshot_free(all);
+    bbf_snapshot_free(from[0]);
+    bbf_snapshot_free(from[1]);
+}
+
+/* Each keeps its own: the last lost lives of each JVM. */
+static void contexts_come_together(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *from[2] = {finished(sample_contexts()), finished(sample_contexts())};
+
+    from[1]->jvm.pid = 2;
+    struct bbf_snapshot *all = merged(from, 2);
+    assert_true(from[0]->n_contexts > 0);
+    assert_int_equal(all->n_contexts, 2 * from[0]->n_contexts);
+    assert_string_equal(all->contexts[0].channel, from[0]->contexts[0].channel);
+    assert_string_equal(all->contexts[1].channel, from[1]->contexts[0].channel);
     bbf_snapshot_free(all);
     bbf_snapshot_free(from[0]);
     bbf_snapshot_free(from[1]);
@@ -395,6 +415,9 @@ static void one_snapshot_is_itself(void **state)
         assert_int_equal(all->n_notes, one->n_notes);
         assert_int_equal(all->n_settings, one->n_settings);
         assert_int_equal(all->n_growth, one->n_growth);
+        assert_int_equal(all->n_usage, one->n_usage);
+        assert_int_equal(all->usage_of.seconds, one->usage_of.seconds);
+        assert_int_equal(all->n_contexts, one->n_contexts);
         assert_int_equal(all->jvm.pid, one->jvm.pid);
         bbf_snapshot_free(all);
         bbf_snapshot_free(one);
@@ -410,6 +433,7 @@ int main(void)
         cmocka_unit_test(one_jvm_at_two_times_is_noted),
         cmocka_unit_test(what_differs_is_noted),
         cmocka_unit_test(rows_of_one_place_are_one_row),
+        cmocka_unit_test(contexts_come_together),
         cmocka_unit_test(histories_are_added_only_where_intervals_meet),
         cmocka_unit_test(pins_callers_and_pools_are_sums),
         cmocka_unit_test(one_snapshot_is_itself),
