@@ -565,7 +565,7 @@ static inline void sample_context_row(struct bbf_snapshot *s, struct bbf_snap_co
     s->contexts[s->n_contexts++] = row;
 }
 
-/* Two lives lost on one path and three on another, one of them with hostile texts. */
+/* Two lives lost on one path and four on another, one of them with hostile texts. */
 static inline struct bbf_snapshot *sample_contexts(void)
 {
     struct bbf_snapshot *s = sample_basic();
@@ -578,9 +578,12 @@ static inline struct bbf_snapshot *sample_contexts(void)
         .thrown = T("java.lang.IllegalStateException"), .caught_in = T("com.app.Cart.parse"));
     ROW(.node = a, .lost_ms = now - 1000, .channel = T("0x1a2b3c4e"), .address = T("/[::1]:80"),
         .hint_is = BBF_HINT_HANDLER, .hint = T("Cart#0"), .thrown = T("java.io.IOException"));
-    ROW(.node = b, .lost_ms = now - 5000, .channel = T("embedded"));
-    ROW(.node = b, .lost_ms = now - 4000, .channel = T("?"), .hint_is = BBF_HINT_CLASS,
+    ROW(.node = b, .lost_ms = now - 5000, .channel = T("0x77f01c02"), .address = T("local:E:1"),
+        .hint_is = BBF_HINT_HANDLER, .hint = T("Cart#1"), .thrown = T("com.app.Lost"),
+        .caught_in = T("com.app.Cart.read"));
+    ROW(.node = b, .lost_ms = now - 4000, .channel = T("embedded"), .hint_is = BBF_HINT_CLASS,
         .hint = T("com.app.Hint"));
+    ROW(.node = b, .lost_ms = now - 3500, .channel = T("?"));
     ROW(.node = b, .lost_ms = now - 3000, .address = NULL, .hint_is = BBF_HINT_TEXT,
         .hint = T("\x1B[31m\n\"|\xE2\x80\xAE, after x"));
 #undef T

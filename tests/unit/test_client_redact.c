@@ -124,8 +124,8 @@ static void contexts_go_and_come_back(void **state)
     struct bbf_tokens *t = empty();
     struct bbf_snapshot *s = sample_contexts();
     struct bbf_buf text = BBF_BUF_INIT, back = BBF_BUF_INIT;
-    static const char *const private[] = {"1a2b3c4", "127.0.0.1", "::1",  "cart",
-                                          "Cart#",   "com.app",   "[31m", "Hint"};
+    static const char *const private[] = {"1a2b3c4", "127.0.0.1", "::1",  "cart",     "Cart#",
+                                          "com.app", "[31m",      "Hint", "77f01c02", "local:"};
     static const char *const kept[] = {"java.lang.IllegalStateException", "java.io.IOException",
                                        "channel embedded", "channel ?"};
     (void)state;

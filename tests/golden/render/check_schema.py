@@ -22,7 +22,7 @@ OPTIONAL = {"loop", "reconciled", "cost", "busy", "busy_ago_ns", "since_change",
             "references", "retained_by", "released_by",
             "netty_lives", "netty_bytes", "netty_used", "reserved",
             "thread_caches", "cached", "pinned_chunks", "pinned_bytes", "pinned_free", "pinned_by", "pins", "usage_of", "usage", "history", "growth", "compared", "used_direct", "direct_limit", "nio_reserved", "nio_limit", "nio_capacity", "nio_buffers",
-            "line", "enclosing", "fingerprint", "owner", "parameter", "calls", "throws", "more_throws"}
+            "contexts", "channel", "address", "caught_in", "line", "enclosing", "fingerprint", "owner", "parameter", "calls", "throws", "more_throws"}
 OPTIONAL_OF_SITES = {"name"}  # others' names are required
 
 
