@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trie/usage.h - how many bytes the lives of a path took and for how long (byte-seconds), and how
- * many of these bytes were never written.
+ * many of these bytes were not written, by the writerIndex at the release.
  *
  * A life adds its capacity times the number of seconds that began while it was open (SHARED_NOW). A
  * life that was open for half a second met the begin of a second in one case of two, so the sum is
  * that of the lifetimes, without a clock in a hook; and a life that met none adds nothing and takes
- * no call. The bytes that were written are
- * read at the release of those lives only: docs/adr/0053.
+ * no call. The writerIndex is read at the release of those lives only: docs/adr/0053.
  *
  * BBF_USAGE_ROWS pairs of path and memory; byte-seconds of further ones are one sum.
  *
