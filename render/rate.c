@@ -18,8 +18,8 @@ struct bbf_interval bbf_rate_of(uint64_t lost, uint64_t passed, uint64_t sampled
     const double half = Z / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
 
     /* Without rounding: none lost has no lower end, all lost no upper one. */
-    return (struct bbf_interval){p, lost == 0 ? 0 : fmax(0, middle - half),
-                                 lost == passed ? 1 : fmin(1, middle + half)};
+    return (struct bbf_interval){p, lost == 0 || half > middle ? 0 : middle - half,
+                                 lost == passed || middle + half > 1 ? 1 : middle + half};
 }
 
 struct bbf_interval bbf_rate_change(const struct bbf_interval *before,

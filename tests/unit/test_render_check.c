@@ -232,6 +232,38 @@ static void a_bug_is_known_by_any_of_its_ends(void **state)
     expect(s[0], s[1], NULL, false, "unchanged leak: 10 of 1010");
 }
 
+/* Two Nettys, one relocated, are two origins: lives of both, and those that passed both. */
+static void origins_of_one_id_are_added(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    const char *const roots[] = {pooled, "shaded.io.netty.buffer.PooledByteBufAllocator"};
+
+    for (int i = 0; i < 2; i++) {
+        int64_t reader =
+            sample_step(s, sample_step(s, -1, roots[i], "directBuffer"), "com.app.Reader", "read");
+        sample_release(s, reader, "x.Buffer", 9);
+        sample_leak(s, sample_step(s, reader, "com.app.Cart", "total"), BBF_VERDICT_LEAKED,
+                    BBF_MEM_DIRECT, 1, 10, 1);
+    }
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    expect(losing("total", 2, 20), s, NULL, false, "before 2 of 20, 100 per 1,000");
+    struct bbf_check_rules json = bbf_check_defaults();
+    s = sample_new();
+    for (int i = 0; i < 2; i++) {
+        int64_t root = sample_step(s, -1, roots[i], "directBuffer");
+        sample_release(s, root, "x.Buffer", 9);
+        sample_leak(s, sample_step(s, root, "com.app.Cart", "total"), BBF_VERDICT_LEAKED,
+                    BBF_MEM_DIRECT, 1, 10, 1);
+    }
+    assert_int_equal(bbf_snapshot_finish(s), 0);
+    struct answer answer = ask(NULL, s, json, BBF_FORMAT_JSON);
+    assert_non_null(
+        strstr(bbf_buf_cstr(&answer.text), "\"leaked\":2,\"aged\":0,\"bytes\":20,\"passed\":20,"));
+    bbf_buf_free(&answer.text);
+    bbf_snapshot_free(s);
+}
+
 /* ---- Notes on two snapshots ------------------------------------------------------------------ */
 
 static void set_main(struct bbf_snapshot *s, const char *name)
@@ -430,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_rate_must_surely_be_above),
         cmocka_unit_test(nothing_seen_is_no_proof),
         cmocka_unit_test(a_bug_is_known_by_any_of_its_ends),
+        cmocka_unit_test(origins_of_one_id_are_added),
         cmocka_unit_test(what_cannot_be_compared_is_noted),
         cmocka_unit_test(no_name_breaks_a_workflow_command),
         cmocka_unit_test(no_name_breaks_xml),
