@@ -13,5 +13,6 @@ void bbf_divergences_free(struct bbf_divergences *divergences)
 {
     free(divergences->rows);
     free(divergences->of_growth);
-    *divergences = (struct bbf_divergences){NULL, 0, NULL};
+    free(divergences->of_leak);
+    *divergences = (struct bbf_divergences){NULL, 0, NULL, NULL};
 }

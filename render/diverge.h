@@ -28,7 +28,7 @@ struct bbf_lost_in {
 };
 
 struct bbf_divergence {
-    uint32_t number; /* in bbf_divergences.of_growth */
+    uint32_t number; /* in bbf_divergences.of_growth and of_leak */
     uint32_t origin; /* the root, or the derive step of derived lives */
     uint32_t shared; /* BBF_NO_NODE: no life of the origin was released */
     uint32_t losing; /* first step of the branch below `shared` in which nothing is released */
@@ -58,6 +58,7 @@ struct bbf_divergences {
     size_t count;
     uint32_t *of_growth; /* by row of snapshot->growth: number of the divergence that lost those
                             lives; BBF_NO_NODE: none */
+    uint32_t *of_leak;   /* the same by row of snapshot->leaks: each has one */
 };
 
 void bbf_divergences_free(struct bbf_divergences *divergences);

@@ -135,15 +135,18 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Before the rows are sorted, because w->row has their order. */
-static int number_growth(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
+static int number_rows(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
 {
     const struct bbf_snapshot *s = w->snapshot;
 
     out->of_growth = calloc(s->n_growth + 1, sizeof *out->of_growth);
-    if (out->of_growth == NULL)
+    out->of_leak = calloc(s->n_leaks + 1, sizeof *out->of_leak);
+    if (out->of_growth == NULL || out->of_leak == NULL)
         return BBF_ENOMEM;
     for (uint32_t i = 0; i < out->count; i++)
         out->rows[i].number = i;
+    for (size_t i = 0; i < s->n_leaks; i++)
+        out->of_leak[i] = w->row[w->losing[s->leaks[i].node]] - 1;
     for (size_t i = 0; i < s->n_growth; i++) {
         uint32_t row = w->row[w->losing[s->growth[i].node]];
         bool lost = s->growth[i].of == BBF_GROWTH_LOST && row != 0;
@@ -173,7 +176,7 @@ static int gather(const struct bbf_diverge_walk *w, struct bbf_divergences *out)
     if (err == 0)
         err = bbf_diverge_ends(w, out);
     if (err == 0)
-        err = number_growth(w, out);
+        err = number_rows(w, out);
     qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
     return err;
 }
@@ -195,7 +198,7 @@ int bbf_divergences_init(struct bbf_divergences *divergences, const struct bbf_s
                                  .max_depth = max_depth(snapshot),
                                  .by_method = by_method};
 
-    *divergences = (struct bbf_divergences){NULL, 0, NULL};
+    *divergences = (struct bbf_divergences){NULL, 0, NULL, NULL};
     if (snapshot->n_leaks == 0)
         return 0;
     int err = walk_init(&w);

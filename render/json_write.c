@@ -11,6 +11,7 @@
 #include "render/balance.h"
 #include "render/fingerprint.h"
 #include "render/json_names.h"
+#include "render/json_string.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -24,49 +25,13 @@
 #define OLDEST_MS (-INT64_C(62167219200000))
 #define NEWEST_MS INT64_C(253402300799999)
 
-/* Escapes are rare, so whole runs of other bytes are copied. */
-static void add_string_part(struct bbf_buf *out, const char *text)
-{
-    const char *end = text + strlen(text);
-    const char *plain = text;
-
-    for (const char *p = text; p < end;) {
-        uint32_t code;
-        size_t len = bbf_utf8_next(p, end, &code);
-        bool invalid = code == 0xFFFD && len == 1;
-        if (invalid || code < 0x20 || code == '"' || code == '\\' || code == 0x7F) {
-            bbf_buf_add(out, plain, (size_t)(p - plain));
-            if (invalid)
-                bbf_buf_str(out, "\xEF\xBF\xBD");
-            else if (code == '"' || code == '\\')
-                bbf_buf_printf(out, "\\%c", (char)code);
-            else if (code == '\n')
-                bbf_buf_str(out, "\\n");
-            else if (code == '\t')
-                bbf_buf_str(out, "\\t");
-            else
-                bbf_buf_printf(out, "\\u%04" PRIx32, code);
-            plain = p + len;
-        }
-        p += len;
-    }
-    bbf_buf_add(out, plain, (size_t)(end - plain));
-}
-
-static void add_string(struct bbf_buf *out, const char *text)
-{
-    bbf_buf_char(out, '"');
-    add_string_part(out, text != NULL ? text : "");
-    bbf_buf_char(out, '"');
-}
-
 static void add_strings(struct bbf_buf *out, const char *name, char *const *strings, size_t count)
 {
     bbf_buf_printf(out, "\"%s\":[", name);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             bbf_buf_char(out, ',');
-        add_string(out, strings[i]);
+        bbf_json_string(out, strings[i]);
     }
     bbf_buf_char(out, ']');
 }
@@ -95,9 +60,9 @@ static void add_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     bbf_buf_str(out, "{\"schema\":\"" BBF_JSON_SCHEMA "\",\n\"captured_at\":");
     add_time(out, snapshot->captured_at_ms);
     bbf_buf_printf(out, ",\n\"jvm\":{\"pid\":%" PRId64 ",\"main\":", snapshot->jvm.pid);
-    add_string(out, snapshot->jvm.main);
+    bbf_json_string(out, snapshot->jvm.main);
     bbf_buf_str(out, ",\"version\":");
-    add_string(out, snapshot->jvm.version);
+    bbf_json_string(out, snapshot->jvm.version);
     bbf_buf_char(out, ',');
     add_strings(out, "netty", snapshot->jvm.netty, snapshot->jvm.n_netty);
     bbf_buf_char(out, ',');
@@ -105,15 +70,15 @@ static void add_head(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     bbf_buf_str(out, "},\n\"settings\":{");
     for (size_t i = 0; i < snapshot->n_settings; i++) {
         bbf_buf_str(out, i > 0 ? "," : "");
-        add_string(out, snapshot->settings[i].name);
+        bbf_json_string(out, snapshot->settings[i].name);
         bbf_buf_char(out, ':');
-        add_string(out, snapshot->settings[i].value);
+        bbf_json_string(out, snapshot->settings[i].value);
     }
     bbf_buf_str(out, "},\n\"limits\":{");
     for (size_t i = 0; i < snapshot->n_limits; i++) {
         const struct bbf_snap_limit *limit = &snapshot->limits[i];
         bbf_buf_str(out, i > 0 ? "," : "");
-        add_string(out, limit->name);
+        bbf_json_string(out, limit->name);
         bbf_buf_printf(out, ":{\"used\":%" PRIu64 ",\"limit\":%" PRIu64 ",\"hit\":%" PRIu64 "}",
                        limit->used, limit->limit, limit->hit);
     }
@@ -205,12 +170,12 @@ static void add_origin(struct bbf_buf *out, const struct bbf_snap_site *site, st
         bbf_buf_printf(out, ",\"line\":%" PRIu32, site->line);
     if (site->enclosing != NULL && site->enclosing[0] != '\0') {
         bbf_buf_str(out, ",\"enclosing\":");
-        add_string(out, site->enclosing);
+        bbf_json_string(out, site->enclosing);
     }
     name->len = 0;
     bbf_site_readable_name(name, site);
     bbf_buf_str(out, ",\"name\":");
-    add_string(out, bbf_buf_cstr(name));
+    bbf_json_string(out, bbf_buf_cstr(name));
     out->failed = out->failed || name->failed;
 }
 
@@ -222,9 +187,9 @@ static void add_throws(struct bbf_buf *out, const struct bbf_snap_site *site)
         if (site->throws[i].line != 0)
             bbf_buf_printf(out, "\"line\":%" PRIu32 ",", site->throws[i].line);
         bbf_buf_str(out, "\"class\":");
-        add_string(out, site->throws[i].class_name);
+        bbf_json_string(out, site->throws[i].class_name);
         bbf_buf_str(out, ",\"method\":");
-        add_string(out, site->throws[i].method);
+        bbf_json_string(out, site->throws[i].method);
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, site->n_throws > 0 ? "]" : "");
@@ -263,11 +228,11 @@ static void add_sites(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     for (size_t i = 0; i < snapshot->n_sites; i++) {
         const struct bbf_snap_site *site = &snapshot->sites[i];
         bbf_buf_printf(out, "%s\n{\"id\":%" PRIu32 ",\"class\":", i > 0 ? "," : "", site->id);
-        add_string(out, site->class_name);
+        bbf_json_string(out, site->class_name);
         bbf_buf_str(out, ",\"method\":");
-        add_string(out, site->method);
+        bbf_json_string(out, site->method);
         bbf_buf_str(out, ",\"descriptor\":");
-        add_string(out, site->descriptor);
+        bbf_json_string(out, site->descriptor);
         bbf_buf_printf(out, ",\"kind\":\"%s\"", bbf_json_site_kinds[site->kind]);
         add_origin(out, site, &name);
         add_facts(out, snapshot, site);
@@ -312,7 +277,7 @@ static void add_threads(struct bbf_buf *out, const struct bbf_snapshot *snapshot
     for (size_t i = 0; i < snapshot->n_threads && !out->failed; i++) {
         bbf_buf_printf(out, "%s\n{\"id\":%" PRIu64 ",\"name\":", i > 0 ? "," : "",
                        snapshot->threads[i].id);
-        add_string(out, snapshot->threads[i].name);
+        bbf_json_string(out, snapshot->threads[i].name);
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "],\n");
@@ -473,7 +438,7 @@ static int quote_names(struct bbf_view *view)
         size_t start = texts->len;
         name.len = 0;
         bbf_site_full_name(&name, &snapshot->sites[i]);
-        add_string(texts, bbf_buf_cstr(&name));
+        bbf_json_string(texts, bbf_buf_cstr(&name));
         names[i].len = (uint32_t)(texts->len - start) - 1;
     }
     const char *text = bbf_buf_cstr(texts);
