@@ -15,6 +15,7 @@
 
 #include "client/fail.h"
 #include "client/screen.h"
+#include "render/choice.h"
 
 /* One command line, all strings borrowed from argv; NULL or 0 = not given. */
 struct bbf_command_line {
@@ -28,6 +29,7 @@ struct bbf_command_line {
     const char *agent;  /* --agent: libbbflow.so */
     const char *redact; /* --redact: the file of names and their tokens */
     const char *only;   /* --only: a part of a step's name */
+    struct bbf_choice choice; /* --lost, --memory, --older, --rate, --path */
     unsigned depth;     /* --depth: steps of a path; 0 = all */
     bool by_method;     /* --by method */
     const char *probe;  /* --probe: a probe of another class */

@@ -53,8 +53,15 @@ enum {
     BY = 2097152,
     LINES = 4194304,
     REDACT = 8388608,
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT, /* of a snapshot */
-    LOOK = ASCII | COLOR | WIDE,                                             /* every command */
+    LOST = 1 << 24,
+    MEMORY = 1 << 25,
+    OLDER = 1 << 26,
+    RATE = 1 << 27,
+    PATH = 1 << 28,
+    CHOICE = LOST | MEMORY | OLDER | RATE | PATH,
+    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE, /* of a
+                                                                                 snapshot */
+    LOOK = ASCII | COLOR | WIDE, /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
           MAX_DOCUMENT | LOOK
@@ -132,6 +139,11 @@ static const struct flag {
     {"redact", 0, REDACT, "FILE", "random words for your names; FILE keeps which is whose"},
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
+    {"lost", 0, LOST, NULL, "show proven losses only, of tree, summary, llm and html"},
+    {"memory", 0, MEMORY, "KIND", "show losses of direct, heap, composite, unknown (or a+b)"},
+    {"older", 0, OLDER, "TIME", "show losses that were open for TIME or longer (90s, 10m, 2h)"},
+    {"rate", 0, RATE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
+    {"path", 0, PATH, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
@@ -447,6 +459,33 @@ static int parse_by(const char *value, bool *by_method)
     return BBF_EXIT_OK;
 }
 
+static int parse_older(const char *value, uint64_t *seconds)
+{
+    uint64_t nanoseconds = 0;
+
+    if (bbf_parse_duration(value, &nanoseconds) != BBF_OK)
+        return bbf_fail(BBF_EXIT_USAGE, "--older takes a time, as 90s, 10m or 2h, not '%s'", value);
+    *seconds = nanoseconds / 1000000000;
+    return BBF_EXIT_OK;
+}
+
+static int parse_rate(const char *value, struct bbf_choice *choice)
+{
+    if (bbf_choice_parse_rate(value, choice))
+        return BBF_EXIT_OK;
+    return bbf_fail(BBF_EXIT_USAGE, "--rate takes '>1%%' or '<50%%', 0 to 100, not '%s'", value);
+}
+
+static int parse_memory(const char *value, struct bbf_choice *choice)
+{
+    if (bbf_choice_parse_memory(value, choice))
+        return BBF_EXIT_OK;
+    return bbf_fail(BBF_EXIT_USAGE,
+                    "--memory takes direct, heap, composite or unknown, or some of them as "
+                    "direct+heap, not '%s'",
+                    value);
+}
+
 static int parse_max_document(const char *value, uint64_t *bytes)
 {
     if (bbf_parse_size(value, bytes) != BBF_OK || *bytes == 0)
@@ -504,6 +543,18 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         return parse_max_document(value, &request->max_document);
     case ONLY:
         request->only = value;
+        break;
+    case LOST:
+        request->choice.lost = true;
+        break;
+    case MEMORY:
+        return parse_memory(value, &request->choice);
+    case OLDER:
+        return parse_older(value, &request->choice.older);
+    case RATE:
+        return parse_rate(value, &request->choice);
+    case PATH:
+        request->choice.path = value;
         break;
     case DEPTH:
         return parse_depth(value, &request->depth);

@@ -505,6 +505,9 @@ int bbf_verb_read(const struct bbf_command_line *request)
     int exit_code = bbf_output_format(request, &format);
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
+    exit_code = bbf_filter_check(request, format);
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
     bool file = request->target != NULL && bbf_target_is_file(request->target);
     if (file && request->gc)
         return bbf_fail(BBF_EXIT_USAGE, "--gc asks a running JVM, and %s is a file; leave --gc out",
@@ -530,6 +533,9 @@ int bbf_verb_read(const struct bbf_command_line *request)
     } else if (exit_code == BBF_EXIT_OK) {
         struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
                                              .by_method = request->by_method,
+                                             .choice = bbf_choice_is_set(&request->choice)
+                                                           ? &request->choice
+                                                           : NULL,
                                              .lines = request->lines};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)

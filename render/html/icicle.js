@@ -6,8 +6,10 @@
  */
 
 const ROW = 22;
+const ROWS_LEAST = 6;
 const ROWS_MOST = 26;
-const NARROW = 0.6; /* CSS pixels */
+const NARROW = 0.6; /* CSS pixels: narrower boxes are one block */
+const WIDE = 12;    /* the picture is as high as the boxes from this width on need */
 
 const icicle = {canvas: null, context: null, weight: null, order: null, from: 0, to: 1, top: -1, current: -1,
                 hover: -1, width: 0, height: 0, frame: 0, boxes: [], matches: null, animation: null};
@@ -181,14 +183,23 @@ function redraw() {
         icicle.frame = requestAnimationFrame(drawIcicle);
 }
 
-function sizeIcicle(app) {
+/* Rows that boxes of some width need, where [from, to] is seen. */
+function rowsOf(app, from, to) {
+    const tree = app.model.tree;
+    const least = WIDE / icicle.width * (to - from);
+    const top = firstDepth(app);
+    let rows = ROWS_LEAST;
+    for (let i = 0; i < tree.n && rows < ROWS_MOST; i++)
+        if (icicle.w[i] >= least && icicle.x[i] < to && icicle.x[i] + icicle.w[i] > from)
+            rows = Math.max(rows, tree.depth[i] - top + 1);
+    return Math.min(rows, ROWS_MOST);
+}
+
+function sizeIcicle(app, from, to) {
     const canvas = icicle.canvas;
-    let deepest = 0;
-    for (let i = 0; i < app.model.tree.n; i++)
-        deepest = Math.max(deepest, app.model.tree.depth[i]);
     icicle.ratio = window.devicePixelRatio || 1;
     icicle.width = canvas.clientWidth;
-    icicle.height = Math.min(deepest + 1, ROWS_MOST) * ROW;
+    icicle.height = rowsOf(app, from, to) * ROW;
     canvas.style.height = icicle.height + "px";
     canvas.width = Math.round(icicle.width * icicle.ratio);
     canvas.height = Math.round(icicle.height * icicle.ratio);
@@ -221,10 +232,10 @@ function zoomTo(app, node) {
     if (node >= 0 && icicle.w[node] === 0)
         node = -1;
     icicle.top = node;
-    if (node < 0)
-        moveTo(0, 1);
-    else
-        moveTo(icicle.x[node], icicle.x[node] + icicle.w[node]);
+    const from = node < 0 ? 0 : icicle.x[node];
+    const to = node < 0 ? 1 : icicle.x[node] + icicle.w[node];
+    sizeIcicle(app, from, to);
+    moveTo(from, to);
     showCrumbs(app);
     setHash({zoom: node < 0 ? "" : String(app.model.tree.rows[node].id)});
 }
@@ -414,11 +425,11 @@ function startIcicle(app) {
     icicle.canvas = byId("icicle");
     icicle.context = icicle.canvas.getContext("2d", {alpha: false});
     layIcicle(app);
-    sizeIcicle(app);
+    sizeIcicle(app, 0, 1);
     listenIcicle(app);
     const legend = byId("legend");
     legend.append("lost: ", make("i", {class: "loss-0"}), "none");
     [["1", "\u2264 0.1%"], ["2", "1%"], ["3", "10%"], ["4", "50%"], ["5", "more"]].forEach(([step, word]) =>
         legend.append(make("i", {class: "loss-" + step}), word));
-    window.addEventListener("resize", () => sizeIcicle(app));
+    window.addEventListener("resize", () => sizeIcicle(app, icicle.from, icicle.to));
 }

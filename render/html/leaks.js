@@ -82,8 +82,10 @@ function stepList(model, way, countOf, lastWord) {
 }
 
 function share(kind, part, whole) {
+    if (part === 0)
+        return null;
     const bar = make("span", {class: "share " + kind});
-    bar.style.flexGrow = String(Math.max(part / whole, part > 0 ? 0.012 : 0));
+    bar.style.flexGrow = String(Math.max(part / whole, 0.006));
     return bar;
 }
 
@@ -174,7 +176,8 @@ function entryCard(model, entry) {
         entry.oldest > 0 ? make("span", {class: "sep"}, "oldest " + entry.oldest + " s") : null,
         entry.rate ? make("span", {class: "sep since"}, entry.rate.text) : null);
     const words = make("div", {class: "words"});
-    entry.text.forEach((line, i) => words.append(make("p", i === 0 ? {class: "first"} : {}, line)));
+    const lines = entry.text.filter(line => !entry.rate || line !== entry.rate.text); /* it is above */
+    lines.forEach((line, i) => words.append(make("p", i === 0 ? {class: "first"} : {}, line)));
     const link = make("button", {type: "button", onclick: () => {
         setHash({leak: entry.id});
         copyText(location.href, link);
