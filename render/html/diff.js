@@ -18,7 +18,7 @@ function leaksOf(snapshot) {
     const passed = new Map(snapshot.nodes.map(node => [node.id, node.passed]));
     const found = new Map();
     for (const row of snapshot.leaks) {
-        const id = row.fingerprint || row.path.join(">");
+        const id = row.fingerprint || row.path.join(" \u2192 ") || "node " + row.node;
         const sum = found.get(id) || {id, path: row.path, leaked: 0, aged: 0, bytes: 0, passed: 0, nodes: new Set()};
         sum[row.verdict === "aged" ? "aged" : "leaked"] += row.count;
         sum.bytes += row.bytes;

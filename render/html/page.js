@@ -4,7 +4,8 @@
  * all that a link must bring back), light and dark.
  */
 
-const app = {choice: {lost: false, memory: "", older: "", rate: "", path: ""}, search: "", selected: -1, hash: {}};
+const NO_CHOICE = {lost: false, memory: "", older: "", rate: "", path: ""};
+const app = {choice: NO_CHOICE, search: "", selected: -1, hash: {}};
 window.bbflow = app;
 
 /* ---- The address ---- */
@@ -108,7 +109,7 @@ function firstChoice() {
     if (names.some(name => hash[name] !== undefined))
         return {lost: hash.lost === "1", memory: hash.memory || "", older: hash.older || "", rate: hash.rate || "", path: hash.path || ""};
     if (given === undefined)
-        return app.choice;
+        return NO_CHOICE;
     return {lost: given.lost, memory: given.memories.join("+"), older: given.older > 0 ? given.older + "s" : "",
             rate: given.rate === undefined ? "" : given.rate + "%", path: given.path};
 }
@@ -142,7 +143,7 @@ function listenFilters() {
         byId("f-" + name).addEventListener("change", takeChoice);
     byId("filters").addEventListener("submit", event => event.preventDefault());
     byId("f-clear").addEventListener("click", () => {
-        app.choice = {lost: false, memory: "", older: "", rate: "", path: ""};
+        app.choice = NO_CHOICE;
         showChoice();
         takeChoice();
         byId("f-path").focus();
@@ -208,7 +209,10 @@ function renderHead() {
         tile("leaked", totals.leaked, totals.leaked_bytes, "lost"), tile("live", totals.live, totals.live_bytes, "live"),
         ...[["of these aged", totals.aged], ["held", totals.held], ["harmless", totals.harmless], ["unknown", totals.unknown]]
             .filter(p => p[1] > 0).map(p => tile(p[0], p[1], null, "plain")));
-    byId("notes").replaceChildren(...report.notes.map(text => make("p", {class: "note"}, "note: " + text)),
+    /* The verdict on direct memory, and when it ends; the rest of that text is at the end of the page. */
+    const why = report.why.split("\n").filter(line => /^(verdict:|growth: direct memory ends)/.test(line));
+    byId("notes").replaceChildren(...why.map(text => make("p", {class: "why"}, text.replace(/^(verdict|growth): /, ""))),
+                                  ...report.notes.map(text => make("p", {class: "note"}, "note: " + text)),
                                   ...report.lines.map(text => make("p", {class: "line-text"}, text)));
 }
 

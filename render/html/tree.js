@@ -115,9 +115,12 @@ function lineCells(app, node) {
         const step = lossClass(rateOf(app, node));
         rate.append(make("span", {class: "dot loss-" + (step + 1)}), percentText(lost, tree.passed[node]));
     }
-    return [name, make("span", {class: "cell number"}, countText(tree.passed[node])),
-            make("span", {class: "cell number"}, lost > 0 ? countText(lost) : ""), rate,
-            make("span", {class: "cell number"}, app.losses.bytes[node] > 0 ? bytesText(app.losses.bytes[node]) : "")];
+    const number = (shown, word) => make("span", {class: "cell number"}, shown,
+        shown === "" ? null : make("span", {class: "unseen"}, " " + word + " "));
+    if (lost > 0)
+        rate.append(make("span", {class: "unseen"}, " of them "));
+    return [name, number(countText(tree.passed[node]), "lives"), number(lost > 0 ? countText(lost) : "", "lost"), rate,
+            number(app.losses.bytes[node] > 0 ? bytesText(app.losses.bytes[node]) : "", "lost")];
 }
 
 function lineElement(app, place) {
@@ -126,8 +129,7 @@ function lineElement(app, place) {
         class: "line" + (node === treeView.current ? " current" : "") + (app.losses.lost[node] > 0 ? " loses" : ""),
         role: "treeitem", id: "line-" + node, "aria-level": app.model.tree.depth[node] + 1,
         "aria-expanded": childCount(app, node) === 0 ? null : treeView.open[node] === 1 ? "true" : "false",
-        "aria-selected": node === treeView.current ? "true" : "false",
-        "aria-label": describe(app, node)
+        "aria-selected": node === treeView.current ? "true" : "false"
     }, ...lineCells(app, node));
     line.style.top = place * LINE + "px";
     line.addEventListener("click", event => {
