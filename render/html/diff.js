@@ -13,18 +13,38 @@ function documentOf(text) {
     return snapshot;
 }
 
-/* Leak rows by fingerprint: what was lost, and of how many that came there. */
+/* By node: where the way to it leaves that of lives which were released: itself, or the nearest step
+ * above it below which something is released, or its root. */
+function placesOf(snapshot) {
+    const at = indexById(snapshot.nodes);
+    const nodes = snapshot.nodes;
+    const parents = nodes.map(node => node.parent < 0 ? -1 : at.get(node.parent));
+    const released = nodes.map(node => node.released);
+    for (let i = nodes.length - 1; i >= 0; i--)
+        if (parents[i] >= 0)
+            released[parents[i]] += released[i];
+    return id => {
+        let node = at.get(id);
+        while (released[node] === 0 && parents[node] >= 0)
+            node = parents[node];
+        return nodes[node];
+    };
+}
+
+/* Leak rows by fingerprint: what was lost, of how many that came to the places where their ways
+ * divide. */
 function leaksOf(snapshot) {
-    const passed = new Map(snapshot.nodes.map(node => [node.id, node.passed]));
+    const placeOf = placesOf(snapshot);
     const found = new Map();
     for (const row of snapshot.leaks) {
         const id = row.fingerprint || row.path.join(" \u2192 ") || "node " + row.node;
-        const sum = found.get(id) || {id, path: row.path, leaked: 0, aged: 0, bytes: 0, passed: 0, nodes: new Set()};
+        const sum = found.get(id) || {id, path: row.path, leaked: 0, aged: 0, bytes: 0, passed: 0, places: new Set()};
+        const place = placeOf(row.node);
         sum[row.verdict === "aged" ? "aged" : "leaked"] += row.count;
         sum.bytes += row.bytes;
-        if (!sum.nodes.has(row.node))
-            sum.passed += passed.get(row.node);
-        sum.nodes.add(row.node);
+        if (!sum.places.has(place.id))
+            sum.passed += place.passed;
+        sum.places.add(place.id);
         found.set(id, sum);
     }
     return found;

@@ -209,8 +209,9 @@ function renderHead() {
         tile("leaked", totals.leaked, totals.leaked_bytes, "lost"), tile("live", totals.live, totals.live_bytes, "live"),
         ...[["of these aged", totals.aged], ["held", totals.held], ["harmless", totals.harmless], ["unknown", totals.unknown]]
             .filter(p => p[1] > 0).map(p => tile(p[0], p[1], null, "plain")));
-    /* The verdict on direct memory, and when it ends; the rest of that text is at the end of the page. */
-    const why = report.why.split("\n").filter(line => /^(verdict:|growth: direct memory ends)/.test(line));
+    /* When direct memory ends, and why it grows if nothing is lost; all of that text is at the end. */
+    const why = report.why.split("\n").filter(line => line.startsWith("growth: direct memory ends") ||
+                                               (places === 0 && line.startsWith("verdict:")));
     byId("notes").replaceChildren(...why.map(text => make("p", {class: "why"}, text.replace(/^(verdict|growth): /, ""))),
                                   ...report.notes.map(text => make("p", {class: "note"}, "note: " + text)),
                                   ...report.lines.map(text => make("p", {class: "line-text"}, text)));
@@ -246,6 +247,10 @@ function startTheme() {
         themeChanged();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+    matchMedia("print").addEventListener("change", () => {
+        themeChanged();
+        drawIcicle(); /* now: no frame may come before the paper */
+    });
     window.addEventListener("resize", () => { if (app.drawStrips) app.drawStrips(); });
     themeChanged();
 }

@@ -101,7 +101,7 @@ function lineCells(app, node) {
     const depth = tree.depth[node];
     const lost = app.losses.lost[node];
     const name = make("span", {class: "cell step"});
-    name.style.paddingLeft = 6 + Math.min(depth, INDENT_MOST) * 14 + "px";
+    name.style.paddingLeft = "calc(6px + " + Math.min(depth, INDENT_MOST) + " * var(--indent))";
     if (depth > INDENT_MOST)
         name.append(make("span", {class: "deep"}, "+" + (depth - INDENT_MOST)));
     const kids = childCount(app, node);

@@ -311,6 +311,8 @@ async function twoSnapshotsAreCompared() {
         assert.equal(rows.length, 5);
         assert.deepEqual(rows[0].slice(0, 1).concat(rows[0].slice(2)), ["new", "0 → 77", "– → 0.95%", "+4.8 MiB"]);
         assert.match(rows[0][1], /^Filter13.apply[0-9a-f]{16}$/);
+        const same = rows.find(r => r[1].startsWith("Template.fail"));
+        assert.deepEqual(same.slice(2), ["312 → 624", "0.04% → 0.04%", "+4.9 MiB"]);
         const gone = rows.find(r => r[0] === "gone" && r[1].startsWith("CartParser.total"));
         assert.deepEqual(gone.slice(2), ["4,889 → 0", "5.01% → –", "−3.6 MiB"]);
         await page.click("#difference-close");
@@ -497,7 +499,7 @@ async function screenshotsAreAsBefore() {
     const cases = [["light", {theme: "light"}], ["dark", {theme: "dark"}], ["phone", {size: PHONE}],
                    ["chosen", {hash: "#path=Router.page&lost=1&zoom=8&node=8"}]];
     for (const [name, options] of cases) {
-        const size = {...(options.size || DESKTOP), deviceScaleFactor: 0.5};
+        const size = {...(options.size || DESKTOP), deviceScaleFactor: 0.4};
         const page = await open("shop.html", {...options, size});
         await wait(300);
         await page.evaluate(() => scrollTo(0, 0));
