@@ -23,16 +23,16 @@ struct bbf_command_line {
     const char *target; /* pid, main class or part of it, host:port, snapshot file */
     char **params;      /* name=value, for set and attach; the words of an event */
     size_t n_params;
-    const char *output; /* -o */
-    const char *format; /* -f */
-    const char *socket; /* --socket: the folder of the agent's option socket= */
-    const char *agent;  /* --agent: libbbflow.so */
-    const char *redact; /* --redact: the file of names and their tokens */
-    const char *only;   /* --only: a part of a step's name */
+    const char *output;       /* -o */
+    const char *format;       /* -f */
+    const char *socket;       /* --socket: the folder of the agent's option socket= */
+    const char *agent;        /* --agent: libbbflow.so */
+    const char *redact;       /* --redact: the file of names and their tokens */
+    const char *only;         /* --only: a part of a step's name */
     struct bbf_choice choice; /* --lost, --memory, --older, --rate, --path */
-    unsigned depth;     /* --depth: steps of a path; 0 = all */
-    bool by_method;     /* --by method */
-    const char *probe;  /* --probe: a probe of another class */
+    unsigned depth;           /* --depth: steps of a path; 0 = all */
+    bool by_method;           /* --by method */
+    const char *probe;        /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */
     unsigned compress;     /* --compress: bytes, 0 = no */

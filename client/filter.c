@@ -25,9 +25,10 @@ int bbf_filter_check(const struct bbf_command_line *request, enum bbf_format for
     if (!bbf_choice_is_set(&request->choice) ||
         (bbf_format_flags(format) & BBF_FORMAT_CHOOSES) != 0)
         return BBF_EXIT_OK;
-    return bbf_fail(BBF_EXIT_USAGE,
-                    "--lost, --memory, --older, --rate and --path choose what tree, summary, llm and "
-                    "html show; this format always has all losses, leave them out");
+    return bbf_fail(
+        BBF_EXIT_USAGE,
+        "--lost, --memory, --older, --rate and --path choose what tree, summary, llm and "
+        "html show; this format always has all losses, leave them out");
 }
 
 static int note(struct bbf_snapshot *snapshot, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/filter.h - --only and --depth: what of a snapshot is read; which of the losses are shown is
- * render/choice.h.
+ * client/filter.h - --only and --depth: what of a snapshot is read; which of the losses are shown
+ * is render/choice.h.
  *
  * Threads: one.
  */

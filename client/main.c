@@ -61,7 +61,7 @@ enum {
     CHOICE = LOST | MEMORY | OLDER | RATE | PATH,
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE, /* of a
                                                                                  snapshot */
-    LOOK = ASCII | COLOR | WIDE, /* every command */
+    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
           MAX_DOCUMENT | LOOK

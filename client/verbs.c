@@ -531,12 +531,11 @@ int bbf_verb_read(const struct bbf_command_line *request)
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &document);
     } else if (exit_code == BBF_EXIT_OK) {
-        struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
-                                             .by_method = request->by_method,
-                                             .choice = bbf_choice_is_set(&request->choice)
-                                                           ? &request->choice
-                                                           : NULL,
-                                             .lines = request->lines};
+        struct bbf_render_options options = {
+            .max_lines = request->all ? 0 : TREE_LINES,
+            .by_method = request->by_method,
+            .choice = bbf_choice_is_set(&request->choice) ? &request->choice : NULL,
+            .lines = request->lines};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

@@ -11,8 +11,7 @@
 
 bool bbf_choice_is_set(const struct bbf_choice *c)
 {
-    return c->lost || c->memories != 0 || c->older != 0 || c->path != NULL ||
-           c->is != BBF_RATE_ANY;
+    return c->lost || c->memories != 0 || c->older != 0 || c->path != NULL || c->is != BBF_RATE_ANY;
 }
 
 bool bbf_choice_parse_rate(const char *text, struct bbf_choice *choice)

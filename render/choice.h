@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/choice.h - which losses a report shows: --lost, --memory, --older, --rate and --path of the
- * command, and the same filters of the HTML page (render/html/choice.js), which must mean the same.
+ * render/choice.h - which losses a report shows: --lost, --memory, --older, --rate and --path of
+ * the command, and the same filters of the HTML page (render/html/choice.js), which must mean the
+ * same.
  *
  * A leak row matches by its verdict, memory, age and path. An entry is shown if one of its rows
  * matches, and its rate does. Of the rows those are shown that match and whose entry is shown. No
@@ -45,7 +46,7 @@ bool bbf_choice_parse_memory(const char *text, struct bbf_choice *choice);
  */
 bool bbf_site_has_name(const struct bbf_snap_site *site, const char *pattern);
 
-/* What is shown. All zero: everything. */
+/* The rows and entries that are shown. All zero: all of them. */
 struct bbf_chosen {
     bool *leaks;   /* by row of snapshot->leaks */
     bool *entries; /* by number of a divergence */

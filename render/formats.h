@@ -28,9 +28,9 @@ enum {
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
  * another extension, flags. */
 #define BBF_FORMATS(XX)                                                                            \
-    XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                                       \
-    XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                                           \
-    XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                                  \
+    XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                      \
+    XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                      \
+    XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                 \
     XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(HTML, html, "htm", BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_CHOOSES)              \

@@ -136,8 +136,8 @@ static int add_entry(const struct html *h, const struct bbf_divergence *d)
                    "\",\"leaked\":%" PRIu64 ",\"aged\":%" PRIu64 ",\"bytes\":%" PRIu64
                    ",\"passed\":%" PRIu64 ",\"released\":%" PRIu64 ",\"kept_released\":%" PRIu64
                    ",\"places\":%" PRIu32 ",\"branches\":%" PRIu32 ",\"memory\":\"%s\"",
-                   d->leaked, d->aged, d->bytes, d->passed, d->released, d->kept_released, d->places,
-                   d->branches, bbf_json_memories[d->memory]);
+                   d->leaked, d->aged, d->bytes, d->passed, d->released, d->kept_released,
+                   d->places, d->branches, bbf_json_memories[d->memory]);
     add_memories(h, d->memories);
     add_node(h, "origin", d->origin);
     add_node(h, "shared", d->shared);
@@ -177,9 +177,9 @@ static void add_leaks(const struct html *h)
 
     bbf_buf_str(h->out, ",\n\"leaks\":[");
     for (size_t i = 0; i < s->n_leaks && !h->out->failed; i++) {
-        bbf_buf_printf(h->out, "%s{\"entry\":%" PRIu32 ",\"lost\":\"%s\",\"opener\":",
-                       i > 0 ? ",\n" : "\n", h->entry_of[h->view->divergences.of_leak[i]],
-                       bbf_lost_text(s->leaks[i].lost));
+        bbf_buf_printf(
+            h->out, "%s{\"entry\":%" PRIu32 ",\"lost\":\"%s\",\"opener\":", i > 0 ? ",\n" : "\n",
+            h->entry_of[h->view->divergences.of_leak[i]], bbf_lost_text(s->leaks[i].lost));
         bbf_text_opener(&text, s, &s->leaks[i], '\0');
         add_text(h->out, &text);
         bbf_buf_char(h->out, '}');

@@ -168,8 +168,8 @@ static void add_leak(const struct summary *s, const struct bbf_snap_leak *leak)
     bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
                    leak->count);
     bbf_text_lost_bytes(out, leak->bytes, leak->memory);
-    bbf_buf_printf(out, ", oldest %" PRIu64 " s, half within %" PRIu64 " s)",
-                   leak->oldest_seconds, leak->p50_seconds);
+    bbf_buf_printf(out, ", oldest %" PRIu64 " s, half within %" PRIu64 " s)", leak->oldest_seconds,
+                   leak->p50_seconds);
     if (leak->verdict == BBF_VERDICT_LEAKED) {
         bbf_buf_str(out, ", ");
         bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);

@@ -57,7 +57,8 @@ static void inner_classes_are_named_both_ways(void **state)
 
 static void rates_are_read(void **state)
 {
-    static const char *const bad[] = {"", ">", "1%", ">1", ">-1%", ">101%", ">1%%", "=1%", "> 1%", ">x%"};
+    static const char *const bad[] = {"",      ">",    "1%",  ">1",   ">-1%",
+                                      ">101%", ">1%%", "=1%", "> 1%", ">x%"};
     struct bbf_choice c = {0};
 
     (void)state;
@@ -74,7 +75,8 @@ static void rates_are_read(void **state)
 
 static void kinds_of_memory_are_read(void **state)
 {
-    static const char *const bad[] = {"", "+", "direct+", "Direct", "direc", "directs", "heap,direct"};
+    static const char *const bad[] = {"",      "+",       "direct+",    "Direct",
+                                      "direc", "directs", "heap,direct"};
     struct bbf_choice c = {0};
 
     (void)state;
@@ -170,14 +172,15 @@ static void losses_are_chosen(void **state)
 
 static void the_choice_is_named(void **state)
 {
-    const struct bbf_choice all = {true, 1U << BBF_MEM_DIRECT | 1U << BBF_MEM_HEAP, 600, "a.B\n",
-                                   BBF_RATE_BELOW, 2.5};
+    const struct bbf_choice all = {
+        true, 1U << BBF_MEM_DIRECT | 1U << BBF_MEM_HEAP, 600, "a.B\n", BBF_RATE_BELOW, 2.5};
     struct bbf_buf text = BBF_BUF_INIT;
 
     (void)state;
     bbf_choice_text(&text, &all);
-    assert_string_equal(bbf_buf_cstr(&text),
-                        "--lost --memory direct+heap --older 600s --rate '<2.5%' --path a.B\\u000a");
+    assert_string_equal(
+        bbf_buf_cstr(&text),
+        "--lost --memory direct+heap --older 600s --rate '<2.5%' --path a.B\\u000a");
     bbf_buf_free(&text);
 }
 

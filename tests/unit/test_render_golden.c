@@ -2,8 +2,8 @@
 /*
  * Each sample in each format against tests/golden/render/SAMPLE.FORMAT, byte for byte. With
  * BBF_GOLDEN_UPDATE=1 in the environment the files are written instead, to be looked at as a diff.
- * The binary formats have tests of their own, which read them back; so does html, most of whose bytes
- * are the page itself (test_render_html).
+ * The binary formats have tests of their own, which read them back; so does html, most of whose
+ * bytes are the page itself (test_render_html).
  */
 #include "core/buf.h"
 #include "render/render.h"

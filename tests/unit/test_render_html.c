@@ -14,9 +14,9 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define FOLDER BBF_SOURCE_DIR "/tests/golden/render/"
-#define REPORT "<script type=\"application/json\" id=\"report\">\n"
-#define SNAPSHOT "<script type=\"application/json\" id=\"snapshot\">\n"
+#define FOLDER     BBF_SOURCE_DIR "/tests/golden/render/"
+#define REPORT     "<script type=\"application/json\" id=\"report\">\n"
+#define SNAPSHOT   "<script type=\"application/json\" id=\"snapshot\">\n"
 #define SCRIPT_END "</script>"
 
 enum { PAGE_MOST = 150000 }; /* bytes of a page without its data */
@@ -67,9 +67,19 @@ static void the_page_is_small_ascii_and_loads_nothing(void **state)
     for (size_t i = 0; i < page.len; i++)
         assert_true((page.data[i] >= ' ' && page.data[i] < 0x7F) || page.data[i] == '\n');
     assert_non_null(strstr(page.data, "default-src 'none'; script-src 'sha256-"));
-    static const char *const never[] = {"http:",     "https:", "innerHTML", "outerHTML", "eval(",
-                                        "document.write", "insertAdjacentHTML", "unsafe-inline",
-                                        " style=\"", " onclick=\"", "@import", "url(", "@REPORT@",
+    static const char *const never[] = {"http:",
+                                        "https:",
+                                        "innerHTML",
+                                        "outerHTML",
+                                        "eval(",
+                                        "document.write",
+                                        "insertAdjacentHTML",
+                                        "unsafe-inline",
+                                        " style=\"",
+                                        " onclick=\"",
+                                        "@import",
+                                        "url(",
+                                        "@REPORT@",
                                         "_HASH@"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (strstr(page.data, never[i]) != NULL)
@@ -88,8 +98,8 @@ static void unescape(struct bbf_buf *text)
     size_t to = 0;
 
     for (size_t i = 0; i < text->len; i++) {
-        bool escape = strncmp(text->data + i, "\\u003c", 6) == 0 &&
-                      (i == 0 || text->data[i - 1] != '\\');
+        bool escape =
+            strncmp(text->data + i, "\\u003c", 6) == 0 && (i == 0 || text->data[i - 1] != '\\');
         text->data[to++] = escape ? '<' : text->data[i];
         i += escape ? 5 : 0;
     }
@@ -101,8 +111,8 @@ static void the_data_is_the_json_document(void **state)
     (void)state;
     for (size_t i = 0; i < N_SAMPLES; i++) {
         struct bbf_snapshot *s = made(samples[i].make());
-        struct bbf_buf page = render(s, BBF_FORMAT_HTML, NULL), json = render(s, BBF_FORMAT_JSON, NULL),
-                       data = part(&page, SNAPSHOT);
+        struct bbf_buf page = render(s, BBF_FORMAT_HTML, NULL),
+                       json = render(s, BBF_FORMAT_JSON, NULL), data = part(&page, SNAPSHOT);
         assert_null(strchr(data.data, '<'));
         unescape(&data);
         assert_string_equal(data.data, json.data);
@@ -209,9 +219,9 @@ static void the_filters_of_the_command_are_in_the_report(void **state)
     struct bbf_snapshot *s = made(sample_growth());
     struct bbf_buf page = render(s, BBF_FORMAT_HTML, &choice), report = part(&page, REPORT);
 
-    assert_non_null(strstr(report.data,
-                           "\n\"choice\":{\"lost\":true,\"older\":600,\"memories\":[\"direct\",\"heap\"],"
-                           "\"rate\":\">0.5\",\"path\":\"a\\\"\\u003cb\"}"));
+    assert_non_null(strstr(
+        report.data, "\n\"choice\":{\"lost\":true,\"older\":600,\"memories\":[\"direct\",\"heap\"],"
+                     "\"rate\":\">0.5\",\"path\":\"a\\\"\\u003cb\"}"));
     assert_int_equal(count_of(report.data, "{\"id\":\""), 2); /* all entries are in the page */
     bbf_buf_free(&report);
     bbf_buf_free(&page);
