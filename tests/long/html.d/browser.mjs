@@ -5,7 +5,7 @@ import fs from "node:fs";
 import {createRequire} from "node:module";
 import path from "node:path";
 
-const {NODE_MODULES, BBFLOW, OUT, HERE, SECONDS, UPDATE, FIREFOX} = process.env;
+const {NODE_MODULES, BBFLOW, OUT, HERE, SECONDS, UPDATE, FIREFOX, ONLY} = process.env;
 const require = createRequire(path.join(NODE_MODULES, "x.js"));
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -46,6 +46,8 @@ async function close(page) {
 }
 
 async function test(name, run) {
+    if (!name.includes(ONLY))
+        return;
     const begin = Date.now();
     try {
         await run();
@@ -153,6 +155,12 @@ async function theKeyboardReachesEverything() {
     }
     seen.delete(-1);
     assert.equal(seen.size, wanted);
+    const reached = await page.evaluate(() => window.order.map(e => e.id));
+    for (const id of ["compare", "save", "print", "theme", "search", "f-path", "f-lost", "f-memory", "f-older", "f-rate", "weight",
+                      "zoom-in", "zoom-out", "zoom-all", "icicle", "only-lost", "tree-losses", "tree-close", "tree"])
+        assert.ok(reached.includes(id), id + " is not reached");
+    const listens = await page.$$eval("#entries button, #entries summary, #onsets button, #texts summary", all => all.every(e => window.order.includes(e)));
+    assert.ok(listens, "a button of a list is not reached");
     await close(page);
 }
 
