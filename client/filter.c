@@ -22,6 +22,11 @@ bool bbf_filter_is_set(const struct bbf_command_line *request)
 
 int bbf_filter_check(const struct bbf_command_line *request, enum bbf_format format)
 {
+    if (request->choice.path != NULL && request->redact != NULL)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--path would show the name '%s' that --redact hides; take "
+                        "--only, which chooses before names are replaced",
+                        request->choice.path);
     if (!bbf_choice_is_set(&request->choice) ||
         (bbf_format_flags(format) & BBF_FORMAT_CHOOSES) != 0)
         return BBF_EXIT_OK;

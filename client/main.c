@@ -59,8 +59,8 @@ enum {
     RATE = 1 << 27,
     PATH = 1 << 28,
     CHOICE = LOST | MEMORY | OLDER | RATE | PATH,
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE, /* of a
-                                                                                 snapshot */
+    /* of a snapshot */
+    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |

@@ -477,6 +477,13 @@ int bbf_verb_unredact(const struct bbf_command_line *request)
     int exit_code = read_file(request->target, &document);
     if (exit_code != BBF_EXIT_OK)
         goto end;
+    if (document.len > 0 && document.data[0] == '<') { /* names would end its strings */
+        exit_code = bbf_fail(BBF_EXIT_FAILED,
+                             "%s is a page; save its JSON there ('Save JSON'), unredact that, and "
+                             "make the page from it: bbflow tree FILE.json -o FILE.html",
+                             request->target);
+        goto end;
+    }
     int rc = bbf_tokens_open(&tokens, request->redact, false, why, sizeof why);
     if (rc != BBF_OK) {
         exit_code =

@@ -271,6 +271,11 @@ check rate-bad 2 '' "bbflow: --rate takes '>1%' or '<50%', 0 to 100, not '1%'" t
 check older-bad 2 '' "bbflow: --older takes a time, as 90s, 10m or 2h, not '10'" tree "$golden/growth.json" --older 10
 check memory-bad 2 '' "bbflow: --memory takes direct, heap, *, not 'stack'" tree "$golden/growth.json" --memory stack
 check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.json" --lost
+check path-redact 2 '' "bbflow: --path would show the name 'x' that --redact hides; *" \
+    tree "$golden/growth.json" --path x --redact "$work/x.key"
+check page-redact 0 '' '' tree "$golden/growth.json" -o "$work/hidden.html" --redact "$work/x.key"
+same page-hidden <(grep -c 'DirectBufferLeakApp\|com.app' "$work/hidden.html") <(echo 0)
+check page-unredact 1 '' "bbflow: $work/hidden.html is a page; save its JSON *" unredact "$work/hidden.html" --redact "$work/x.key"
 check page 0 '' '' tree "$golden/growth.json" --lost -o "$work/page.html"
 same page-choice <(grep -c '^"choice":{"lost":true,"older":0,"memories":\[\],"path":""},$' "$work/page.html") <(echo 1)
 # The hashes in the page's policy are those of its script and style: else no browser runs it.

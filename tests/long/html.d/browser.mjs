@@ -200,6 +200,10 @@ async function theTreeHasItsKeys() {
     assert.equal(await press("ArrowRight"), "Template.render");
     assert.equal(await press("ArrowLeft") && await press("ArrowLeft"), "Router.page");
     assert.equal(await page.$eval(".line.current", e => e.getAttribute("aria-level")), "3");
+    await press("ArrowLeft"); /* closes it */
+    assert.equal(await press("ArrowDown"), "Router.cart");
+    await press("ArrowLeft");
+    assert.equal(await press("ArrowLeft"), "Router.channelRead"); /* not the line above */
     const last = await press("End");
     assert.equal(last, "AdaptiveByteBufAllocator.heapBuffer");
     assert.equal(await page.$eval(".line.current", e => e.getAttribute("aria-selected")), "true");
