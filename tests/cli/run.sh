@@ -274,7 +274,7 @@ check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.js
 check path-redact 2 '' "bbflow: --path would show the name 'x' that --redact hides; *" \
     tree "$golden/growth.json" --path x --redact "$work/x.key"
 check page-redact 0 '' '' tree "$golden/growth.json" -o "$work/hidden.html" --redact "$work/x.key"
-same page-hidden <(grep -c 'DirectBufferLeakApp\|com.app' "$work/hidden.html") <(echo 0)
+same page-hidden <(grep -c 'DirectBufferLeakApp\|com.app.Main' "$work/hidden.html") <(echo 0)
 check page-unredact 1 '' "bbflow: $work/hidden.html is a page; save its JSON *" unredact "$work/hidden.html" --redact "$work/x.key"
 check page 0 '' '' tree "$golden/growth.json" --lost -o "$work/page.html"
 same page-choice <(grep -c '^"choice":{"lost":true,"older":0,"memories":\[\],"path":""},$' "$work/page.html") <(echo 1)
