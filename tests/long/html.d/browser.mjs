@@ -421,7 +421,7 @@ async function hostileNamesStayText(of = browser) {
         assert.equal(found.hacked, undefined);
         assert.equal(found.elements, 0);
         assert.equal(found.scripts, 3);
-        assert.match(found.title, /^8 places lose buffers · <\/title><\/script><script>window.hacked=4<\/script> · bbflow$/);
+        assert.match(found.title, /^8 places lose buffers · <\/title><\/script><script>window.hacked=4<\/script>\\u202e · bbflow$/);
         assert.ok(!/[\u202a-\u202e\u2066-\u2069\u200b\u007f]/.test(found.text), "a mark that turns the direction is shown raw");
         assert.ok(found.text.includes("note: note of </script><img src=x onerror=window.hacked=5>"));
         assert.ok(found.text.includes("\\u202e"));

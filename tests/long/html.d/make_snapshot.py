@@ -147,11 +147,11 @@ HOSTILE = ["</script><img src=x onerror=window.hacked=1>", "<!--<script>window.h
 
 
 def hostile():
-    s = Snapshot("2026-11-24T14:02:00.000Z", "</title></script><script>window.hacked=4</script>")
+    s = Snapshot("2026-11-24T14:02:00.000Z", "</title></script><script>window.hacked=4</script>\u202e")
     root = s.path(ROOT)
     for i, name in enumerate(HOSTILE):
         node = s.node(root, f"net.evil.{name}.{name}")
-        s.lost(s.node(node, f"net.evil.Next{i}.lose"), i + 1, 64)
+        s.lost(s.node(node, f"net.evil.Next{i}.{name}"), i + 1, 64)
         s.released(node, 50)
     s.document["notes"] = ["note of </script><img src=x onerror=window.hacked=5>"]
     s.document["settings"] = {"include": "</pre><img src=x onerror=window.hacked=6>"}
