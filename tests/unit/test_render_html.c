@@ -64,8 +64,10 @@ static void the_page_is_small_ascii_and_loads_nothing(void **state)
 
     assert_true(strncmp(page.data, "<!DOCTYPE html>\n", 16) == 0);
     assert_true(page.len - report.len - snapshot.len < PAGE_MOST);
+    size_t plain = 0;
     for (size_t i = 0; i < page.len; i++)
-        assert_true((page.data[i] >= ' ' && page.data[i] < 0x7F) || page.data[i] == '\n');
+        plain += (page.data[i] >= ' ' && page.data[i] < 0x7F) || page.data[i] == '\n';
+    assert_int_equal(plain, page.len);
     assert_non_null(strstr(page.data, "default-src 'none'; script-src 'sha256-"));
     static const char *const never[] = {"http:",
                                         "https:",
@@ -110,6 +112,8 @@ static void the_data_is_the_json_document(void **state)
 {
     (void)state;
     for (size_t i = 0; i < N_SAMPLES; i++) {
+        if (!samples[i].golden) /* the large ones show nothing more */
+            continue;
         struct bbf_snapshot *s = made(samples[i].make());
         struct bbf_buf page = render(s, BBF_FORMAT_HTML, NULL),
                        json = render(s, BBF_FORMAT_JSON, NULL), data = part(&page, SNAPSHOT);
