@@ -16,6 +16,7 @@
 #include "client/check_flags.h"
 #include "client/fail.h"
 #include "client/screen.h"
+#include "render/choice.h"
 
 /* One command line, all strings borrowed from argv; NULL or 0 = not given. */
 struct bbf_command_line {
@@ -24,14 +25,15 @@ struct bbf_command_line {
     char **params;      /* name=value, for set and attach; the words of an event; all targets of a
                            command that takes several, of which `target` is the first */
     size_t n_params;
-    const char *output; /* -o */
-    const char *format; /* -f */
-    const char *socket; /* --socket: the folder of the agent's option socket= */
-    const char *agent;  /* --agent: libbbflow.so */
-    const char *redact; /* --redact: the file of names and their tokens */
-    const char *only;   /* --only: a part of a step's name */
-    unsigned depth;     /* --depth: steps of a path; 0 = all */
-    bool by_method;     /* --by method */
+    const char *output;       /* -o */
+    const char *format;       /* -f */
+    const char *socket;       /* --socket: the folder of the agent's option socket= */
+    const char *agent;        /* --agent: libbbflow.so */
+    const char *redact;       /* --redact: the file of names and their tokens */
+    const char *only;         /* --only: a part of a step's name */
+    struct bbf_choice choice; /* --lost, --memory, --older, --rate, --path */
+    unsigned depth;           /* --depth: steps of a path; 0 = all */
+    bool by_method;           /* --by method */
     struct bbf_check_flags check;
     const char *probe; /* --probe: a probe of another class */
     const char *token_file;

@@ -3,55 +3,37 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "core/buf.h"
 #include "core/err.h"
-#include "render/names.h"
+#include "render/choice.h"
 #include "snapshot/regroup.h"
 
 enum { NOTE_MAX = 512 };
 
-static bool is_boundary(char c)
-{
-    return c == '\0' || c == '.' || c == '$';
-}
-
-static bool is_same(char a, char b)
-{
-    return a == b || (a == '$' && b == '.');
-}
-
-static bool begins_here(const char *name, const char *pattern)
-{
-    while (*pattern != '\0' && is_same(*name, *pattern)) {
-        name++;
-        pattern++;
-    }
-    return *pattern == '\0' && is_boundary(*name);
-}
-
-bool bbf_filter_matches(const struct bbf_snap_site *site, const char *pattern)
-{
-    struct bbf_buf name = BBF_BUF_INIT;
-    bool found = false;
-
-    bbf_site_full_name(&name, site);
-    const char *text = bbf_buf_cstr(&name);
-    for (const char *at = text; !found && *at != '\0'; at++)
-        found = (at == text || is_boundary(at[-1])) && begins_here(at, pattern);
-    bbf_buf_free(&name);
-    return found;
-}
-
 static bool is_wanted(const struct bbf_snap_site *site, void *pattern)
 {
-    return bbf_filter_matches(site, pattern);
+    return bbf_site_has_name(site, pattern);
 }
 
 bool bbf_filter_is_set(const struct bbf_command_line *request)
 {
     return request->only != NULL || request->depth != 0;
+}
+
+int bbf_filter_check(const struct bbf_command_line *request, enum bbf_format format)
+{
+    if (request->choice.path != NULL && request->redact != NULL)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--path would show the name '%s' that --redact hides; take "
+                        "--only, which chooses before names are replaced",
+                        request->choice.path);
+    if (!bbf_choice_is_set(&request->choice) ||
+        (bbf_format_flags(format) & BBF_FORMAT_CHOOSES) != 0)
+        return BBF_EXIT_OK;
+    return bbf_fail(
+        BBF_EXIT_USAGE,
+        "--lost, --memory, --older, --rate and --path choose what tree, summary, llm and "
+        "html show; this format always has all losses, leave them out");
 }
 
 static int note(struct bbf_snapshot *snapshot, const char *text)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/filter.h - --only and --depth: what of a snapshot is shown.
+ * client/filter.h - --only and --depth: what of a snapshot is read; which of the losses are shown
+ * is render/choice.h.
  *
  * Threads: one.
  */
@@ -8,14 +9,8 @@
 #define BBF_CLIENT_FILTER_H
 
 #include "client/client.h"
+#include "render/render.h"
 #include "snapshot/snapshot.h"
-
-/*
- * Is `pattern` a part of the step's name, from one boundary of names to another? "CartParser",
- * "CartParser.total", "shop.CartParser" and "com.shop" are parts of com.shop.CartParser.total;
- * "Cart" is not. '.' also matches '$'.
- */
-bool bbf_filter_matches(const struct bbf_snap_site *site, const char *pattern);
 
 /* Does the command line ask for a part of a snapshot only? */
 bool bbf_filter_is_set(const struct bbf_command_line *request);
@@ -24,5 +19,9 @@ bool bbf_filter_is_set(const struct bbf_command_line *request);
  * it is not 0 the reason is printed (`who`: the snapshot's place). */
 int bbf_filter(const struct bbf_command_line *request, const char *who,
                struct bbf_snapshot *snapshot);
+
+/* Can `format` show the losses that the command line chooses? Most formats have all losses. An exit
+ * code, as above. */
+int bbf_filter_check(const struct bbf_command_line *request, enum bbf_format format);
 
 #endif

@@ -4,6 +4,7 @@
  * parsing of the command line and the help texts.
  */
 #include "client/check.h"
+#include "client/choice_flags.h"
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/jfr.h"
@@ -54,11 +55,13 @@ enum {
     BY = 2097152,
     LINES = 4194304,
     REDACT = 8388608,
+    CHOICE = 1 << 24,   /* --lost, --memory, --older, --rate, --path: render/choice.h */
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
     SEVERAL = 1 << 28,  /* no flag: several targets */
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT, /* of a snapshot */
-    LOOK = ASCII | COLOR | WIDE,                                             /* every command */
+    /* of a snapshot */
+    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
+    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
     BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
     CHECKS = RULES | COMPARES,                                        /* a group of the help */
     JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
@@ -150,6 +153,11 @@ static const struct flag {
     {"redact", 0, REDACT, "FILE", "random words for your names; FILE keeps which is whose"},
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
+    {"lost", 0, CHOICE, NULL, "show proven losses only, of tree, summary, llm and html"},
+    {"memory", 0, CHOICE, "KIND", "show losses of direct, heap, composite, unknown (or a+b)"},
+    {"older", 0, CHOICE, "TIME", "show losses that were open for TIME or longer (90s, 10m, 2h)"},
+    {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
+    {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
     {"max-leaked", 0, RULES, "N", "fail above N leaked buffers (0)"},
@@ -538,6 +546,8 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case ONLY:
         request->only = value;
         break;
+    case CHOICE:
+        return bbf_choice_flag(&request->choice, flag->name, value);
     case DEPTH:
         return parse_depth(value, &request->depth);
     case BY:

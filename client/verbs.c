@@ -370,6 +370,13 @@ int bbf_verb_unredact(const struct bbf_command_line *request)
     int exit_code = bbf_read_file(request->target, &document);
     if (exit_code != BBF_EXIT_OK)
         goto end;
+    if (document.len > 0 && document.data[0] == '<') { /* names would end its strings */
+        exit_code = bbf_fail(BBF_EXIT_FAILED,
+                             "%s is a page; save its JSON there ('Save JSON'), unredact that, and "
+                             "make the page from it: bbflow tree FILE.json -o FILE.html",
+                             request->target);
+        goto end;
+    }
     int rc = bbf_tokens_open(&tokens, request->redact, false, why, sizeof why);
     if (rc != BBF_OK) {
         exit_code =
@@ -396,6 +403,9 @@ int bbf_verb_read(const struct bbf_command_line *request)
     int exit_code = bbf_output_format(request, &format);
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
+    exit_code = bbf_filter_check(request, format);
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
     exit_code = bbf_load(request, &loaded);
     struct bbf_snapshot *snapshot = loaded.snapshot;
     const char *who = loaded.who;
@@ -408,9 +418,11 @@ int bbf_verb_read(const struct bbf_command_line *request)
         /* Print it unchanged, because a newer agent may send more than we know. */
         exit_code = bbf_output_exact(request->output, &loaded.document);
     } else if (exit_code == BBF_EXIT_OK) {
-        struct bbf_render_options options = {.max_lines = request->all ? 0 : TREE_LINES,
-                                             .by_method = request->by_method,
-                                             .lines = request->lines};
+        struct bbf_render_options options = {
+            .max_lines = request->all ? 0 : TREE_LINES,
+            .by_method = request->by_method,
+            .choice = bbf_choice_is_set(&request->choice) ? &request->choice : NULL,
+            .lines = request->lines};
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

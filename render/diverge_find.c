@@ -146,6 +146,8 @@ static int number_rows(const struct bbf_diverge_walk *w, struct bbf_divergences 
         return BBF_ENOMEM;
     for (uint32_t i = 0; i < out->count; i++)
         out->rows[i].number = i;
+    for (size_t i = 0; i < s->n_leaks; i++)
+        out->of_leak[i] = w->row[w->losing[s->leaks[i].node]] - 1;
     for (size_t i = 0; i < s->n_growth; i++) {
         uint32_t row = w->row[w->losing[s->growth[i].node]];
         bool lost = s->growth[i].of == BBF_GROWTH_LOST && row != 0;

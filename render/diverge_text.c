@@ -234,26 +234,36 @@ static void add_rate(const struct text *t, const struct bbf_divergence *d)
     }
 }
 
+void bbf_divergence_text(struct bbf_buf *out, struct bbf_view *view, const struct bbf_divergence *d)
+{
+    struct text t = {out, view};
+
+    add_lost(&t, d);
+    bbf_callers_text(out, view, d->last);
+    add_way(&t, d);
+    add_most(&t, d);
+    bbf_contexts_text(out, view, d);
+    add_rate(&t, d);
+    add_kept(&t, d);
+    bbf_owner_throws_text(out, view, d->last);
+}
+
 void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max)
 {
     const struct bbf_divergences *divergences = &view->divergences;
-    struct text t = {out, view};
+    const size_t count = view->choice != NULL ? view->chosen.n_entries : divergences->count;
 
-    if (divergences->count == 0)
+    if (count == 0)
         return;
     bbf_buf_str(out, "Where lives are lost:\n");
-    for (size_t i = 0; i < divergences->count && i < max; i++) {
+    for (size_t i = 0, shown = 0; i < divergences->count && shown < max; i++) {
+        if (!bbf_view_shows_entry(view, &divergences->rows[i]))
+            continue;
         bbf_buf_printf(out, "%zu. ", i + 1);
-        add_lost(&t, &divergences->rows[i]);
-        bbf_callers_text(out, view, divergences->rows[i].last);
-        add_way(&t, &divergences->rows[i]);
-        add_most(&t, &divergences->rows[i]);
-        bbf_contexts_text(out, view, &divergences->rows[i]);
-        add_rate(&t, &divergences->rows[i]);
-        add_kept(&t, &divergences->rows[i]);
-        bbf_owner_throws_text(out, view, divergences->rows[i].last);
+        bbf_divergence_text(out, view, &divergences->rows[i]);
+        shown++;
     }
-    if (divergences->count > max)
-        bbf_buf_printf(out, "(%zu more)\n", divergences->count - max);
+    if (count > max)
+        bbf_buf_printf(out, "(%zu more)\n", count - max);
     bbf_buf_char(out, '\n');
 }

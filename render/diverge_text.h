@@ -10,8 +10,13 @@
 #include "core/buf.h"
 #include "render/view.h"
 
-/* At most `max` of them, two or three lines each; nothing where nothing was lost. The view has
- * names and divergences; its last path is no longer valid. */
+/* One of them, two lines or more, without its number. The view has names and
+ * divergences; its last path is no longer valid. */
+void bbf_divergence_text(struct bbf_buf *out, struct bbf_view *view,
+                         const struct bbf_divergence *d);
+
+/* At most `max` of them, two or three lines each; nothing where nothing was lost. The
+ * view as above. */
 void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max);
 
 /* One of them as one line, with its id and a line end: "15 of 156 (9.62%) that reach …". */

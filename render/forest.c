@@ -206,3 +206,18 @@ int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves)
     free(marks);
     return err;
 }
+
+int bbf_forest_keep(struct bbf_forest *forest, const bool *wanted)
+{
+    size_t n = forest->snapshot->n_nodes;
+    uint8_t *marks = calloc(n + 1, 1);
+
+    if (marks == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = n; i-- > 0;)
+        if (wanted[i])
+            (void)keep_path(forest, marks, (uint32_t)i);
+    drop_unmarked(forest, marks);
+    free(marks);
+    return 0;
+}

@@ -13,6 +13,8 @@
 #ifndef BBF_RENDER_FOREST_H
 #define BBF_RENDER_FOREST_H
 
+#include <stdbool.h>
+
 #include "render/names.h"
 #include "snapshot/snapshot.h"
 
@@ -36,6 +38,9 @@ void bbf_forest_free(struct bbf_forest *forest);
  * each run moves to its front, and `end` is set. To be called once. Errors: BBF_ENOMEM.
  */
 int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves);
+
+/* Keep the nodes for which wanted[node], and those on the way to them. Once, instead of the cut. */
+int bbf_forest_keep(struct bbf_forest *forest, const bool *wanted);
 
 /* Children of node i that are not shown. */
 uint32_t bbf_forest_hidden(const struct bbf_forest *forest, size_t i);

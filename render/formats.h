@@ -15,23 +15,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bbf_choice;
 struct bbf_view;
 struct bbf_check_rules;
 
 enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
     BBF_FORMAT_STREAMS = 2, /* flushes its sink piece by piece: need not fit into memory */
-    BBF_FORMAT_BINARY = 4   /* no text: never for a terminal, and no EVENT, whose answer is text */
+    BBF_FORMAT_BINARY = 4,  /* no text: never for a terminal, and no EVENT, whose answer is text */
+    BBF_FORMAT_CHOOSES = 8  /* shows the losses of options->choice only; the others have all */
 };
 
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
  * another extension, flags. */
 #define BBF_FORMATS(XX)                                                                            \
-    XX(TREE, tree, "txt", 0)                                                                       \
-    XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
-    XX(SUMMARY, summary, NULL, 0)                                                                  \
+    XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                      \
+    XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                      \
+    XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                 \
     XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
+    XX(HTML, html, "htm", BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_CHOOSES)              \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
     XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)                  \
     XX(CHECK, check, NULL, 0)                                                                      \
@@ -56,6 +59,7 @@ struct bbf_render_options {
     bool lines;       /* names in texts have their line numbers */
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:
                                       its defaults */
+    const struct bbf_choice *choice; /* losses that are shown (render/choice.h); NULL: all */
 };
 
 /* `options` is never NULL. */

@@ -154,7 +154,8 @@ static int add_leaks(const struct llm *llm)
         return BBF_ENOMEM;
     bbf_buf_str(llm->out, "\nLEAKS:\n");
     for (size_t i = 0; i < snapshot->n_leaks && !llm->out->failed; i++)
-        add_leak(llm, &snapshot->leaks[ranking[i]]);
+        if (bbf_view_shows_leak(llm->view, ranking[i]))
+            add_leak(llm, &snapshot->leaks[ranking[i]]);
     if (snapshot->n_leaks == 0)
         bbf_buf_str(llm->out, "(none)\n");
     free(ranking);
@@ -202,7 +203,8 @@ static void add_divergences(const struct llm *llm)
 
     bbf_buf_str(llm->out, "DIVERGENCES:\n");
     for (size_t i = 0; i < d->count && !llm->out->failed; i++)
-        add_divergence(llm, &d->rows[i]);
+        if (bbf_view_shows_entry(llm->view, &d->rows[i]))
+            add_divergence(llm, &d->rows[i]);
     bbf_buf_str(llm->out, d->count == 0 ? "(none)\n\n" : "\n");
 }
 
@@ -261,6 +263,7 @@ int bbf_render_llm(struct bbf_buf *out, struct bbf_view *view,
     if (err != 0)
         return err;
     bbf_buf_str(out, "NOT SEEN:\n");
+    bbf_view_choice_note(out, view, "");
     if (bbf_head_text(out, snapshot, "") == 0)
         bbf_buf_str(out, "(none)\n");
     bbf_buf_char(out, '\n');

@@ -33,6 +33,7 @@ int bbf_render(struct bbf_buf *out, const struct bbf_snapshot *snapshot, enum bb
     options = options != NULL ? options : &everything;
     view.lines = options->lines;
     view.by_method = options->by_method;
+    view.choice = options->choice;
     err = formats[format].render(out, &view, options);
     bbf_view_free(&view);
     return err == 0 && out->failed ? BBF_ENOMEM : err;

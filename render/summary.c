@@ -162,43 +162,55 @@ static void add_owner(const struct summary *s, const struct bbf_snap_leak *leak)
     bbf_buf_char(s->out, '\n');
 }
 
+static void add_leak(const struct summary *s, const struct bbf_snap_leak *leak)
+{
+    struct bbf_buf *out = s->out;
+    const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL LEAK" : "MODERATE LEAK";
+    bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
+                   leak->count);
+    bbf_text_lost_bytes(out, leak->bytes, leak->memory);
+    bbf_buf_printf(out, ", oldest %" PRIu64 " s, half within %" PRIu64 " s)", leak->oldest_seconds,
+                   leak->p50_seconds);
+    if (leak->verdict == BBF_VERDICT_LEAKED) {
+        bbf_buf_str(out, ", ");
+        bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
+        bbf_buf_str(out, " of what came here");
+    }
+    bbf_buf_str(out, " (id ");
+    bbf_fingerprint_text(out, bbf_fingerprint_leak(s->view, leak->node));
+    bbf_buf_char(out, ')');
+    bbf_buf_char(out, '\n');
+    add_details(s, leak);
+    add_balance(s, leak);
+    add_owner(s, leak);
+    const struct bbf_view_path path = bbf_view_path(s->view, leak->node);
+    bbf_buf_str(out, "  ");
+    bbf_view_join_ends(out, s->view, path.nodes, path.n, PATH_HEAD, PATH_TAIL);
+    bbf_buf_char(out, '\n');
+}
+
 static void add_leaks(const struct summary *s)
 {
     struct bbf_buf *out = s->out;
-    size_t n = s->snapshot->n_leaks;
+    size_t n = s->snapshot->n_leaks, shown = 0, more = 0;
 
     bbf_buf_str(out, "\n=== Leaks ===\n");
     if (s->snapshot->totals.leaked_ == 0)
         bbf_buf_str(out, s->snapshot->totals.lives_ != 0
                              ? "No leaks detected\n"
                              : "No leaks detected: no buffer was followed\n");
-    for (size_t i = 0; i < n && i < LEAKS_SHOWN; i++) {
-        const struct bbf_snap_leak *leak = &s->snapshot->leaks[s->ranking[i]];
-        const char *word = leak->memory == BBF_MEM_DIRECT ? "CRITICAL LEAK" : "MODERATE LEAK";
-        bbf_buf_printf(out, "%s: %" PRIu64 " (", leak->verdict == BBF_VERDICT_AGED ? "AGED" : word,
-                       leak->count);
-        bbf_text_lost_bytes(out, leak->bytes, leak->memory);
-        bbf_buf_printf(out, ", oldest %" PRIu64 " s, half within %" PRIu64 " s)",
-                       leak->oldest_seconds, leak->p50_seconds);
-        if (leak->verdict == BBF_VERDICT_LEAKED) {
-            bbf_buf_str(out, ", ");
-            bbf_text_percent(out, leak->count, s->snapshot->nodes[leak->node].passed_);
-            bbf_buf_str(out, " of what came here");
+    for (size_t i = 0; i < n; i++) {
+        if (!bbf_view_shows_leak(s->view, s->ranking[i]))
+            continue;
+        if (shown == LEAKS_SHOWN) {
+            more++;
+            continue;
         }
-        bbf_buf_str(out, " (id ");
-        bbf_fingerprint_text(out, bbf_fingerprint_leak(s->view, leak->node));
-        bbf_buf_char(out, ')');
-        bbf_buf_char(out, '\n');
-        add_details(s, leak);
-        add_balance(s, leak);
-        add_owner(s, leak);
-        const struct bbf_view_path path = bbf_view_path(s->view, leak->node);
-        bbf_buf_str(out, "  ");
-        bbf_view_join_ends(out, s->view, path.nodes, path.n, PATH_HEAD, PATH_TAIL);
-        bbf_buf_char(out, '\n');
+        shown++;
+        add_leak(s, &s->snapshot->leaks[s->ranking[i]]);
     }
-    if (n > LEAKS_SHOWN)
-        bbf_buf_printf(out, "(%zu more; tree, llm and json show every leak)\n", n - LEAKS_SHOWN);
+    if (more > 0)
+        bbf_buf_printf(out, "(%zu more; tree, llm and json show every leak)\n", more);
 }
 
 int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
@@ -217,6 +229,7 @@ int bbf_render_summary(struct bbf_buf *out, struct bbf_view *view,
     if (err == 0 && s.ranking == NULL)
         err = BBF_ENOMEM;
     if (err == 0) {
+        bbf_view_choice_note(out, view, "note: ");
         bbf_head_text(out, snapshot, "note: ");
         bbf_divergences_text(out, view, LEAKS_SHOWN);
         bbf_misuse_text(out, snapshot, LEAKS_SHOWN);

@@ -155,6 +155,21 @@ static void add_totals(struct bbf_buf *out, const struct bbf_snap_totals *t)
     bbf_buf_char(out, '\n');
 }
 
+/* Hide all lines but those on the way to the losses that are chosen. */
+static int choose_lines(const struct bbf_view *view, struct bbf_view *shown)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+    bool *wanted = calloc(s->n_nodes + 1, sizeof *wanted);
+
+    if (wanted == NULL)
+        return BBF_ENOMEM;
+    for (size_t i = 0; i < s->n_leaks; i++)
+        wanted[s->leaks[i].node] |= bbf_view_shows_leak(view, i);
+    int err = bbf_forest_keep(&shown->forest, wanted);
+    free(wanted);
+    return err;
+}
+
 static int tree_init(struct tree *tree, struct bbf_view *view, size_t max_lines)
 {
     int err = bbf_view_add_names(view, '\0');
@@ -164,7 +179,9 @@ static int tree_init(struct tree *tree, struct bbf_view *view, size_t max_lines)
     if (err == 0)
         err = bbf_view_add_owners(view);
     if (err == 0)
-        err = bbf_compact_init(&tree->compact, view, max_lines);
+        err = bbf_compact_init(&tree->compact, view, view->choice != NULL ? 0 : max_lines);
+    if (err == 0 && view->choice != NULL)
+        err = choose_lines(view, tree->compact.view);
     if (err != 0)
         return err;
     tree->view = tree->compact.view;
@@ -195,7 +212,10 @@ static void add_hidden(struct bbf_buf *out, const struct tree *tree)
                        "(loops are folded: %zu lines became %zu; each life is counted where it "
                        "ended. --all shows every turn)\n",
                        tree->compact.unfolded, tree->snapshot->n_nodes);
-    if (forest->hidden_nodes != 0)
+    if (forest->hidden_nodes != 0 && tree->view->choice != NULL)
+        bbf_buf_printf(out, "(%zu of %zu lines are not on the way to these losses)\n",
+                       forest->hidden_nodes, tree->snapshot->n_nodes);
+    else if (forest->hidden_nodes != 0)
         bbf_buf_printf(out,
                        "(%zu of %zu leaf lines left out, %zu lines in all; no leak is among "
                        "them: --all shows them)\n",
@@ -210,6 +230,7 @@ int bbf_render_tree(struct bbf_buf *out, struct bbf_view *view,
     int err = tree_init(&tree, view, options->max_lines);
 
     if (err == 0) {
+        bbf_view_choice_note(out, view, "note: ");
         bbf_head_text(out, snapshot, "note: ");
         bbf_divergences_text(out, view, DIVERGENCES_SHOWN);
         bbf_misuse_text(out, snapshot, MISUSES_SHOWN);

@@ -36,6 +36,7 @@ int bbf_view_init(struct bbf_view *view, const struct bbf_snapshot *snapshot)
 void bbf_view_free(struct bbf_view *view)
 {
     bbf_owners_free(&view->owners);
+    bbf_chosen_free(&view->chosen);
     bbf_divergences_free(&view->divergences);
     bbf_forest_free(&view->forest);
     bbf_names_free(&view->names);
@@ -58,7 +59,23 @@ int bbf_view_add_forest(struct bbf_view *view)
 
 int bbf_view_add_divergences(struct bbf_view *view)
 {
-    return bbf_divergences_init(&view->divergences, view->snapshot, view->parents, view->by_method);
+    int err =
+        bbf_divergences_init(&view->divergences, view->snapshot, view->parents, view->by_method);
+
+    if (err == BBF_OK && view->choice != NULL)
+        err = bbf_chosen_init(&view->chosen, view->snapshot, view->parents, &view->divergences,
+                              view->choice);
+    return err;
+}
+
+void bbf_view_choice_note(struct bbf_buf *out, const struct bbf_view *view, const char *prefix)
+{
+    if (view->choice == NULL)
+        return;
+    bbf_buf_printf(out, "%s%zu of %zu places that lose buffers are shown (", prefix,
+                   view->chosen.n_entries, view->divergences.count);
+    bbf_choice_text(out, view->choice);
+    bbf_buf_str(out, "); all numbers are of all lives\n");
 }
 
 int bbf_view_add_owners(struct bbf_view *view)

@@ -14,6 +14,7 @@
 #define BBF_RENDER_VIEW_H
 
 #include "core/buf.h"
+#include "render/choice.h"
 #include "render/diverge.h"
 #include "render/forest.h"
 #include "render/names.h"
@@ -27,6 +28,8 @@ struct bbf_view {
     struct bbf_forest forest;           /* by bbf_view_add_forest() */
     bool by_method;                     /* how divergences are joined: render/diverge.h */
     struct bbf_divergences divergences; /* by bbf_view_add_divergences() */
+    const struct bbf_choice *choice;    /* NULL: all losses are shown */
+    struct bbf_chosen chosen;           /* with the divergences, if there is a choice */
     struct bbf_owners owners;           /* by bbf_view_add_owners() */
     uint32_t *depths;                   /* by node, 0 for a root; by bbf_view_add_ends() */
     uint32_t *heads;  /* by node: the last step of the head of its path, or itself */
@@ -54,6 +57,21 @@ int bbf_view_add_divergences(struct bbf_view *view);
 int bbf_view_add_owners(struct bbf_view *view);
 /* For bbf_view_ends(): where the first `head` steps of each path end. */
 int bbf_view_add_ends(struct bbf_view *view, size_t head);
+
+/* Is it shown? `row`: of snapshot->leaks. */
+static inline bool bbf_view_shows_leak(const struct bbf_view *view, size_t row)
+{
+    return view->chosen.leaks == NULL || view->chosen.leaks[row];
+}
+static inline bool bbf_view_shows_entry(const struct bbf_view *view,
+                                        const struct bbf_divergence *entry)
+{
+    return view->chosen.entries == NULL || view->chosen.entries[entry->number];
+}
+
+/* "note: 2 of 12 places that lose buffers are shown (--lost --older 600s); all numbers are of all
+ * lives" and a line end; nothing without a choice. */
+void bbf_view_choice_note(struct bbf_buf *out, const struct bbf_view *view, const char *prefix);
 
 /* All steps from the root to `node`. */
 struct bbf_view_path bbf_view_path(struct bbf_view *view, uint32_t node);

@@ -138,11 +138,11 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-# The formats are those that have golden files, and the binary one.
+# The formats are those that have golden files, the page (basic.report is a part of it), and the binary one.
 formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
-    <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sort)
+    <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sed 's/^report$/html/' | sort)
 # And each is a row of the protocol's table of events.
 for format in $(tr -d , <<<"${formats/, jfr/}"); do
     same "protocol-$format" <(echo "| \`$format\` |") \
@@ -201,7 +201,7 @@ same binary-file "$work/binary" "$work/binary.jfr"
 same binary-read <("$bbflow" jfr summary "$work/binary" | grep -c '^ bbflow.Leak  *[1-9]') <(echo 1)
 same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | head -1 | cut -c 1-30) \
     <(echo "bbflow: this format is binary ")
-for format in $(tr -d , <<<"${formats/, jfr/}"); do
+for format in $(tr -d , <<<"${formats/, jfr/}" | tr ' ' '\n' | grep -vx html); do
     "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
@@ -299,6 +299,34 @@ check merge-none 2 '' 'bbflow: merge needs snapshots, as: *' merge
 check merge-two 0 '' '' merge "$basic" "$work/other.json" -o "$work/all.json"
 check merge-read 0 '*Leaked: 4 (2.5 KiB)*' '' summary "$work/all.json"
 check merge-text 0 '*Leaked: 4 (2.5 KiB)*' '' merge "$basic" "$work/other.json" -f summary
+check lost 0 'note: 1 of 2 places that lose buffers are shown (--lost --memory heap); all numbers are of all lives*' '' \
+    tree "$golden/growth.json" --lost --memory heap
+same lost-entries <(grep -c '^[0-9]*\. ' "$work/out") <(echo 1)
+check rate 0 '*1 of 2 places *forgetToReleaseDirect*' '' summary "$golden/growth.json" --rate '<1%' --older 1s
+check path 0 '*0 of 2 places that lose buffers are shown (--path process)*' '' llm "$golden/growth.json" --path process
+check rate-bad 2 '' "bbflow: --rate takes '>1%' or '<50%', 0 to 100, not '1%'" tree "$golden/growth.json" --rate 1%
+check older-bad 2 '' "bbflow: --older takes a time, as 90s, 10m or 2h, not '10'" tree "$golden/growth.json" --older 10
+check memory-bad 2 '' "bbflow: --memory takes direct, heap, *, not 'stack'" tree "$golden/growth.json" --memory stack
+check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.json" --lost
+check path-redact 2 '' "bbflow: --path would show the name 'x' that --redact hides; *" \
+    tree "$golden/growth.json" --path x --redact "$work/x.key"
+check page-redact 0 '' '' tree "$golden/growth.json" -o "$work/hidden.html" --redact "$work/x.key"
+same page-hidden <(grep -c 'DirectBufferLeakApp\|com.app.Main' "$work/hidden.html") <(echo 0)
+check page-unredact 1 '' "bbflow: $work/hidden.html is a page; save its JSON *" unredact "$work/hidden.html" --redact "$work/x.key"
+check page 0 '' '' tree "$golden/growth.json" --lost -o "$work/page.html"
+same page-choice <(grep -c '^"choice":{"lost":true,"older":0,"memories":\[\],"path":""},$' "$work/page.html") <(echo 1)
+# The hashes in the page's policy are those of its script and style: else no browser runs it.
+same page-policy <(python3 - "$work/page.html" <<'END'
+import base64, hashlib, re, sys
+page = open(sys.argv[1], encoding="ascii").read()
+for tag in ("script", "style"):
+    text = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.S)[-1]
+    hash_ = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    print(page.count(f"{tag}-src 'sha256-{hash_}'"))
+END
+) <(printf '1\n1\n')
+check page-ascii 0 '' '' tree "$golden/escapes.json" -o "$work/ascii.html" --ascii
+same page-ascii-same <(sed '/^{"schema"/,/^<\/script>/d' "$work/page.html" | grep -c '<') <(sed '/^{"schema"/,/^<\/script>/d' "$work/ascii.html" | grep -c '<')
 check depth 0 '*only the first 1 steps of a path are shown, 1 of 151 lines*(--depth)*' '' tree "$work/wide.json" --depth 1
 same depth-one <(grep -c 'C[0-9]*\.m' "$work/out") <(echo 0)
 check depth-bad 2 '' "bbflow: --depth takes steps, 1 to *, not '0'" tree "$work/wide.json" --depth 0

@@ -5,6 +5,7 @@
  */
 #include "core/buf.h"
 #include "core/err.h"
+#include "render/choice.h"
 #include "render/render.h"
 
 #include <stdio.h>
@@ -28,6 +29,16 @@ static void render(struct bbf_buf *text, const struct bbf_snapshot *s, enum bbf_
     check(bbf_render(text, s, format, &options) == 0, "accepted, but does not render");
 }
 
+static void render_chosen(struct bbf_buf *text, const struct bbf_snapshot *s)
+{
+    const struct bbf_choice choice = {
+        .memories = 1U << BBF_MEM_DIRECT, .path = "a", .is = BBF_RATE_ABOVE, .percent = 10};
+    struct bbf_render_options options = {.max_lines = 10, .choice = &choice};
+
+    check(bbf_render(text, s, BBF_FORMAT_TREE, &options) == 0, "a choice does not render");
+    check(bbf_render(text, s, BBF_FORMAT_LLM, &options) == 0, "a choice does not render");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bbf_buf text = BBF_BUF_INIT, again = BBF_BUF_INIT;
@@ -48,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #undef XX
     again.len = 0;
     render(&text, s, BBF_FORMAT_TREE, 1);
+    render_chosen(&text, s);
     /* Nothing in a document may end a line or move a cursor. */
     for (size_t i = 0; i < text.len; i++)
         check((unsigned char)text.data[i] >= 0x20 || text.data[i] == '\n', "a control character");
