@@ -122,19 +122,18 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
             d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
 }
 
-/* "3.0 MiB direct", "3.0 MiB direct and heap" */
-static void add_bytes(const struct text *t, const struct bbf_divergence *d)
+void bbf_divergence_bytes(struct bbf_buf *out, const struct bbf_divergence *d)
 {
     const char *glue = " ";
 
     if (d->memories == 1U << BBF_MEM_COMPOSITE) {
-        bbf_text_lost_bytes(t->out, d->bytes, BBF_MEM_COMPOSITE);
+        bbf_text_lost_bytes(out, d->bytes, BBF_MEM_COMPOSITE);
         return;
     }
-    bbf_text_bytes(t->out, d->bytes);
+    bbf_text_bytes(out, d->bytes);
     for (unsigned memory = BBF_MEM_DIRECT; memory <= BBF_MEM_UNKNOWN; memory++)
         if ((d->memories >> memory & 1) != 0) {
-            bbf_buf_printf(t->out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
+            bbf_buf_printf(out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
             glue = " and ";
         }
 }
@@ -150,7 +149,7 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
         add_branch_lost(t, d);
     add_others(out, d->ends, "step");
     bbf_buf_str(out, ": ");
-    add_bytes(t, d);
+    bbf_divergence_bytes(out, d);
     if (d->aged != 0 && d->leaked != 0)
         bbf_buf_printf(out, ", %" PRIu64 " of them still open", d->aged);
     else if (d->aged != 0)

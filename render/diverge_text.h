@@ -14,4 +14,7 @@
  * names and divergences; its last path is no longer valid. */
 void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max);
 
+/* "3.0 MiB direct", "3.0 MiB direct and heap" */
+void bbf_divergence_bytes(struct bbf_buf *out, const struct bbf_divergence *divergence);
+
 #endif

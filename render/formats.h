@@ -20,12 +20,14 @@ struct bbf_view;
 enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
     BBF_FORMAT_STREAMS = 2, /* flushes its sink piece by piece: need not fit into memory */
-    BBF_FORMAT_BINARY = 4   /* no text: never for a terminal, and no EVENT, whose answer is text */
+    BBF_FORMAT_BINARY = 4,  /* no text: never for a terminal, and no EVENT, whose answer is text */
+    BBF_FORMAT_CLIENT = 8   /* no EVENT: the one of its name has a text for stock clients */
 };
 
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
  * another extension, flags. */
 #define BBF_FORMATS(XX)                                                                            \
+    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT)                                                      \
     XX(TREE, tree, "txt", 0)                                                                       \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT)                                                           \
     XX(SUMMARY, summary, NULL, 0)                                                                  \
@@ -45,7 +47,8 @@ enum bbf_format {
 #define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
 struct bbf_render_options {
-    size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
+    size_t max_lines; /* tree: lines shown, more only if leaks need more; leaks: not all places;
+                         0 = all */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
     bool lines;       /* names in texts have their line numbers */
 };

@@ -90,20 +90,26 @@ uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node)
     return bbf_owners_of(&view->owners, view->snapshot, node);
 }
 
+uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node)
+{
+    uint32_t owner = bbf_owner_of(view, node);
+
+    while (node != owner && view->owners.caller[node] != owner)
+        node = view->owners.caller[node];
+    return node;
+}
+
 void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node)
 {
-    uint32_t owner = bbf_owner_of(view, node), first = node;
-    size_t between = 0;
+    uint32_t owner = bbf_owner_of(view, node), first = bbf_owner_lent_to(view, node);
 
     bbf_view_name(out, view, owner);
     if (owner == node)
         return;
-    for (; view->owners.caller[first] != owner; first = view->owners.caller[first])
-        between++;
     bbf_buf_str(out, ", which lent it to ");
-    if (between > 0) {
+    if (first != node) {
         bbf_view_name(out, view, first);
-        bbf_buf_str(out, between > 1 ? " → … → " : " → ");
+        bbf_buf_str(out, view->owners.caller[node] != first ? " → … → " : " → ");
     }
     bbf_view_name(out, view, node);
 }

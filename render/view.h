@@ -71,6 +71,9 @@ static inline void bbf_view_name(struct bbf_buf *out, const struct bbf_view *vie
 /* The step of the method that owned a buffer lost at `node` (render/owner.h); `node` itself where
  * nothing else is known, or without bbf_view_add_owners(). */
 uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node);
+/* The step that the owner of `node`'s buffer lent it to; the owner's where that is `node` itself.
+ */
+uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node);
 /* "X", or where the owner is another than `node`: "X, which lent it to Y → … → Z". */
 void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node);
 

@@ -143,7 +143,7 @@ formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
     <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sort)
-# And each is a row of the protocol's table of events.
+# And each is a row of the protocol's table of events ("leaks" is one with another text).
 for format in $(tr -d , <<<"${formats/, jfr/}"); do
     same "protocol-$format" <(echo "| \`$format\` |") \
         <(grep -o "^| \`$format\` |" "$here/../../docs/protocol.md")
@@ -194,6 +194,25 @@ for link in docs/glossary.md docs/only-live.md; do
 done
 same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
+# README's examples are what a real run of the leaky server shows: its snapshot is in the repository.
+# A line that is only an ellipsis stands for lines that are left out.
+readme() { # VERB: the lines of its example
+    sed -n "/^\$ bbflow $1 /,/^\`\`\`/p" "$here/../../README.md" | sed '1d; $d'
+}
+"$bbflow" tree "$golden/../readme/leaky.json" >"$work/readme"
+same readme-tree <(readme tree | grep -vxF … | grep -vxFf "$work/readme") /dev/null
+same readme-tree-lines <([ "$(readme tree | wc -l)" -gt 6 ] && echo yes) <(echo yes)
+code=0
+"$bbflow" leaks "$golden/../readme/leaky.json" >"$work/readme" || code=$?
+same readme-leaks <(readme leaks) "$work/readme"
+same leaks-proven <(echo "$code") <(echo 10)
+check leaks-none 0 'No place loses buffers *Clean: 15 released (--all shows them).' '' \
+    leaks "$golden/loops.json"
+check leaks-all 10 '*    id [0-9a-f]*Clean: 1 released.' '' leaks "$golden/basic.json" --all
+check leaks-gc-file 2 '' "bbflow: --gc asks a running JVM, and *" leaks --gc "$golden/basic.json"
+check leaks-file 10 '' '' leaks "$golden/basic.json" -o "$work/x.leaks"
+same leaks-file-text "$work/x.leaks" "$golden/basic.leaks"
+
 # ---- Files -----------------------------------------------------------------------------------------
 
 "$bbflow" dump "$golden/interior.json" -f jfr >"$work/binary" && "$bbflow" dump "$golden/interior.json" -o "$work/binary.jfr"
@@ -205,7 +224,7 @@ for format in $(tr -d , <<<"${formats/, jfr/}"); do
     "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
-for verb in tree llm summary; do
+for verb in tree llm summary leaks; do
     "$bbflow" $verb "$golden/basic.json" >"$work/by-verb" 2>&1
     same "verb-$verb" "$work/by-verb" "$golden/basic.$verb"
 done

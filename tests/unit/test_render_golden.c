@@ -61,6 +61,8 @@ static void compare_with_golden(const char *path, struct bbf_buf *text)
     bbf_buf_free(&golden);
 }
 
+static const struct bbf_render_options as_the_client = {.max_lines = 100};
+
 static void samples_render_as_their_golden_files(void **state)
 {
     (void)state;
@@ -76,7 +78,7 @@ static void samples_render_as_their_golden_files(void **state)
             assert_int_equal(bbf_format_of_name(format_names[f], &format), 0);
             if ((bbf_format_flags(format) & BBF_FORMAT_BINARY) != 0)
                 continue;
-            assert_int_equal(bbf_render(&text, snapshot, format, NULL), 0);
+            assert_int_equal(bbf_render(&text, snapshot, format, &as_the_client), 0);
             snprintf(path, sizeof path, FOLDER "%s.%s", samples[i].name, format_names[f]);
             compare_with_golden(path, &text);
             bbf_buf_free(&text);
