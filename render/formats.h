@@ -21,11 +21,12 @@ enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
     BBF_FORMAT_STREAMS = 2, /* flushes its sink piece by piece: need not fit into memory */
     BBF_FORMAT_BINARY = 4,  /* no text: never for a terminal, and no EVENT, whose answer is text */
-    BBF_FORMAT_CLIENT = 8   /* no EVENT: the one of its name has a text for stock clients */
+    BBF_FORMAT_CLIENT = 8,  /* no EVENT: the one of its name has a text for stock clients */
+    BBF_FORMAT_TOOL = BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | 16 /* for a program of one kind */
 };
 
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
- * another extension, flags. */
+ * another extension, which may have two parts, flags. */
 #define BBF_FORMATS(XX)                                                                            \
     XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT)                                                      \
     XX(TREE, tree, "txt", 0)                                                                       \
@@ -34,7 +35,17 @@ enum {
     XX(WHY, why, NULL, 0)                                                                          \
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
-    XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)
+    XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)                  \
+    XX(PPROF, pprof, "pb.gz", BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)           \
+    XX(OTLP, otlp, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_BINARY)                                     \
+    XX(SPEEDSCOPE, speedscope, "speedscope.json", BBF_FORMAT_TOOL)                                 \
+    XX(TRACE, trace, "trace.json", BBF_FORMAT_TOOL)                                                \
+    XX(MERMAID, mermaid, "mmd", BBF_FORMAT_TOOL)                                                   \
+    XX(DOT, dot, "gv", BBF_FORMAT_TOOL)                                                            \
+    XX(PROM, prom, NULL, BBF_FORMAT_TOOL)                                                          \
+    XX(OPENMETRICS, openmetrics, NULL, BBF_FORMAT_TOOL)                                            \
+    XX(CSV, csv, NULL, BBF_FORMAT_TOOL)                                                            \
+    XX(FLOW, flow, NULL, BBF_FORMAT_TOOL)
 
 enum bbf_format {
 #define XX(id, name, extension, flags) BBF_FORMAT_##id,

@@ -11,6 +11,7 @@
 #include "render/balance.h"
 #include "render/fingerprint.h"
 #include "render/json_names.h"
+#include "render/json_string.h"
 #include "render/text.h"
 #include "render/view.h"
 
@@ -24,40 +25,9 @@
 #define OLDEST_MS (-INT64_C(62167219200000))
 #define NEWEST_MS INT64_C(253402300799999)
 
-/* Escapes are rare, so whole runs of other bytes are copied. */
-static void add_string_part(struct bbf_buf *out, const char *text)
-{
-    const char *end = text + strlen(text);
-    const char *plain = text;
-
-    for (const char *p = text; p < end;) {
-        uint32_t code;
-        size_t len = bbf_utf8_next(p, end, &code);
-        bool invalid = code == 0xFFFD && len == 1;
-        if (invalid || code < 0x20 || code == '"' || code == '\\' || code == 0x7F) {
-            bbf_buf_add(out, plain, (size_t)(p - plain));
-            if (invalid)
-                bbf_buf_str(out, "\xEF\xBF\xBD");
-            else if (code == '"' || code == '\\')
-                bbf_buf_printf(out, "\\%c", (char)code);
-            else if (code == '\n')
-                bbf_buf_str(out, "\\n");
-            else if (code == '\t')
-                bbf_buf_str(out, "\\t");
-            else
-                bbf_buf_printf(out, "\\u%04" PRIx32, code);
-            plain = p + len;
-        }
-        p += len;
-    }
-    bbf_buf_add(out, plain, (size_t)(end - plain));
-}
-
 static void add_string(struct bbf_buf *out, const char *text)
 {
-    bbf_buf_char(out, '"');
-    add_string_part(out, text != NULL ? text : "");
-    bbf_buf_char(out, '"');
+    bbf_json_string(out, text != NULL ? text : "", text != NULL ? strlen(text) : 0);
 }
 
 static void add_strings(struct bbf_buf *out, const char *name, char *const *strings, size_t count)

@@ -38,7 +38,7 @@ static const struct bbf_snap_site *site_of(const struct list *l, uint32_t node)
 
 /* ---- the numbers of a place ---- */
 
-/* "(5.0%)". What is not 0 or not all of it does not look so. */
+/* "(5.0%)". A part is never shown as 0% or 100%. */
 static void add_rate(struct bbf_buf *out, uint64_t part, uint64_t whole)
 {
     double percent = whole != 0 ? 100.0 * (double)part / (double)whole : 0;
@@ -107,8 +107,8 @@ static void add_step(const struct list *l, uint32_t node, uint32_t before)
     const struct bbf_name *name = &l->view->names.names[l->view->snapshot->nodes[node].site];
     size_t skip = 0;
 
-    if (before != BBF_NO_NODE && strcmp(site_of(l, node)->class_name,
-                                        site_of(l, before)->class_name) == 0) {
+    if (before != BBF_NO_NODE &&
+        strcmp(site_of(l, node)->class_name, site_of(l, before)->class_name) == 0) {
         const struct bbf_name *last = &l->view->names.names[l->view->snapshot->nodes[before].site];
         size_t len = class_len(name);
         if (len == class_len(last) && memcmp(name->text, last->text, len) == 0)
@@ -141,7 +141,8 @@ static bool is_end_of(const struct list *l, uint32_t node, uint32_t before)
     size_t len = strlen(begin->method);
 
     return end->kind == BBF_SITE_RETURN && strcmp(end->class_name, begin->class_name) == 0 &&
-           strncmp(end->method, begin->method, len) == 0 && strcmp(end->method + len, "_return") == 0;
+           strncmp(end->method, begin->method, len) == 0 &&
+           strcmp(end->method + len, "_return") == 0;
 }
 
 /* The steps after the root, whose method is an allocator's, without such ends; returns how many. */
@@ -342,8 +343,8 @@ static void add_title(const struct list *l)
     if (places > 0)
         bbf_buf_printf(l->out, "%zu place%s buffers", places, places > 1 ? "s lose" : " loses");
     else
-        bbf_buf_str(l->out, s->totals.lives_ != 0 ? "No place loses buffers"
-                                                  : "No buffer was followed");
+        bbf_buf_str(l->out,
+                    s->totals.lives_ != 0 ? "No place loses buffers" : "No buffer was followed");
     do
         bbf_buf_char(l->out, ' ');
     while (!l->out->failed && l->out->len - start < TITLE);
@@ -400,7 +401,8 @@ static int add_end(const struct list *l)
     }
     bbf_buf_str(out, "Clean: ");
     bbf_text_grouped(out, t->released_);
-    bbf_buf_str(out, l->all || t->released_ == 0 ? " released.  " : " released (--all shows them).  ");
+    bbf_buf_str(out,
+                l->all || t->released_ == 0 ? " released.  " : " released (--all shows them).  ");
     bbf_reconciled_agrees(out, &l->view->snapshot->reconciled);
     while (out->len > 0 && out->data[out->len - 1] == ' ')
         out->len--;

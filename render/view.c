@@ -176,8 +176,7 @@ struct bbf_view_counts bbf_view_count(const struct bbf_view *view)
     for (size_t i = 0; i < view->snapshot->n_nodes; i++) {
         const struct bbf_snap_node *node = &view->snapshot->nodes[i];
         counts.roots += node->parent == -1;
-        counts.paths += (node->released_ | node->live_ | node->leaked_ | node->held_ |
-                         node->harmless_ | node->unknown_) != 0;
+        counts.paths += bbf_view_has_end(node);
         counts.leak_paths += node->leaked_ != 0;
     }
     return counts;

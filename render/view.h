@@ -36,6 +36,13 @@ struct bbf_view {
     bool has_balance; /* there are steps that retain or release: refs=on */
 };
 
+/* Are there lives at exactly this node, or did some end there? */
+static inline bool bbf_view_has_end(const struct bbf_snap_node *node)
+{
+    return (node->released_ | node->live_ | node->leaked_ | node->held_ | node->harmless_ |
+            node->unknown_) != 0;
+}
+
 /* Steps of a path, root first. They are the view's, until it is asked for the next path. */
 struct bbf_view_path {
     const uint32_t *nodes;

@@ -138,13 +138,14 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-# The formats are those that have golden files, and the binary one.
+# The formats are those that have golden files, and the binary ones.
 formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
-    <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sort)
+    <({ for file in "$golden"/interior.*; do echo "${file##*.}"; done; printf 'jfr\npprof\notlp\n'; } | sort)
+texts=$(tr -d , <<<"$formats" | tr ' ' '\n' | grep -vxE 'jfr|pprof|otlp')
 # And each is a row of the protocol's table of events ("leaks" is one with another text).
-for format in $(tr -d , <<<"${formats/, jfr/}"); do
+for format in $texts; do
     same "protocol-$format" <(echo "| \`$format\` |") \
         <(grep -o "^| \`$format\` |" "$here/../../docs/protocol.md")
 done
@@ -220,7 +221,7 @@ same binary-file "$work/binary" "$work/binary.jfr"
 same binary-read <("$bbflow" jfr summary "$work/binary" | grep -c '^ bbflow.Leak  *[1-9]') <(echo 1)
 same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | head -1 | cut -c 1-30) \
     <(echo "bbflow: this format is binary ")
-for format in $(tr -d , <<<"${formats/, jfr/}"); do
+for format in $texts; do
     "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
@@ -232,6 +233,10 @@ check to-file 0 '' '' tree "$golden/basic.json" -o "$work/x.llm"
 same extension "$work/x.llm" "$golden/basic.llm"
 check format-beats-extension 0 '' '' tree "$golden/basic.json" -o "$work/x.llm" -f summary
 same extension-overruled "$work/x.llm" "$golden/basic.summary"
+check leaks-txt 10 '' '' leaks "$golden/basic.json" -o "$work/x.txt"
+same leaks-txt-text "$work/x.txt" "$golden/basic.leaks"
+check two-part-extension 0 '' '' dump "$golden/interior.json" -o "$work/x.speedscope.json"
+same two-part-extension-text "$work/x.speedscope.json" "$golden/interior.speedscope"
 check output-glued 0 '' '' dump "$golden/basic.json" "-o$work/noextension"
 same no-extension "$work/noextension" "$golden/basic.json"
 check output-stdout 0 '{"schema":*' '' dump "$golden/basic.json" -o -

@@ -206,9 +206,10 @@ static void many_places_are_counted_and_a_long_way_shows_its_ends(void **state)
         at = sample_step(s, at, name, "take");
     }
     sample_leak(s, at, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 1, 1, 1);
-    check_has(s, 100,
-              "    C0.take -> C1.take -> [17 steps] -> C19.take -> C20.take -> C21.take -> C22.take "
-              "     <- last seen here\n");
+    check_has(
+        s, 100,
+        "    C0.take -> C1.take -> [17 steps] -> C19.take -> C20.take -> C21.take -> C22.take "
+        "     <- last seen here\n");
     check_has(sample_deep(), 100, " -> [4994 steps] -> ");
 }
 
