@@ -26,8 +26,9 @@ int bbf_render_flow(struct bbf_buf *out, struct bbf_view *view,
         const struct bbf_view_path path = bbf_view_path(view, i);
         bbf_buf_str(out, "root=");
         bbf_view_name(out, view, path.nodes[0]);
-        bbf_buf_printf(out, "|final_ref=%s|leak_count=%" PRIu64 "|leak_rate=",
-                       bbf_ref_name(node->ref), node->leaked_);
+        bbf_buf_printf(out,
+                       "|final_ref=%s|leak_count=%" PRIu64 "|leak_rate=", bbf_ref_name(node->ref),
+                       node->leaked_);
         bbf_text_percent(out, node->leaked_, node->passed_);
         bbf_buf_str(out, "|path=");
         bbf_view_join(out, view, path.nodes, path.n, "->");

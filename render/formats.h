@@ -36,8 +36,8 @@ enum {
     XX(JSON, json, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS)                                    \
     XX(FOLDED, folded, "collapsed", BBF_FORMAT_EXACT)                                              \
     XX(JFR, jfr, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)                  \
-    XX(PPROF, pprof, "pb.gz", BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | BBF_FORMAT_BINARY)           \
-    XX(OTLP, otlp, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_BINARY)                                     \
+    XX(PPROF, pprof, "pb.gz", BBF_FORMAT_TOOL | BBF_FORMAT_BINARY)                                 \
+    XX(OTLP, otlp, NULL, BBF_FORMAT_TOOL | BBF_FORMAT_BINARY)                                      \
     XX(SPEEDSCOPE, speedscope, "speedscope.json", BBF_FORMAT_TOOL)                                 \
     XX(TRACE, trace, "trace.json", BBF_FORMAT_TOOL)                                                \
     XX(MERMAID, mermaid, "mmd", BBF_FORMAT_TOOL)                                                   \

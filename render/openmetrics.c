@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/openmetrics.c - the numbers of a snapshot as metrics, in two texts: `prom`, Prometheus' own
- * (0.0.4, also what node_exporter's textfile collector reads), and `openmetrics` 1.0
+ * render/openmetrics.c - the numbers of a snapshot as metrics, in two texts: `prom`, Prometheus'
+ * own (0.0.4, also what node_exporter's textfile collector reads), and `openmetrics` 1.0
  * (https://prometheus.io/docs/specs/om/open_metrics_spec/), which names counters without "_total",
  * has exemplars and an end. Labels are bounded: places beyond PLACES are one series. Counters begin
  * again at 0 at a reset.
@@ -131,10 +131,10 @@ static void add_places(const struct metrics *m)
         const char *name, *help;
         bool counter;
     } families[] = {
-        {"place_buffers", "Buffers that came to a place that loses some.",
-         true},
+        {"place_buffers", "Buffers that came to a place that loses some.", true},
         {"place_leaked_buffers", "Buffers that a place lost: collected unreleased.", true},
-        {"place_aged_buffers", "Buffers of a place that are open for an unusually long time.", false},
+        {"place_aged_buffers", "Buffers of a place that are open for an unusually long time.",
+         false},
         {"place_lost_bytes", "Bytes of the leaked and the aged buffers of a place.", false},
     };
 
@@ -203,7 +203,8 @@ static int add_direct(const struct metrics *m)
         return err;
     add_one(m, "direct_memory_bytes", false, "Direct memory in use.", end.used);
     add_one(m, "direct_memory_limit_bytes", false, "Limit of the direct memory.", end.limit);
-    begin(m, "direct_memory_seconds_left", false, "Seconds until direct memory reaches its limit, at its present growth.");
+    begin(m, "direct_memory_seconds_left", false,
+          "Seconds until direct memory reaches its limit, at its present growth.");
     bbf_buf_printf(m->out, "bbflow_direct_memory_seconds_left %.0f\n", end.seconds);
     return BBF_OK;
 }

@@ -105,8 +105,8 @@ int bbf_render_speedscope(struct bbf_buf *out, struct bbf_view *view,
     bbf_json_string_part(out, bbf_buf_cstr(&name), name.len);
     out->failed = out->failed || name.failed;
     bbf_buf_free(&name);
-    bbf_buf_printf(out, " (%" PRId64 ")\",\n\"activeProfileIndex\":%d,\n",
-                   view->snapshot->jvm.pid, BBF_SAMPLE_LEAKED_BYTES);
+    bbf_buf_printf(out, " (%" PRId64 ")\",\n\"activeProfileIndex\":%d,\n", view->snapshot->jvm.pid,
+                   BBF_SAMPLE_LEAKED_BYTES);
     add_frames(out, view);
     bbf_buf_str(out, "\"profiles\":[");
     for (int i = 0; i < BBF_SAMPLE_COUNT && err == BBF_OK; i++)

@@ -88,15 +88,13 @@ static void add_leak(struct trace *t, const struct bbf_snap_leak *leak)
     uint64_t duration = duration_of(t, leak);
 
     begin(t, 'X');
-    bbf_buf_printf(out,
-                   ",\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ",\"dur\":%" PRIu64
-                   ",\"cat\":\"%s\",\"name\":",
-                   leak->thread, t->now - duration, duration,
-                   bbf_json_verdicts[leak->verdict]);
+    bbf_buf_printf(
+        out, ",\"tid\":%" PRIu64 ",\"ts\":%" PRIu64 ",\"dur\":%" PRIu64 ",\"cat\":\"%s\",\"name\":",
+        leak->thread, t->now - duration, duration, bbf_json_verdicts[leak->verdict]);
     add_name(t, leak->node);
-    bbf_buf_printf(out, ",\"args\":{\"buffers\":%" PRIu64 ",\"bytes\":%" PRIu64
-                        ",\"memory\":\"%s\",\"id\":\"",
-                   leak->count, leak->bytes, bbf_memory_name(leak->memory));
+    bbf_buf_printf(
+        out, ",\"args\":{\"buffers\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"memory\":\"%s\",\"id\":\"",
+        leak->count, leak->bytes, bbf_memory_name(leak->memory));
     bbf_fingerprint_text(out, bbf_fingerprint_leak(t->view, leak->node));
     bbf_buf_str(out, "\",\"path\":");
     add_path(t, leak->node);

@@ -176,7 +176,8 @@ static void numbers_beyond_what_a_sign_leaves_are_the_greatest(void **state)
     assert_true(varint(&values) == INT64_MAX);
     bbf_buf_free(&out);
     render(&out, huge(), BBF_FORMAT_OPENMETRICS);
-    assert_non_null(strstr(bbf_buf_cstr(&out), "bbflow_leaked_buffers_total 9223372036854775808 #"));
+    assert_non_null(
+        strstr(bbf_buf_cstr(&out), "bbflow_leaked_buffers_total 9223372036854775808 #"));
     bbf_buf_free(&out);
     render(&out, huge(), BBF_FORMAT_SPEEDSCOPE);
     assert_non_null(strstr(bbf_buf_cstr(&out), "\"endValue\":18446744073709551615}"));
@@ -289,7 +290,8 @@ static void metrics_have_a_bounded_number_of_series(void **state)
     render(&out, s, BBF_FORMAT_PROM);
     const char *text = bbf_buf_cstr(&out);
     assert_int_equal(count_of(text, "\nbbflow_place_leaked_buffers_total{"), 101);
-    assert_non_null(strstr(text, "bbflow_place_leaked_buffers_total{id=\"others\",place=\"others\"} 50\n"));
+    assert_non_null(
+        strstr(text, "bbflow_place_leaked_buffers_total{id=\"others\",place=\"others\"} 50\n"));
     bbf_buf_free(&out);
 
     s = sample_new(); /* the same names below a retained slice's step: one id */
@@ -340,14 +342,22 @@ static void an_extension_may_have_two_parts(void **state)
         const char *path;
         int format; /* -1: none */
     } table[] = {
-        {"x.json", BBF_FORMAT_JSON},          {"x.speedscope.json", BBF_FORMAT_SPEEDSCOPE},
-        {"x.trace.json", BBF_FORMAT_TRACE},   {"a/b.pb.gz", BBF_FORMAT_PPROF},
-        {"x.PB.GZ", BBF_FORMAT_PPROF},        {"x.mmd", BBF_FORMAT_MERMAID},
-        {"x.collapsed", BBF_FORMAT_FOLDED},   {"x.txt", BBF_FORMAT_TREE},
-        {"x.speedscope", BBF_FORMAT_SPEEDSCOPE}, {"x.gz", -1},
-        {"pb.gz", -1},                        {".json", BBF_FORMAT_JSON},
-        {"json", -1},                         {"x.trace.json/y", -1},
-        {"speedscope.json", BBF_FORMAT_JSON}, {"xpb.gz", -1},
+        {"x.json", BBF_FORMAT_JSON},
+        {"x.speedscope.json", BBF_FORMAT_SPEEDSCOPE},
+        {"x.trace.json", BBF_FORMAT_TRACE},
+        {"a/b.pb.gz", BBF_FORMAT_PPROF},
+        {"x.PB.GZ", BBF_FORMAT_PPROF},
+        {"x.mmd", BBF_FORMAT_MERMAID},
+        {"x.collapsed", BBF_FORMAT_FOLDED},
+        {"x.txt", BBF_FORMAT_TREE},
+        {"x.speedscope", BBF_FORMAT_SPEEDSCOPE},
+        {"x.gz", -1},
+        {"pb.gz", -1},
+        {".json", BBF_FORMAT_JSON},
+        {"json", -1},
+        {"x.trace.json/y", -1},
+        {"speedscope.json", BBF_FORMAT_JSON},
+        {"xpb.gz", -1},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         enum bbf_format format = BBF_FORMAT_TREE;
