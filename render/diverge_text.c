@@ -46,15 +46,16 @@ static void add_share(const struct text *t, uint64_t part, uint64_t whole)
  * several branches, after the step that they share. */
 static void add_way(const struct text *t, const struct bbf_divergence *d)
 {
-    uint32_t from = d->branches > 1 ? d->shared : d->losing;
+    uint32_t origin = d->shared != BBF_NO_NODE ? d->shared : d->origin; /* where all is lost */
+    uint32_t from = d->branches > 1 ? origin : d->losing;
 
     if (d->last == from)
         return;
     const struct bbf_view_path path = bbf_view_path(t->view, d->last);
     size_t begin = path.n - 1, end = begin;
-    while (path.nodes[begin - 1] != from)
+    while (begin > 0 && path.nodes[begin - 1] != from)
         begin--;
-    if (begin == end)
+    if (begin == 0 || begin == end) /* joined branches: it is not on this one */
         return;
     bbf_buf_str(t->out, "   by way of ");
     bbf_view_join_ends(t->out, t->view, path.nodes + begin, end - begin, WAY_HEAD, WAY_TAIL);

@@ -88,7 +88,7 @@ static void add_graph(struct bbf_buf *out, const struct bbf_view *view)
     bbf_buf_str(out, "digraph bbflow {\n"
                      "  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
                      "  edge [fontname=\"sans-serif\", fontsize=8];\n");
-    /* What is shown: nodes that are in a run, below nodes that are shown. */
+    /* A run has the children of a node; of a hidden node it is empty. */
     for (size_t run = 0; run <= roots; run++)
         for (uint32_t at = forest->first[run]; at < forest->end[run]; at++)
             add_node(out, view, forest->order[at]);

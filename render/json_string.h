@@ -10,7 +10,7 @@
 
 #include "core/buf.h"
 
-/* What is between the quotes. */
+/* Without the quotes. */
 void bbf_json_string_part(struct bbf_buf *out, const char *text, size_t len);
 /* With the quotes. */
 void bbf_json_string(struct bbf_buf *out, const char *text, size_t len);

@@ -79,16 +79,18 @@ static void add_edge(const struct chart *c, const char *from, const char *to, si
     bbf_buf_printf(c->out, " p%zu_%s\n", c->place, to);
 }
 
-/* Steps on the way from an ancestor to `node`, without both. */
+/* Steps on the way from an ancestor to `node`, without both; 0 where it is no ancestor. */
 static size_t steps_between(const struct chart *c, uint32_t from, uint32_t node)
 {
     size_t n = 0;
 
     while (node != from && c->view->parents[node] != from) {
         node = c->view->parents[node];
+        if (node == BBF_NO_PARENT)
+            return 0;
         n++;
     }
-    return n;
+    return node == from ? 0 : n;
 }
 
 static void add_end(const struct chart *c, const struct bbf_divergence *d)
@@ -127,7 +129,7 @@ static void add_losing(const struct chart *c, const struct bbf_divergence *d, co
         add_edge(c, from, "last", 0, lost);
         return;
     }
-    if (d->losing != at && d->losing != d->last) {
+    if (d->branches == 1 && d->losing != at && d->losing != d->last) {
         add_box(c, "losing", d->losing);
         add_edge(c, from, "losing", 0, lost);
         from = "losing";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/samples.h - a snapshot as profilers see it: paths with values. Each leak row is a sample,
- * and so are the open lives of a node that are not aged. What is lost and what is open have values
- * of their own, so that no tool adds the two.
+ * and so are the open lives of a node that are not aged. Lost and open lives have values of
+ * their own, so that no tool adds the two.
  *
  * Threads: the view's owner. Units: buffers, bytes; both as the tracker scaled them (sample=).
  */

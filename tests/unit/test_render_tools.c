@@ -335,6 +335,35 @@ static void what_a_tool_would_obey_is_escaped(void **state)
     }
 }
 
+/* One bug of several branches and roots: no name of one is looked for on the path of another. */
+static void joined_branches_are_drawn_from_where_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        enum bbf_format format;
+        const char *once;
+    } table[] = {{BBF_FORMAT_MERMAID, "LEAK proven"},
+                 {BBF_FORMAT_LEAKS, "LEAK proven"},
+                 {BBF_FORMAT_TREE, "\n1. "}};
+    for (size_t format = 0; format < sizeof table / sizeof *table; format++) {
+        struct bbf_snapshot *s = sample_new();
+        struct bbf_buf out = BBF_BUF_INIT;
+        uint32_t root = sample_site(s, "x.Alloc", "heapBuffer", "", BBF_SITE_ROOT);
+        uint32_t way = sample_site(s, "com.app.A", "way", "(" BYTEBUF ")V", BBF_SITE_ENTER);
+        uint32_t end = sample_site(s, "com.app.A", "end", "(" BYTEBUF ")V", BBF_SITE_ENTER);
+        for (int i = 0; i < 3; i++) {
+            int64_t at = sample_node(s, -1, root, (enum bbf_bucket)(i + 1));
+            for (int steps = 0; steps <= i; steps++)
+                at = sample_node(s, at, steps % 2 == 0 ? way : end, BBF_REF_1_2);
+            sample_leak(s, sample_node(s, at, end, BBF_REF_6), BBF_VERDICT_LEAKED, BBF_MEM_HEAP,
+                        3 - (unsigned)i, 1, 1);
+        }
+        render(&out, s, table[format].format);
+        assert_int_equal(count_of(bbf_buf_cstr(&out), table[format].once), 1);
+        bbf_buf_free(&out);
+    }
+}
+
 static void an_extension_may_have_two_parts(void **state)
 {
     (void)state;
@@ -377,6 +406,7 @@ int main(void)
         cmocka_unit_test(an_otlp_document_has_a_profile_for_each_type),
         cmocka_unit_test(metrics_have_a_bounded_number_of_series),
         cmocka_unit_test(what_a_tool_would_obey_is_escaped),
+        cmocka_unit_test(joined_branches_are_drawn_from_where_they_are),
         cmocka_unit_test(an_extension_may_have_two_parts),
     };
     return cmocka_run_group_tests_name("render_tools", tests, NULL, NULL);
