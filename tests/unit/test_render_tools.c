@@ -294,15 +294,18 @@ static void metrics_have_a_bounded_number_of_series(void **state)
         strstr(text, "bbflow_place_leaked_buffers_total{id=\"others\",place=\"others\"} 50\n"));
     bbf_buf_free(&out);
 
-    s = sample_new(); /* the same names below a retained slice's step: one id */
+    s = sample_new(); /* overloads: their ids are of the names */
     root = sample_step(s, -1, "x.Alloc", "heapBuffer");
-    uint32_t take = sample_site(s, "com.app.C", "take", "(" BYTEBUF ")V", BBF_SITE_ENTER);
     for (int i = 0; i < 2; i++) {
-        int64_t at = sample_node(s, root, take, i == 0 ? BBF_REF_1_2 : BBF_REF_3_5);
+        uint32_t take = sample_site(s, "com.app.C", "take",
+                                    i == 0 ? "(" BYTEBUF "I)V" : "(" BYTEBUF "J)V", BBF_SITE_ENTER);
+        int64_t at = sample_node(s, root, take, BBF_REF_1_2);
         sample_leak(s, at, BBF_VERDICT_LEAKED, BBF_MEM_HEAP, 2, 1, 1);
+        sample_release(s, at, "x.Buffer", 1);
     }
     render(&out, s, BBF_FORMAT_PROM);
     assert_int_equal(count_of(bbf_buf_cstr(&out), "\nbbflow_place_leaked_buffers_total{"), 1);
+    assert_non_null(strstr(bbf_buf_cstr(&out), "take(ByteBuf, int)\"} 4\n"));
     bbf_buf_free(&out);
 }
 
