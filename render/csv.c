@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * render/csv.c - a table for spreadsheets and data frames (RFC 4180): a row for each node at which
- * lives are or ended. The columns are the snapshot's; `id` is the leak's, where it lost some. A
- * cell that a spreadsheet would take for a formula begins with an apostrophe.
+ * render/csv.c - a table for spreadsheets and data frames: a row for each node at which lives are
+ * or ended. RFC 4180 but for the line ends, which are a newline alone: a text has no control
+ * character. The columns are the snapshot's; `id` is the leak's, where it lost some. A cell that a
+ * spreadsheet would take for a formula begins with an apostrophe.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static void add_row(struct bbf_buf *out, struct bbf_buf *spare, struct bbf_view 
     bbf_text_number(out, (uint64_t)view->depths[i] + 1);
     bbf_buf_char(out, ',');
     add_path(out, spare, view, i);
-    bbf_buf_str(out, "\r\n");
+    bbf_buf_char(out, '\n');
 }
 
 int bbf_render_csv(struct bbf_buf *out, struct bbf_view *view,
@@ -92,7 +93,7 @@ int bbf_render_csv(struct bbf_buf *out, struct bbf_view *view,
     if (err != BBF_OK)
         return err;
 #define XX(name) "," #name
-    bbf_buf_str(out, "node,id,class,method,line,ref" BBF_NODE_COLUMNS(XX) ",steps,path\r\n");
+    bbf_buf_str(out, "node,id,class,method,line,ref" BBF_NODE_COLUMNS(XX) ",steps,path\n");
 #undef XX
     for (uint32_t i = 0; i < view->snapshot->n_nodes && !out->failed; i++)
         if (bbf_view_has_end(&view->snapshot->nodes[i]))
