@@ -5,7 +5,7 @@
 
 #include "client/fail.h"
 #include "core/err.h"
-#include "core/parse.h"
+#include "core/units.h"
 
 static int parse_older(const char *value, uint64_t *seconds)
 {

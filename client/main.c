@@ -89,16 +89,21 @@ static const struct verb {
     {"stop", JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
      "Counts are discarded and file= is not written: run 'bbflow dump' first to keep them.\n"
      "'bbflow attach' loads the agent again; counts then start at zero.\n"},
+    {"leaks", JVM | SHOWN, bbf_verb_read, "show the places that lose buffers, worst first",
+     "One entry a bug: how many, the way they took, what became of the others, where to look.\n"
+     "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now. --all also shows\n"
+     "the ids of the leaks, all places, and where the released buffers came from.\n"},
     {"tree", JVM | SHOWN, bbf_verb_read, "show where buffers went and which path lost them",
-     "Shows at most 100 lines, leaks first, and folds loops; --all shows every line.\n"},
+     "Shows at most 100 lines, leaks first, and folds loops. Where buffers are lost it leaves out\n"
+     "roots and rare branches that lost none. --all shows every line.\n"},
     {"summary", JVM | SHOWN, bbf_verb_read, "show the totals and the worst leaks", ""},
     {"why", JVM | SHOWN, bbf_verb_read, "show why direct memory grows: a verdict and its shares",
      "Lost, still held, in the pools, not Netty's, unexplained: the shares add up.\n"
      "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now.\n"},
     {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
     {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
-     "tree, summary, why, llm and dump also read such a file: bbflow tree leaks.json; and the\n"
-     "file of the agent's option blackbox=, after the JVM was killed: bbflow tree shop.box\n"},
+     "leaks, tree, summary, why, llm and dump also read such a file: bbflow leaks leaks.json; and\n"
+     "the file of the agent's option blackbox=, after the JVM was killed: bbflow leaks shop.box\n"},
     {"check", JVM | SEVERAL | OUTPUT | FORMAT | GC | CHECKS, bbf_verb_check,
      "fail if buffers leak, or more than before: for CI",
      "Exit code 10: a rule is broken. Without a flag the rules are --max-leaked 0, --max-worse 0,\n"
@@ -111,7 +116,7 @@ static const struct verb {
      "By the ids of leaks: bbflow diff before.json after.json; -f markdown, json.\n"},
     {"merge", JVM | SEVERAL | OUTPUT | FORMAT | GC, bbf_verb_merge,
      "make one snapshot of many JVMs, with exact sums",
-     "bbflow merge a.json b.json -o all.json, then: bbflow tree all.json\n"},
+     "bbflow merge a.json b.json -o all.json, then: bbflow leaks all.json\n"},
     {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
@@ -225,7 +230,8 @@ static void print_usage(struct bbf_buf *to)
                 "  java -agentpath:/path/to/libbbflow.so=include=com.app ...\n"
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
-                "5 refused by the agent, 10 why: a leak is proven, check: a rule is broken.\n");
+                "5 refused by the agent, 10 leaks, why: a leak is proven, check: a rule is\n"
+                "broken.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)

@@ -11,7 +11,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
+
+/* A text of no special form is what the verb shows; only older verbs write a tree there. */
+static bool is_txt_of_leaks(const struct bbf_command_line *request)
+{
+    size_t len = strlen(request->output);
+    return strcmp(request->verb, "leaks") == 0 && len > 4 &&
+           strcasecmp(request->output + len - 4, ".txt") == 0;
+}
 
 int bbf_output_format(const struct bbf_command_line *request, enum bbf_format *format)
 {
@@ -22,8 +31,11 @@ int bbf_output_format(const struct bbf_command_line *request, enum bbf_format *f
                         BBF_FORMAT_NAMES);
     }
     if (request->output != NULL) {
-        if (bbf_format_of_path(request->output, format) == BBF_OK)
+        if (bbf_format_of_path(request->output, format) == BBF_OK) {
+            if (is_txt_of_leaks(request))
+                *format = BBF_FORMAT_LEAKS;
             return BBF_EXIT_OK;
+        }
         const char *slash = strrchr(request->output, '/');
         const char *base = slash != NULL ? slash + 1 : request->output;
         const char *dot = strrchr(base, '.');

@@ -394,6 +394,12 @@ end:
     return exit_code;
 }
 
+/* Is the exit code of the verb its answer? */
+static bool has_verdict(const struct bbf_command_line *request)
+{
+    return strcmp(request->verb, "why") == 0 || strcmp(request->verb, "leaks") == 0;
+}
+
 int bbf_verb_read(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
@@ -433,7 +439,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
         else
             exit_code = bbf_output_write(request->output, &text);
     }
-    if (exit_code == BBF_EXIT_OK && strcmp(request->verb, "why") == 0 && bbf_why_has_loss(snapshot))
+    if (exit_code == BBF_EXIT_OK && has_verdict(request) && bbf_why_has_loss(snapshot))
         exit_code = BBF_EXIT_LOST;
     bbf_loaded_free(&loaded);
     bbf_buf_free(&text);

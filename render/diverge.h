@@ -43,11 +43,12 @@ struct bbf_divergence {
     uint32_t branches;  /* that lose them: all names above are of the one that loses most */
     uint32_t places; /* steps at which these branches leave the others: `shared` is one of them */
     bool loop;       /* the last steps are part of a loop: a path goes round any number of times */
-    enum bbf_memory memory; /* of most of those lost at `last` */
-    unsigned memories;      /* bits 1 << enum bbf_memory, of all of them */
-    unsigned rank;          /* of the worst of them: bbf_leak_rank() */
-    uint64_t leaked, aged;  /* lost in the branch: proven, and open for too long */
-    uint64_t bytes;         /* of both */
+    enum bbf_memory memory;  /* of most of those lost at `last` */
+    unsigned memories;       /* bits 1 << enum bbf_memory, of all of them */
+    unsigned rank;           /* of the worst of them: bbf_leak_rank() */
+    uint64_t leaked, aged;   /* lost in the branch: proven, and open for too long */
+    uint64_t bytes;          /* of both */
+    uint64_t oldest_seconds; /* of the aged */
     uint64_t passed;        /* lives that reached one of the places, or were opened by the origin */
     uint64_t released;      /* of these, released on any way */
     uint64_t kept_released; /* through `kept`, of those that reached `shared` */

@@ -115,8 +115,11 @@ static void add_leak(struct bbf_divergence *d, const struct bbf_snap_leak *leak)
 
     if (leak->verdict == BBF_VERDICT_LEAKED)
         d->leaked += leak->count;
-    else
+    else {
         d->aged += leak->count;
+        if (leak->oldest_seconds > d->oldest_seconds)
+            d->oldest_seconds = leak->oldest_seconds;
+    }
     d->rank = d->leaked + d->aged == leak->count || rank < d->rank ? rank : d->rank;
     d->bytes += leak->bytes;
     d->memories |= 1U << leak->memory;

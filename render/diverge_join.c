@@ -112,6 +112,8 @@ static void add_row(struct bbf_divergence *sum, const struct bbf_divergence *d)
 {
     sum->leaked += d->leaked;
     sum->aged += d->aged;
+    if (d->oldest_seconds > sum->oldest_seconds)
+        sum->oldest_seconds = d->oldest_seconds;
     sum->bytes += d->bytes;
     sum->ways += d->ways;
     sum->branches += d->branches;

@@ -47,15 +47,16 @@ static void add_share(const struct text *t, uint64_t part, uint64_t whole)
  * several branches, after the step that they share. */
 static void add_way(const struct text *t, const struct bbf_divergence *d)
 {
-    uint32_t from = d->branches > 1 ? d->shared : d->losing;
+    uint32_t origin = d->shared != BBF_NO_NODE ? d->shared : d->origin; /* where all is lost */
+    uint32_t from = d->branches > 1 ? origin : d->losing;
 
     if (d->last == from)
         return;
     const struct bbf_view_path path = bbf_view_path(t->view, d->last);
     size_t begin = path.n - 1, end = begin;
-    while (path.nodes[begin - 1] != from)
+    while (begin > 0 && path.nodes[begin - 1] != from)
         begin--;
-    if (begin == end)
+    if (begin == 0 || begin == end) /* joined branches: it is not on this one */
         return;
     bbf_buf_str(t->out, "   by way of ");
     bbf_view_join_ends(t->out, t->view, path.nodes + begin, end - begin, WAY_HEAD, WAY_TAIL);
@@ -123,19 +124,18 @@ static void add_branch_lost(const struct text *t, const struct bbf_divergence *d
             d->branches == 1 && twins(t, d->losing, d->losing == d->last ? d->kept : d->last));
 }
 
-/* "3.0 MiB direct", "3.0 MiB direct and heap" */
-static void add_bytes(const struct text *t, const struct bbf_divergence *d)
+void bbf_divergence_bytes(struct bbf_buf *out, const struct bbf_divergence *d)
 {
     const char *glue = " ";
 
     if (d->memories == 1U << BBF_MEM_COMPOSITE) {
-        bbf_text_lost_bytes(t->out, d->bytes, BBF_MEM_COMPOSITE);
+        bbf_text_lost_bytes(out, d->bytes, BBF_MEM_COMPOSITE);
         return;
     }
-    bbf_text_bytes(t->out, d->bytes);
+    bbf_text_bytes(out, d->bytes);
     for (unsigned memory = BBF_MEM_DIRECT; memory <= BBF_MEM_UNKNOWN; memory++)
         if ((d->memories >> memory & 1) != 0) {
-            bbf_buf_printf(t->out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
+            bbf_buf_printf(out, "%s%s", glue, bbf_memory_name((enum bbf_memory)memory));
             glue = " and ";
         }
 }
@@ -151,7 +151,7 @@ static void add_lost(const struct text *t, const struct bbf_divergence *d)
         add_branch_lost(t, d);
     add_others(out, d->ends, "step");
     bbf_buf_str(out, ": ");
-    add_bytes(t, d);
+    bbf_divergence_bytes(out, d);
     if (d->aged != 0 && d->leaked != 0)
         bbf_buf_printf(out, ", %" PRIu64 " of them still open", d->aged);
     else if (d->aged != 0)

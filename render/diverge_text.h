@@ -23,4 +23,7 @@ void bbf_divergences_text(struct bbf_buf *out, struct bbf_view *view, size_t max
 void bbf_divergence_line(struct bbf_buf *out, struct bbf_view *view,
                          const struct bbf_divergence *divergence);
 
+/* "3.0 MiB direct", "3.0 MiB direct and heap" */
+void bbf_divergence_bytes(struct bbf_buf *out, const struct bbf_divergence *divergence);
+
 #endif

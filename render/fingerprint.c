@@ -32,6 +32,8 @@ static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t len)
 {
     struct bbf_slice as;
 
+    if (len == 0) /* then there may be no bytes: a name without that part */
+        return hash;
     for (const char *at = bytes, *end = bytes + len; at < end;) {
         at += character(at, end, &as);
         for (size_t i = 0; i < as.len; i++)

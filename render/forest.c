@@ -107,7 +107,62 @@ uint32_t bbf_forest_hidden(const struct bbf_forest *forest, size_t i)
     return forest->first[i + 1] - forest->end[i];
 }
 
-enum { KEPT = 1, HAS_KEPT_CHILD = 2 };
+enum { KEPT = 1, HAS_KEPT_CHILD = 2, COLD = 4, HAS_WARM_CHILD = 8, TROUBLE = 16, LOSES = 32 };
+
+/* A branch that carries less than one life in this number of its parent's is cold, in a tree of
+ * more leaf lines than a screen shows at once. */
+enum { COLD_SHARE = 100, COLD_LEAVES = 20 };
+
+/* Marks of each node that its subtree has: lives that are not known to be released, lost ones. */
+static void mark_troubles(const struct bbf_forest *forest, uint8_t *marks)
+{
+    for (size_t i = forest->snapshot->n_nodes; i-- > 0;) {
+        const struct bbf_snap_node *node = &forest->snapshot->nodes[i];
+        const uint32_t parent = forest->parents[i];
+        if ((node->leaked_ | node->aged_) != 0)
+            marks[i] |= LOSES | TROUBLE;
+        if ((node->live_ | node->held_ | node->unknown_) != 0)
+            marks[i] |= TROUBLE;
+        if (parent != BBF_NO_PARENT)
+            marks[parent] |= marks[i] & (LOSES | TROUBLE);
+    }
+}
+
+static bool has_loss(const struct bbf_forest *forest, const uint8_t *marks)
+{
+    for (size_t i = 0; i < forest->snapshot->n_nodes; i++)
+        if ((marks[i] & LOSES) != 0)
+            return true;
+    return false;
+}
+
+/*
+ * Where lives are lost, mark what no reader of a leak needs: roots whose lives were all released,
+ * and branches that few of their parent's lives take, all released. A cold node's children are
+ * cold. Returns how many are.
+ */
+static size_t mark_cold(const struct bbf_forest *forest, uint8_t *marks)
+{
+    const struct bbf_snap_node *nodes = forest->snapshot->nodes;
+    size_t cold = 0;
+
+    mark_troubles(forest, marks);
+    const bool hides = has_loss(forest, marks);
+    for (size_t i = 0; i < forest->snapshot->n_nodes; i++) {
+        const uint32_t parent = forest->parents[i];
+        const bool root = parent == BBF_NO_PARENT;
+        const bool rare = root || (forest->leaves > COLD_LEAVES &&
+                                   nodes[i].passed_ < nodes[parent].passed_ / COLD_SHARE);
+        if ((!root && (marks[parent] & COLD) != 0) ||
+            (hides && rare && (marks[i] & TROUBLE) == 0)) {
+            marks[i] |= COLD;
+            cold++;
+        } else if (!root) {
+            marks[parent] |= HAS_WARM_CHILD;
+        }
+    }
+    return cold;
+}
 
 /*
  * Keep node i and its ancestors. Returns by how much the number of lines without a line below them
@@ -162,7 +217,7 @@ static int keep_leaves(const struct bbf_forest *forest, uint8_t *marks, size_t l
         return BBF_ENOMEM;
     memcpy(at, forest->first, (n + 1) * sizeof *at);
     while (lines < max_leaves && walk_next(forest, at, &run, &node))
-        if (forest->first[node] == forest->first[node + 1])
+        if ((marks[node] & (COLD | HAS_WARM_CHILD)) == 0)
             lines += keep_path(forest, marks, node);
     free(at);
     return 0;
@@ -186,23 +241,31 @@ static void drop_unmarked(struct bbf_forest *forest, const uint8_t *marks)
     }
 }
 
-int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves)
+/* Mark what is kept: the leaks, then other leaves in their order. */
+static int keep(struct bbf_forest *forest, uint8_t *marks, size_t max_leaves)
 {
     const struct bbf_snap_node *nodes = forest->snapshot->nodes;
-    size_t n = forest->snapshot->n_nodes, lines = 0;
+    size_t lines = 0;
 
-    if (forest->leaves <= max_leaves)
-        return 0;
-    uint8_t *marks = calloc(n + 1, 1);
-    if (marks == NULL)
-        return BBF_ENOMEM;
     /* From the back: a leak below a leak is kept first, so that each line is counted once. */
-    for (size_t i = n; i-- > 0;)
+    for (size_t i = forest->snapshot->n_nodes; i-- > 0;)
         if (nodes[i].leaked_ != 0 || nodes[i].aged_ != 0)
             lines += keep_path(forest, marks, (uint32_t)i);
-    int err = keep_leaves(forest, marks, lines, max_leaves);
-    if (err == 0)
-        drop_unmarked(forest, marks);
+    return keep_leaves(forest, marks, lines, max_leaves);
+}
+
+int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves)
+{
+    uint8_t *marks = calloc(forest->snapshot->n_nodes + 1, 1);
+    int err = BBF_OK;
+
+    if (marks == NULL)
+        return BBF_ENOMEM;
+    if (mark_cold(forest, marks) > 0 || forest->leaves > max_leaves) {
+        err = keep(forest, marks, max_leaves);
+        if (err == BBF_OK)
+            drop_unmarked(forest, marks);
+    }
     free(marks);
     return err;
 }

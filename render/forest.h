@@ -34,8 +34,11 @@ int bbf_forest_init(struct bbf_forest *forest, const struct bbf_snapshot *snapsh
 void bbf_forest_free(struct bbf_forest *forest);
 
 /*
- * Keep `max_leaves` lines that have no line below them, more where leaks need more: what is left of
- * each run moves to its front, and `end` is set. To be called once. Errors: BBF_ENOMEM.
+ * Keep `max_leaves` lines that have no line below them, more where leaks need more, and, where
+ * lives are lost, no root whose lives were all released and no branch that less than a hundredth of
+ * its parent's took, all released (of a short tree only such
+ * roots). The rest of each run moves to its front, and `end` is set.
+ * To be called once. Errors: BBF_ENOMEM.
  */
 int bbf_forest_cut(struct bbf_forest *forest, size_t max_leaves);
 

@@ -23,12 +23,15 @@ enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
     BBF_FORMAT_STREAMS = 2, /* flushes its sink piece by piece: need not fit into memory */
     BBF_FORMAT_BINARY = 4,  /* no text: never for a terminal, and no EVENT, whose answer is text */
-    BBF_FORMAT_CHOOSES = 8  /* shows the losses of options->choice only; the others have all */
+    BBF_FORMAT_CHOOSES = 8, /* shows the losses of options->choice only; the others have all */
+    BBF_FORMAT_CLIENT = 16, /* no EVENT: the one of its name has a text for stock clients */
+    BBF_FORMAT_TOOL = BBF_FORMAT_EXACT | BBF_FORMAT_STREAMS | 32 /* for a program of one kind */
 };
 
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
- * another extension, flags. */
+ * another extension, which may have two parts, flags. */
 #define BBF_FORMATS(XX)                                                                            \
+    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT)                                                      \
     XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                      \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                      \
     XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                 \
@@ -41,7 +44,17 @@ enum {
     XX(JUNIT, junit, "xml", BBF_FORMAT_EXACT)                                                      \
     XX(SARIF, sarif, NULL, BBF_FORMAT_EXACT)                                                       \
     XX(GITHUB, github, NULL, BBF_FORMAT_EXACT)                                                     \
-    XX(MARKDOWN, markdown, "md", BBF_FORMAT_EXACT)
+    XX(MARKDOWN, markdown, "md", BBF_FORMAT_EXACT)                                                 \
+    XX(PPROF, pprof, "pb.gz", BBF_FORMAT_TOOL | BBF_FORMAT_BINARY)                                 \
+    XX(OTLP, otlp, NULL, BBF_FORMAT_TOOL | BBF_FORMAT_BINARY)                                      \
+    XX(SPEEDSCOPE, speedscope, "speedscope.json", BBF_FORMAT_TOOL)                                 \
+    XX(TRACE, trace, "trace.json", BBF_FORMAT_TOOL)                                                \
+    XX(MERMAID, mermaid, "mmd", BBF_FORMAT_TOOL)                                                   \
+    XX(DOT, dot, "gv", BBF_FORMAT_TOOL)                                                            \
+    XX(PROM, prom, NULL, BBF_FORMAT_TOOL)                                                          \
+    XX(OPENMETRICS, openmetrics, NULL, BBF_FORMAT_TOOL)                                            \
+    XX(CSV, csv, NULL, BBF_FORMAT_TOOL)                                                            \
+    XX(FLOW, flow, NULL, BBF_FORMAT_TOOL)
 
 enum bbf_format {
 #define XX(id, name, extension, flags) BBF_FORMAT_##id,
@@ -54,7 +67,8 @@ enum bbf_format {
 #define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
 struct bbf_render_options {
-    size_t max_lines; /* tree: lines shown, more only if leaks need more; 0 = all */
+    size_t max_lines; /* tree: lines shown, more only if leaks need more; leaks: not all places;
+                         0 = all */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
     bool lines;       /* names in texts have their line numbers */
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:

@@ -84,17 +84,11 @@ static void add_leak(struct recording *r, const struct bbf_snap_leak *row)
     bbf_record_allocations(&r->writer, &lost, &r->lives);
 }
 
-static bool has_end(const struct bbf_snap_node *node)
-{
-    return (node->released_ | node->live_ | node->leaked_ | node->held_ | node->harmless_ |
-            node->unknown_) != 0;
-}
-
 static void add_flows(struct recording *r)
 {
     for (size_t i = 0; i < r->snapshot->n_nodes; i++) {
         const struct bbf_snap_node *node = &r->snapshot->nodes[i];
-        if (!has_end(node))
+        if (!bbf_view_has_end(node))
             continue;
         const struct bbf_record_flow flow = {
             .path = path_of(r, (uint32_t)i), .place = node->id, .node = node};

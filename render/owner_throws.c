@@ -17,11 +17,7 @@ static const struct bbf_snap_site *site_of(const struct bbf_view *view, uint32_t
 static const struct bbf_snap_site *lent_to(const struct bbf_view *view, uint32_t owner,
                                            uint32_t last)
 {
-    if (owner == last)
-        return NULL;
-    while (view->owners.caller[last] != owner)
-        last = view->owners.caller[last];
-    return site_of(view, last);
+    return owner == last ? NULL : site_of(view, bbf_owner_lent_to(view, last));
 }
 
 /* Would the call have made a step? Then a buffer that was lost in it has another last step. */

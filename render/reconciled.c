@@ -105,6 +105,24 @@ void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *
     bbf_reconciled_causes(out, r, "  ");
 }
 
+void bbf_reconciled_agrees(struct bbf_buf *out, const struct bbf_snap_reconciled *r)
+{
+    if (!r->read || r->sampled)
+        return;
+    const struct share s = share_of(r);
+    const uint64_t part = s.of_bytes != 0 ? s.bytes : s.lives;
+    const uint64_t whole = s.of_bytes != 0 ? s.of_bytes : s.of_lives;
+    if (whole == 0)
+        return;
+    bbf_buf_str(out, part < whole ? "Netty has more: " : "Netty agrees: ");
+    if (part < whole)
+        add_percent(out, part, whole);
+    else
+        bbf_buf_str(out, "100%");
+    bbf_buf_printf(out, " of %s%s.", s.of_bytes != 0 ? "bytes" : "buffers",
+                   part < whole ? " in use are followed ('bbflow why')" : "");
+}
+
 /* "40 of 40 buffers (12 more in thread caches)", "40 buffers (Netty counts 52 with its caches)" */
 static void add_lives(struct bbf_buf *out, const struct bbf_snap_pool *row)
 {

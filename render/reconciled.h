@@ -13,6 +13,8 @@
 
 /* tree: one line, how much of what Netty has in use is explained; a line for each cause. */
 void bbf_reconciled_line(struct bbf_buf *out, const struct bbf_snap_reconciled *reconciled);
+/* "Netty agrees: 99.98% of bytes."; nothing where nothing was compared. */
+void bbf_reconciled_agrees(struct bbf_buf *out, const struct bbf_snap_reconciled *reconciled);
 /* The causes of a difference, a line each. */
 void bbf_reconciled_causes(struct bbf_buf *out, const struct bbf_snap_reconciled *reconciled,
                            const char *prefix);

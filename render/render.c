@@ -63,18 +63,29 @@ int bbf_format_of_name(const char *name, enum bbf_format *format)
     return BBF_ENOTFOUND;
 }
 
+/* Bytes of ".extension" at the end of `name`, with something before it; 0: it ends otherwise. */
+static size_t ends_with(const char *name, const char *extension)
+{
+    size_t n = strlen(name), len = extension != NULL ? strlen(extension) : 0;
+
+    if (len == 0 || n <= len || name[n - len - 1] != '.' ||
+        strcasecmp(name + n - len, extension) != 0)
+        return 0;
+    return len + 1;
+}
+
 int bbf_format_of_path(const char *path, enum bbf_format *format)
 {
-    const char *slash = strrchr(path, '/');
-    const char *dot = strrchr(slash != NULL ? slash + 1 : path, '.');
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t longest = 0; /* x.speedscope.json is no x.json */
 
-    if (dot == NULL)
-        return BBF_ENOTFOUND;
-    for (size_t i = 0; i < FORMATS; i++)
-        if (strcasecmp(dot + 1, formats[i].name) == 0 ||
-            (formats[i].extension != NULL && strcasecmp(dot + 1, formats[i].extension) == 0)) {
+    for (size_t i = 0; i < FORMATS; i++) {
+        size_t own = ends_with(name, formats[i].name);
+        size_t other = ends_with(name, formats[i].extension);
+        if (own > longest || other > longest) {
+            longest = own > other ? own : other;
             *format = (enum bbf_format)i;
-            return 0;
         }
-    return BBF_ENOTFOUND;
+    }
+    return longest > 0 ? BBF_OK : BBF_ENOTFOUND;
 }

@@ -33,6 +33,20 @@ void bbf_text_bytes(struct bbf_buf *out, uint64_t bytes)
     bbf_buf_printf(out, "%" PRIu64 ".%" PRIu64 " %s", whole + tenths / 10, tenths % 10, unit[i]);
 }
 
+void bbf_text_grouped(struct bbf_buf *out, uint64_t n)
+{
+    struct bbf_buf digits = BBF_BUF_INIT;
+
+    bbf_text_number(&digits, n);
+    for (size_t i = 0; i < digits.len; i++) {
+        if (i > 0 && (digits.len - i) % 3 == 0)
+            bbf_buf_char(out, ',');
+        bbf_buf_char(out, digits.data[i]);
+    }
+    out->failed = out->failed || digits.failed;
+    bbf_buf_free(&digits);
+}
+
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
 {
     uint64_t hundredths;

@@ -30,6 +30,9 @@ static inline void bbf_text_number(struct bbf_buf *out, uint64_t n)
     bbf_buf_add(out, digits + i, sizeof digits - i);
 }
 
+/* "97,588" */
+void bbf_text_grouped(struct bbf_buf *out, uint64_t n);
+
 /* "66.67%": part of whole in hundredths, rounded half up; "0.00%" of nothing. */
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 

@@ -107,20 +107,26 @@ uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node)
     return bbf_owners_of(&view->owners, view->snapshot, node);
 }
 
+uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node)
+{
+    uint32_t owner = bbf_owner_of(view, node);
+
+    while (node != owner && view->owners.caller[node] != owner)
+        node = view->owners.caller[node];
+    return node;
+}
+
 void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node)
 {
-    uint32_t owner = bbf_owner_of(view, node), first = node;
-    size_t between = 0;
+    uint32_t owner = bbf_owner_of(view, node), first = bbf_owner_lent_to(view, node);
 
     bbf_view_name(out, view, owner);
     if (owner == node)
         return;
-    for (; view->owners.caller[first] != owner; first = view->owners.caller[first])
-        between++;
     bbf_buf_str(out, ", which lent it to ");
-    if (between > 0) {
+    if (first != node) {
         bbf_view_name(out, view, first);
-        bbf_buf_str(out, between > 1 ? " → … → " : " → ");
+        bbf_buf_str(out, view->owners.caller[node] != first ? " → … → " : " → ");
     }
     bbf_view_name(out, view, node);
 }
@@ -187,8 +193,7 @@ struct bbf_view_counts bbf_view_count(const struct bbf_view *view)
     for (size_t i = 0; i < view->snapshot->n_nodes; i++) {
         const struct bbf_snap_node *node = &view->snapshot->nodes[i];
         counts.roots += node->parent == -1;
-        counts.paths += (node->released_ | node->live_ | node->leaked_ | node->held_ |
-                         node->harmless_ | node->unknown_) != 0;
+        counts.paths += bbf_view_has_end(node);
         counts.leak_paths += node->leaked_ != 0;
     }
     return counts;

@@ -39,6 +39,13 @@ struct bbf_view {
     bool has_balance; /* there are steps that retain or release: refs=on */
 };
 
+/* Are there lives at exactly this node, or did some end there? */
+static inline bool bbf_view_has_end(const struct bbf_snap_node *node)
+{
+    return (node->released_ | node->live_ | node->leaked_ | node->held_ | node->harmless_ |
+            node->unknown_) != 0;
+}
+
 /* Steps of a path, root first. They are the view's, until it is asked for the next path. */
 struct bbf_view_path {
     const uint32_t *nodes;
@@ -89,6 +96,9 @@ static inline void bbf_view_name(struct bbf_buf *out, const struct bbf_view *vie
 /* The step of the method that owned a buffer lost at `node` (render/owner.h); `node` itself where
  * nothing else is known, or without bbf_view_add_owners(). */
 uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node);
+/* The step that the owner of `node`'s buffer lent it to; the owner's where that is `node` itself.
+ */
+uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node);
 /* "X", or where the owner is another than `node`: "X, which lent it to Y → … → Z". */
 void bbf_owner_text(struct bbf_buf *out, const struct bbf_view *view, uint32_t node);
 

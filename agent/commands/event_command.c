@@ -156,7 +156,7 @@ static const struct event {
     void (*reply)(struct bbf_reply *reply, const char *name, bool gc);
 } events[] = {
 #define XX(id, name, extension, flags)                                                             \
-    {((flags)&BBF_FORMAT_BINARY) != 0 ? NULL : #name, true, reply_document},
+    {((flags) & (BBF_FORMAT_BINARY | BBF_FORMAT_CLIENT)) != 0 ? NULL : #name, true, reply_document},
     BBF_FORMATS(XX)
 #undef XX
         {"flows", true, reply_document},

@@ -138,13 +138,14 @@ check two-targets 2 '' "bbflow: 'tree' takes one target; 'b' is a second one" tr
 check list-target 3 '' "bbflow: no JVM with the agent has 'x' in the name of its main class; *" \
     list x --socket "$work/empty"
 check empty-target 2 '' 'bbflow: the target is empty; *' tree ''
-# The formats are those that have golden files, the page (basic.report is a part of it), and the binary one.
+# The formats are those that have golden files, the page (basic.report is a part of it), and the binary ones.
 formats=$("$bbflow" help words | sed -n 's/^formats //p')
 formats=${formats%, }
 same formats <(tr -d , <<<"$formats" | tr ' ' '\n' | sort) \
-    <({ for file in "$golden"/basic.*; do echo "${file##*.}"; done; echo jfr; } | sed 's/^report$/html/' | sort)
-# And each is a row of the protocol's table of events.
-for format in $(tr -d , <<<"${formats/, jfr/}"); do
+    <({ for file in "$golden"/interior.*; do echo "${file##*.}"; done; printf 'jfr\npprof\notlp\n'; } | sed 's/^report$/html/' | sort)
+texts=$(tr -d , <<<"$formats" | tr ' ' '\n' | grep -vxE 'jfr|pprof|otlp')
+# And each is a row of the protocol's table of events ("leaks" is one with another text).
+for format in $texts; do
     same "protocol-$format" <(echo "| \`$format\` |") \
         <(grep -o "^| \`$format\` |" "$here/../../docs/protocol.md")
 done
@@ -194,6 +195,25 @@ for link in docs/glossary.md docs/only-live.md; do
 done
 same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
+# README's examples are what a real run of the leaky server shows: its snapshot is in the repository.
+# A line that is only an ellipsis stands for lines that are left out.
+readme() { # VERB: the lines of its example
+    sed -n "/^\$ bbflow $1 /,/^\`\`\`/p" "$here/../../README.md" | sed '1d; $d'
+}
+"$bbflow" tree "$golden/../readme/leaky.json" >"$work/readme"
+same readme-tree <(readme tree | grep -vxF … | grep -vxFf "$work/readme") /dev/null
+same readme-tree-lines <([ "$(readme tree | wc -l)" -gt 6 ] && echo yes) <(echo yes)
+code=0
+"$bbflow" leaks "$golden/../readme/leaky.json" >"$work/readme" || code=$?
+same readme-leaks <(readme leaks) "$work/readme"
+same leaks-proven <(echo "$code") <(echo 10)
+check leaks-none 0 'No place loses buffers *Clean: 15 released (--all shows them).' '' \
+    leaks "$golden/loops.json"
+check leaks-all 10 '*    id [0-9a-f]*Clean: 1 released.' '' leaks "$golden/basic.json" --all
+check leaks-gc-file 2 '' "bbflow: --gc asks a running JVM, and *" leaks --gc "$golden/basic.json"
+check leaks-file 10 '' '' leaks "$golden/basic.json" -o "$work/x.leaks"
+same leaks-file-text "$work/x.leaks" "$golden/basic.leaks"
+
 # ---- Files -----------------------------------------------------------------------------------------
 
 "$bbflow" dump "$golden/interior.json" -f jfr >"$work/binary" && "$bbflow" dump "$golden/interior.json" -o "$work/binary.jfr"
@@ -201,11 +221,12 @@ same binary-file "$work/binary" "$work/binary.jfr"
 same binary-read <("$bbflow" jfr summary "$work/binary" | grep -c '^ bbflow.Leak  *[1-9]') <(echo 1)
 same binary-terminal <(script -qec "'$bbflow' dump '$golden/interior.json' -f jfr" /dev/null | head -1 | cut -c 1-30) \
     <(echo "bbflow: this format is binary ")
-for format in $(tr -d , <<<"${formats/, jfr/}" | tr ' ' '\n' | grep -vx html); do
+for format in $texts; do
+    [ "$format" != html ] || continue
     "$bbflow" dump "$golden/interior.json" -f "$format" >"$work/by-name" 2>&1
     same "file-$format" "$work/by-name" "$golden/interior.$format"
 done
-for verb in tree llm summary; do
+for verb in tree llm summary leaks; do
     "$bbflow" $verb "$golden/basic.json" >"$work/by-verb" 2>&1
     same "verb-$verb" "$work/by-verb" "$golden/basic.$verb"
 done
@@ -213,6 +234,10 @@ check to-file 0 '' '' tree "$golden/basic.json" -o "$work/x.llm"
 same extension "$work/x.llm" "$golden/basic.llm"
 check format-beats-extension 0 '' '' tree "$golden/basic.json" -o "$work/x.llm" -f summary
 same extension-overruled "$work/x.llm" "$golden/basic.summary"
+check leaks-txt 10 '' '' leaks "$golden/basic.json" -o "$work/x.txt"
+same leaks-txt-text "$work/x.txt" "$golden/basic.leaks"
+check two-part-extension 0 '' '' dump "$golden/interior.json" -o "$work/x.speedscope.json"
+same two-part-extension-text "$work/x.speedscope.json" "$golden/interior.speedscope"
 check output-glued 0 '' '' dump "$golden/basic.json" "-o$work/noextension"
 same no-extension "$work/noextension" "$golden/basic.json"
 check output-stdout 0 '{"schema":*' '' dump "$golden/basic.json" -o -

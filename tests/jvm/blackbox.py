@@ -79,7 +79,7 @@ def answers_after_a_kill(bench):
         head = "did not end by itself, it was killed or it crashed: last alive at 20"
         assert killed.doc["notes"][0].startswith(f"JVM {pid} (com.app.Probes, ") and head in \
             killed.doc["notes"][0], killed.doc["notes"]
-        for verb, code in (("tree", 0), ("summary", 0), ("llm", 0), ("why", 10)):
+        for verb, code in (("leaks", 10), ("tree", 0), ("summary", 0), ("llm", 0), ("why", 10)):
             text = program.ask(verb, path, code=code)
             assert "leaky" in text and head in text, f"{verb}: {text}"
         assert head in program.ask("tree", "x.box")  # without a '/': found by what is in the file

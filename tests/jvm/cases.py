@@ -856,6 +856,8 @@ def tree_while_running(run):
     text, _ = run.client("tree", "--gc", str(run.pid))
     assert "LEAK" in text, text
     assert re.search(r"Steps\.leaky \[ref=1, count=\d+\].*LEAK", text), text
+    text, _ = run.client("leaks", "--gc", str(run.pid), code=10)
+    assert re.search(r"^\d LEAK proven +[\d,]+ of [\d,]+ \(.*%\)  .*\n    .*leaky      <- last seen here", text, re.M), text
 
 
 def every_verb(run):

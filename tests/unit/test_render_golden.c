@@ -62,6 +62,24 @@ static void compare_with_golden(const char *path, struct bbf_buf *text)
     bbf_buf_free(&golden);
 }
 
+static bool is_for_tools(enum bbf_format format)
+{
+    return (bbf_format_flags(format) & BBF_FORMAT_TOOL) == BBF_FORMAT_TOOL;
+}
+
+/* Formats for tools differ less from sample to sample: these show all that they have. */
+static bool has_tools(const char *sample)
+{
+    static const char *const names[] = {"interior", "escapes", "empty", "verdicts", "growth"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], sample) == 0)
+            return true;
+    return false;
+}
+
+static const struct bbf_render_options as_the_client = {.max_lines = 100};
+
 static void samples_render_as_their_golden_files(void **state)
 {
     (void)state;
@@ -75,9 +93,10 @@ static void samples_render_as_their_golden_files(void **state)
             enum bbf_format format;
             char path[512];
             assert_int_equal(bbf_format_of_name(format_names[f], &format), 0);
-            if ((bbf_format_flags(format) & BBF_FORMAT_BINARY) != 0 || format == BBF_FORMAT_HTML)
+            if ((bbf_format_flags(format) & BBF_FORMAT_BINARY) != 0 || format == BBF_FORMAT_HTML ||
+                (is_for_tools(format) && !has_tools(samples[i].name)))
                 continue;
-            assert_int_equal(bbf_render(&text, snapshot, format, NULL), 0);
+            assert_int_equal(bbf_render(&text, snapshot, format, &as_the_client), 0);
             snprintf(path, sizeof path, FOLDER "%s.%s", samples[i].name, format_names[f]);
             compare_with_golden(path, &text);
             bbf_buf_free(&text);

@@ -116,30 +116,93 @@ static void a_deep_path_keeps_both_ends_in_one_line(void **state)
     bbf_buf_free(&text);
 }
 
+/* Ten forks of 30 ways each, none of them rare; the last way of each fork loses one life. */
+static struct bbf_snapshot *sample_forks(void)
+{
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    char method[32];
+
+    for (unsigned i = 0; i < 10; i++) {
+        snprintf(method, sizeof method, "fork%u", i);
+        int64_t fork = sample_step(s, root, "com.app.Wide", method);
+        for (unsigned way = 0; way < 30; way++) {
+            snprintf(method, sizeof method, "path%u%02u", i, way);
+            int64_t node = sample_step(s, fork, "com.app.Wide", method);
+            if (way == 29)
+                sample_leak(s, node, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 16, 1);
+            sample_release(s, node, "io.netty.buffer.PooledUnsafeDirectByteBuf",
+                           1000 - 30 * i - way);
+        }
+    }
+    return s;
+}
+
 static void a_cut_tree_shows_every_leak_and_says_what_is_missing(void **state)
 {
     (void)state;
     struct bbf_buf text = BBF_BUF_INIT;
 
-    render(&text, sample_wide(), BBF_FORMAT_TREE, 100);
+    render(&text, sample_forks(), BBF_FORMAT_TREE, 100);
+    assert_int_equal(count_of(&text, "🚨 LEAK 1 (16 B direct)"), 10);
+    /* The root, 10 forks, 10 lines with lost lives; the rest are ways, the largest first, each with
+     * its release. */
+    assert_int_equal(count_of(&text, "release [ref=0"), 40);
+    assert_line(&text, "path000 ", "│   ├── Wide.path000 [ref=1, count=0]");
+    assert_line(&text, "path029 ",
+                "│   └── Wide.path029 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) oldest 1 s");
+    /* The release behind this one is left out, as its line says. */
+    assert_line(&text, "path929 ",
+                "    └── Wide.path929 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) oldest 1 s (+1 not "
+                "shown)");
+    assert_line(&text, "fork9 ", "└── Wide.fork9 [ref=1, count=0] (+29 not shown)");
+    assert_line(&text, "left out",
+                "(260 of 300 leaf lines left out, 511 lines in all; no leak is among them: --all "
+                "shows them)");
+    bbf_buf_free(&text);
+}
+
+/* 300 ways from one step, each taken by less than a hundredth of its lives. */
+static void where_lives_are_lost_rare_ways_and_clean_roots_are_hidden(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_snapshot *s = sample_wide();
+    int64_t clean = sample_step(s, -1, "com.app.Clean", "heapBuffer");
+    sample_release(s, clean, "io.netty.buffer.UnpooledHeapByteBuf", 1000000);
+    int64_t open = sample_step(s, -1, "com.app.Open", "heapBuffer");
+    s->nodes[open].live_ = 1;
+
+    render(&text, s, BBF_FORMAT_TREE, 1000);
     assert_int_equal(count_of(&text, "🚨 LEAK 1 (16 B direct)"), 4);
     assert_int_equal(count_of(&text, "⏳ AGED 1 (16 B direct)"), 1);
-    /* The root, 5 lines with lost or old lives, and 46 releases below a line each: the largest come
-     * first. */
-    assert_int_equal(count_of(&text, "release [ref=0"), 46);
-    assert_line(&text, "path000 ", "├── Wide.path000 [ref=1, count=0]");
-    assert_line(&text, "path045 ", "├── Wide.path045 [ref=1, count=0]");
-    assert_int_equal(count_of(&text, "path046 "), 0);
-    /* path251 lost a life itself; its release is one of those left out, as its line says. */
-    assert_line(
-        &text, "path251 ",
-        "├── Wide.path251 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) oldest 1 s (+1 not shown)");
-    assert_line(&text, "ROOT: ",
-                "ROOT: PooledByteBufAllocator.directBuffer [count=252002] "
-                "(+249 not shown)");
+    assert_int_equal(count_of(&text, "path000 "), 0);
+    assert_int_equal(count_of(&text, "Clean.heapBuffer"), 0);
+    assert_line(&text, "Open.heapBuffer ", "ROOT: Open.heapBuffer [count=1] live 1 (0 B)");
+    /* What path251 did not lose is not rare there. */
+    assert_line(&text, "path251 ",
+                "├── Wide.path251 [ref=1, count=1] 🚨 LEAK 1 (16 B direct) oldest 1 s");
+    assert_int_equal(count_of(&text, "release [ref=0"), 1);
+    assert_line(&text, "ROOT: Pooled",
+                "ROOT: PooledByteBufAllocator.directBuffer [count=252002] (+295 not shown)");
     assert_line(&text, "left out",
-                "(250 of 300 leaf lines left out, 499 lines in all; no leak is among them: --all "
+                "(296 of 302 leaf lines left out, 592 lines in all; no leak is among them: --all "
                 "shows them)");
+    bbf_buf_free(&text);
+}
+
+static void where_nothing_is_lost_nothing_is_hidden(void **state)
+{
+    (void)state;
+    struct bbf_buf text = BBF_BUF_INIT;
+    struct bbf_snapshot *s = sample_wide();
+
+    for (size_t i = 0; i < s->n_nodes; i++)
+        s->nodes[i].leaked_ = s->nodes[i].leaked_bytes_ = s->nodes[i].aged_ = 0;
+    s->n_leaks = 0;
+    render(&text, s, BBF_FORMAT_TREE, 1000);
+    assert_int_equal(count_of(&text, "left out"), 0);
+    assert_int_equal(count_of(&text, "release [ref=0"), 296);
     bbf_buf_free(&text);
 }
 
@@ -164,15 +227,17 @@ static void a_tree_that_fits_is_not_cut(void **state)
     (void)state;
     struct bbf_buf all = BBF_BUF_INIT, cut = BBF_BUF_INIT;
 
-    render(&all, sample_wide(), BBF_FORMAT_TREE, 0);
-    render(&cut, sample_wide(), BBF_FORMAT_TREE, 597);
-    assert_int_equal(count_of(&all, "\n"), 2 + 300 + 296);
+    render(&all, sample_forks(), BBF_FORMAT_TREE, 0);
+    render(&cut, sample_forks(), BBF_FORMAT_TREE, 611);
+    assert_int_equal(count_of(&all, "ref="), 10 + 300 + 300);
     assert_int_equal(all.len, cut.len);
     assert_memory_equal(all.data, cut.data, all.len);
     bbf_buf_free(&all);
-    render(&all, sample_wide(), BBF_FORMAT_TREE, 596);
-    assert_int_equal(count_of(&all, "release [ref=0"), 295);
-    assert_non_null(strstr(all.data, "(1 of 300 leaf lines left out, 2 lines in all"));
+    render(&all, sample_forks(), BBF_FORMAT_TREE, 610);
+    assert_int_equal(count_of(&all, "release [ref=0"), 298);
+    assert_line(
+        &all, "left out",
+        "(2 of 300 leaf lines left out, 3 lines in all; no leak is among them: --all shows them)");
     bbf_buf_free(&all);
     bbf_buf_free(&cut);
 }
@@ -276,6 +341,8 @@ int main(void)
         cmocka_unit_test(a_path_of_ten_thousand_steps_is_shown_whole),
         cmocka_unit_test(a_deep_path_keeps_both_ends_in_one_line),
         cmocka_unit_test(a_cut_tree_shows_every_leak_and_says_what_is_missing),
+        cmocka_unit_test(where_lives_are_lost_rare_ways_and_clean_roots_are_hidden),
+        cmocka_unit_test(where_nothing_is_lost_nothing_is_hidden),
         cmocka_unit_test(a_cut_to_one_line_still_shows_every_leak),
         cmocka_unit_test(a_tree_that_fits_is_not_cut),
         cmocka_unit_test(loops_are_folded_where_there_are_too_many_lines),
