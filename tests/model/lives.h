@@ -320,7 +320,7 @@ bool account_is_held(const struct state *s, unsigned object);
     XX(BUCKET_CAS, "refs: CAS path")                                                               \
     XX(ASK_GATE, "gate")                                                                           \
     XX(DERIVE_PATH, "derive: the owner's path")                                                    \
-    XX(CLOSE_PATH_AGAIN, "slow close: path again")                                                 \
+    XX(CLOSE_LATER, "slow close: life, whether LATER")                                             \
     XX(RECHECK_FENCE, "opened: fence")                                                             \
     XX(RECHECK_GATE, "opened: gate")                                                               \
     XX(RECHECK_FREEZE, "opened late: freeze")

@@ -287,6 +287,11 @@ static void charge_released(struct state *s, const struct thread *x)
         model_fail("life %u.%u is charged at node 0", r, g);
 }
 
+static uint8_t slow_close(void)
+{
+    return model.windows ? CLOSE_LATER : CLOSE_PATH;
+}
+
 /* The plain stores of release(): Netty's own count has one winner. */
 static void move_fast_close(struct state *s, unsigned t)
 {
@@ -298,11 +303,11 @@ static void move_fast_close(struct state *s, unsigned t)
         x->record = (uint8_t)low(x->f);
         x->pc = fresh(x->f) || x->record == IGN     ? AFTER
                 : model.plain && x->start != SHUT ? FAST_LIFE
-                                                  : CLOSE_PATH;
+                                                  : slow_close();
         break;
     case FAST_LIFE:
         x->life = load(s, t, LIFE(r));
-        x->pc = x->life == (high(x->f) | OPEN | STICKY) ? FAST_PATH : CLOSE_PATH;
+        x->pc = x->life == (high(x->f) | OPEN | STICKY) ? FAST_PATH : slow_close();
         break;
     case FAST_PATH:
         x->path = load(s, t, PATH(r));
@@ -364,8 +369,15 @@ static void move_close(struct state *s, unsigned t)
     unsigned r = x->record;
     bool open;
     switch (x->pc) {
+    case CLOSE_LATER: /* before the path: with LATER that is the gap, or was stored over it */
+        x->parent = memory_load(&s->m, t, LIFE(r), ACQUIRE);
+        x->pc = CLOSE_PATH;
+        break;
     case CLOSE_PATH:
         x->path = load(s, t, PATH(r));
+        if (model.windows && model.mutant != PATH_BEFORE_LATER && same(x->parent, x->f) &&
+            window_strayed(x->parent, x->path))
+            x->path = high(x->f) | RACED;
         x->pc = CLOSE_LIFE;
         break;
     case CLOSE_LIFE:
@@ -379,14 +391,9 @@ static void move_close(struct state *s, unsigned t)
         else if (x->pc == CLOSE_AGAIN || model.mutant == PATH_AFTER_CAS)
             x->pc = CLOSE_CAS;
         else
-            x->pc = (x->life & LATER) != 0 ? CLOSE_PATH_AGAIN : CLOSE_PATH_NONE;
-        break;
-    case CLOSE_PATH_AGAIN: /* behind `life`: the gap, unless a step was stored over it */
-        if (model.mutant != PATH_BEFORE_LATER)
-            x->path = load(s, t, PATH(r));
-        if (window_strayed(x->life, x->path))
+            x->pc = CLOSE_PATH_NONE;
+        if (model.mutant == PATH_BEFORE_LATER && open && window_strayed(x->life, x->path))
             x->path = high(x->f) | RACED;
-        x->pc = CLOSE_PATH_NONE;
         break;
     case CLOSE_PATH_NONE:
         store(s, t, PATH(r), high(x->f));
@@ -618,7 +625,7 @@ static int hook(struct state *s, unsigned t)
         window_ask(s, t);
     else if (pc == DERIVE_PATH)
         open_derive(s, t);
-    else if (pc == CLOSE_PATH_AGAIN)
+    else if (pc == CLOSE_LATER)
         move_close(s, t);
     else
         window_recheck(s, t);
