@@ -50,10 +50,14 @@ static void move(struct bbf_tracker *t, struct bbf_record *record, uint64_t life
         uint32_t to = (life & BBF_L_LATER) != 0 ? BBF_L_NODE_RACED : bbf_node_gap(t, node);
         /* CAS: a step's store, an end or the record's next life may come between. Release: who sees
          * the number sees the node. */
-        if (atomic_compare_exchange_strong_explicit(
+        if (!atomic_compare_exchange_strong_explicit(
                 &record->path, &path, BBF_WORD(BBF_GENERATION(life), to), memory_order_acq_rel,
                 memory_order_relaxed))
-            return;
+            continue;
+        if ((life & BBF_L_LATER) != 0)
+            atomic_fetch_add(
+                bbf_shared_long(t, BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_RACED_STEPS), 1);
+        return;
     }
 }
 

@@ -348,6 +348,8 @@ static inline uint64_t twin_position(struct twin_thread *me, struct bbf_record *
     if (MUTANT == MUTANT_STRAY || (life & BBF_L_LATER) == 0 || (life ^ handle) >> 32 != 0)
         return path;
     uint32_t node = bbf_windows_charged(me->w->t, life, (uint32_t)path);
+    if (node != (uint32_t)path)
+        twin_count(me, BBF_L_TALLY_RACED_STEPS);
     return (path & TWIN_HIGH) | node;
 }
 

@@ -85,9 +85,10 @@ final class BBFlowWindows {
             return U.getLong(at + REC_PATH);
         // `life` before the path: a life that has LATER is at its gap, or was stored over it.
         long life = U.getLongVolatile(null, at + REC_LIFE), path = U.getLong(at + REC_PATH);
-        return (life & LATER) != 0 && ((life ^ f | path ^ f) >>> 32) == 0 && mayBeLeft(path)
-                ? f & HIGH | NODE_RACED
-                : path;
+        if ((life & LATER) == 0 || ((life ^ f | path ^ f) >>> 32) != 0 || !mayBeLeft(path))
+            return path;
+        count(TALLY_RACED_STEPS);
+        return f & HIGH | NODE_RACED;
     }
 
     @Hidden
