@@ -213,8 +213,8 @@ void bbf_gate_note(struct bbf_buf *note)
     double share = (double)w.open_ns / (double)total_ns;
     bbf_buf_printf(note,
                    "duty: only buffers allocated in %llu windows, %.2f s of %.1f s, were followed: "
-                   "one in about %.1f if the load is steady; after a window only the ends of its buffers "
-                   "are watched, which %llu outlived",
+                   "one in about %.1f if the load is steady; %llu outlived their window, and only their ends "
+                   "were watched then; uses after release are not looked for",
                    (unsigned long long)w.windows, (double)w.open_ns / BBF_CLOCK_SECOND,
                    (double)total_ns / BBF_CLOCK_SECOND, 1 / share, (unsigned long long)w.frozen);
 }
