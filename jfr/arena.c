@@ -31,12 +31,13 @@ void *bbf_jfr_take(struct bbf_jfr_arena *arena, size_t n, size_t size)
     struct bbf_jfr_block *block = arena->blocks;
     size_t bytes = (n * size + 15) & ~(size_t)15;
 
-    if (n > SIZE_MAX / 2 / size)
-        return NULL;
-    if (block == NULL || block->size - block->used < bytes)
+    const bool fits = n <= SIZE_MAX / 2 / size;
+    if (fits && (block == NULL || block->size - block->used < bytes))
         block = add_block(arena, bytes);
-    if (block == NULL)
+    if (!fits || block == NULL) {
+        arena->failed = true;
         return NULL;
+    }
     void *to = block->bytes + block->used;
     block->used += bytes;
     memset(to, 0, bytes);

@@ -63,7 +63,7 @@ static bool is_letter(uint32_t c, bool is_first)
  * alone is a keyword.) */
 static const char *class_name(struct bbf_jfr_healing *h, const char *name)
 {
-    char *made = bbf_jfr_heal_take(h, strlen(name) + sizeof(BBF_JFR_LOST_TYPE), 1), *to = made;
+    char *made = bbf_jfr_take(&h->arena, strlen(name) + sizeof(BBF_JFR_LOST_TYPE), 1), *to = made;
     bool is_first = true, is_right = name[0] != '\0';
 
     if (made == NULL)
@@ -118,13 +118,14 @@ static void read_types(struct bbf_jfr_healing *h)
 
     for (const struct bbf_jfr_element *e = h->metadata->first; e != NULL; e = e->next)
         n += bbf_jfr_is_element(e, "class");
-    h->types = bbf_jfr_heal_take(h, n, sizeof(*h->types));
-    h->by_id = bbf_jfr_heal_take(h, n, sizeof(*h->by_id));
-    for (struct bbf_jfr_element *e = h->metadata->first; e != NULL && !h->no_memory; e = e->next) {
+    h->types = bbf_jfr_take(&h->arena, n, sizeof(*h->types));
+    h->by_id = bbf_jfr_take(&h->arena, n, sizeof(*h->by_id));
+    for (struct bbf_jfr_element *e = h->metadata->first; e != NULL && !h->arena.failed;
+         e = e->next) {
         if (bbf_jfr_is_element(e, "class"))
             read_type(h, e);
     }
-    if (!h->no_memory)
+    if (!h->arena.failed)
         bbf_jfr_heal_index(h);
 }
 
@@ -173,28 +174,28 @@ static bool heal_tree(struct bbf_jfr_healing *h, struct bbf_jfr_element *root)
 {
     drop_nameless(h, root);
     h->metadata = (struct bbf_jfr_element *)bbf_jfr_child(root, "metadata");
-    if (h->metadata == NULL || h->no_memory)
+    if (h->metadata == NULL || h->arena.failed)
         return false;
     read_types(h);
-    for (size_t i = 0; i < h->n && !h->no_memory; i++) {
+    for (size_t i = 0; i < h->n && !h->arena.failed; i++) {
         if (!h->types[i].is_gone)
             bbf_jfr_heal_simple(h, &h->types[i]);
     }
-    if (h->no_memory)
+    if (h->arena.failed)
         return false;
     bbf_jfr_heal_unknown(h);
     drop_lost_types(h);
     size_t n = h->n;
-    for (size_t i = 0; i < n && !h->no_memory; i++) {
+    for (size_t i = 0; i < n && !h->arena.failed; i++) {
         if (!h->types[i].is_gone)
             bbf_jfr_heal_fields(h, &h->types[i]);
     }
-    for (size_t i = 0; i < n && !h->no_memory; i++) {
+    for (size_t i = 0; i < n && !h->arena.failed; i++) {
         if (!h->types[i].is_gone)
             bbf_jfr_heal_notes(h, &h->types[i]);
     }
     heal_region(h, root);
-    return !h->no_memory && h->metadata->first != NULL;
+    return !h->arena.failed && h->metadata->first != NULL;
 }
 
 /* The tree as the JDK's parser would read it: nothing is wrong with it, nearly always. */
@@ -207,7 +208,7 @@ static int heal_as_read(struct bbf_jfr_cursor event, bool *is_right)
     h.changed = tree.has_null;
     *is_right = err == BBF_OK && heal_tree(&h, &tree.root) && !h.changed;
     bbf_jfr_arena_free(&h.arena);
-    return h.no_memory ? BBF_ENOMEM : BBF_OK;
+    return h.arena.failed ? BBF_ENOMEM : BBF_OK;
 }
 
 int bbf_jfr_heal(struct bbf_buf *out, struct bbf_jfr_cursor event, const struct bbf_jfr_heal *how)
@@ -223,8 +224,8 @@ int bbf_jfr_heal(struct bbf_buf *out, struct bbf_jfr_cursor event, const struct 
     if (err == BBF_OK && !heal_tree(&h, &tree.root))
         err = BBF_EFORMAT;
     tree.id = how->id;
-    if (err == BBF_OK && !h.no_memory)
+    if (err == BBF_OK && !h.arena.failed)
         err = bbf_jfr_tree_put(out, &tree);
     bbf_jfr_arena_free(&h.arena);
-    return h.no_memory ? BBF_ENOMEM : err;
+    return h.arena.failed ? BBF_ENOMEM : err;
 }

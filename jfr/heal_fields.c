@@ -124,7 +124,7 @@ void bbf_jfr_heal_unknown(struct bbf_jfr_healing *h)
 static const char *number_text(struct bbf_jfr_healing *h, const char *before, uint64_t number)
 {
     size_t room = strlen(before) + NUMBER_MAX;
-    char *text = bbf_jfr_heal_take(h, room, 1);
+    char *text = bbf_jfr_take(&h->arena, room, 1);
 
     if (text != NULL)
         (void)snprintf(text, room, "%s%" PRIu64, before, number);
@@ -144,7 +144,7 @@ static const char *lost_id(struct bbf_jfr_healing *h)
             h->lost_id = number_text(h, "", ++id);
     }
     struct bbf_jfr_element *type = bbf_jfr_heal_add(h, h->metadata, "class");
-    if (h->no_memory)
+    if (h->arena.failed)
         return "";
     bbf_jfr_heal_set(h, type, "name", BBF_JFR_LOST_TYPE);
     bbf_jfr_heal_set(h, type, "id", h->lost_id);
@@ -179,9 +179,9 @@ static void heal_field_name(struct bbf_jfr_healing *h, const struct bbf_jfr_heal
         return;
     bbf_jfr_heal_lost(h, field, false, "a field's name is damaged");
     name = type->is_event && index == 0 ? "startTime" : number_text(h, "field", index);
-    while (!h->no_memory && is_name_used(type->element, NULL, name))
+    while (!h->arena.failed && is_name_used(type->element, NULL, name))
         name = number_text(h, "field", ++index);
-    if (!h->no_memory)
+    if (!h->arena.failed)
         bbf_jfr_heal_set(h, field, "name", name);
 }
 
@@ -211,7 +211,7 @@ void bbf_jfr_heal_fields(struct bbf_jfr_healing *h, struct bbf_jfr_heal_type *ty
 {
     size_t index = 0;
 
-    for (struct bbf_jfr_element **at = &type->element->first; *at != NULL && !h->no_memory;) {
+    for (struct bbf_jfr_element **at = &type->element->first; *at != NULL && !h->arena.failed;) {
         bool is_field = bbf_jfr_is_element(*at, "field");
         if (is_field && type->kind != BBF_JFR_KIND_STRUCT) {
             bbf_jfr_heal_lost(h, *at, true, "a primitive type of the metadata has a field");

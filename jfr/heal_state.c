@@ -14,23 +14,15 @@ void bbf_jfr_heal_lost(struct bbf_jfr_healing *h, const struct bbf_jfr_element *
         h->report.lost(h->report.ctx, e->at, end - e->at, what);
 }
 
-void *bbf_jfr_heal_take(struct bbf_jfr_healing *h, size_t n, size_t size)
-{
-    void *to = bbf_jfr_take(&h->arena, n, size);
-
-    h->no_memory |= to == NULL;
-    return to;
-}
-
 /* Set, add, or with NULL remove an attribute. */
 void bbf_jfr_heal_set(struct bbf_jfr_healing *h, struct bbf_jfr_element *e, const char *name,
                       const char *value)
 {
     size_t n = 0;
-    const char **names = bbf_jfr_heal_take(h, e->n_attributes + 1, sizeof(*names));
-    const char **values = bbf_jfr_heal_take(h, e->n_attributes + 1, sizeof(*values));
+    const char **names = bbf_jfr_take(&h->arena, e->n_attributes + 1, sizeof(*names));
+    const char **values = bbf_jfr_take(&h->arena, e->n_attributes + 1, sizeof(*values));
 
-    if (h->no_memory)
+    if (h->arena.failed)
         return;
     for (size_t i = 0; i < e->n_attributes; i++) {
         if (strcmp(e->names[i], name) != 0) {
@@ -52,7 +44,7 @@ void bbf_jfr_heal_set(struct bbf_jfr_healing *h, struct bbf_jfr_element *e, cons
 struct bbf_jfr_element *bbf_jfr_heal_add(struct bbf_jfr_healing *h, struct bbf_jfr_element *e,
                                          const char *name)
 {
-    struct bbf_jfr_element *child = bbf_jfr_heal_take(h, 1, sizeof(*child)), **to = &e->first;
+    struct bbf_jfr_element *child = bbf_jfr_take(&h->arena, 1, sizeof(*child)), **to = &e->first;
 
     while (*to != NULL)
         to = &(*to)->next;

@@ -38,7 +38,7 @@ struct bbf_jfr_healing {
     struct bbf_jfr_heal_type *types, **by_id; /* in the order of the elements; ascending */
     size_t n, n_by_id;
     const char *lost_id;
-    bool changed, no_memory;
+    bool changed;
 };
 
 /* The type of that id, NULL: none. */
@@ -51,8 +51,6 @@ void bbf_jfr_heal_lose(struct bbf_jfr_healing *healing, struct bbf_jfr_heal_type
 /* Report the element, `all`: with its children. */
 void bbf_jfr_heal_lost(struct bbf_jfr_healing *healing, const struct bbf_jfr_element *element,
                        bool all, const char *what);
-/* Memory of the arena; NULL: `no_memory` is set. */
-void *bbf_jfr_heal_take(struct bbf_jfr_healing *healing, size_t n, size_t size);
 /* Set, add, or with NULL remove an attribute. */
 void bbf_jfr_heal_set(struct bbf_jfr_healing *healing, struct bbf_jfr_element *element,
                       const char *name, const char *value);

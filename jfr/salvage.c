@@ -21,16 +21,7 @@ struct salvaging {
     const unsigned char **strings;    /* where each is, encoded; NULL: lost */
     const char **texts;               /* the same, once it was asked for */
     size_t n_strings;
-    bool no_memory;
 };
-
-static void *take(struct salvaging *s, size_t n, size_t size)
-{
-    void *to = bbf_jfr_take(s->arena, n, size);
-
-    s->no_memory |= to == NULL;
-    return to;
-}
 
 static struct bbf_jfr_cursor cursor_at(const struct salvaging *s, const unsigned char *at)
 {
@@ -63,7 +54,6 @@ static const char *text_of(struct salvaging *s, uint64_t index)
         struct bbf_jfr_cursor c = cursor_at(s, s->strings[index]);
         struct bbf_jfr_text text = bbf_jfr_get_text(&c);
         const char *copy = bbf_jfr_copy_text(s->arena, &text);
-        s->no_memory |= copy == NULL;
         s->texts[index] = copy;
     }
     return s->texts[index] != NULL ? s->texts[index] : "";
@@ -117,7 +107,7 @@ static size_t strings_to(const struct salvaging *s, const unsigned char *at,
 static bool find_last_strings(struct salvaging *s, const unsigned char *from,
                               const unsigned char *tree)
 {
-    unsigned char *seen = take(s, (size_t)(tree - s->start) + 1, 1);
+    unsigned char *seen = bbf_jfr_take(s->arena, (size_t)(tree - s->start) + 1, 1);
     size_t n = 0, work = 0;
     const unsigned char *at = from;
 
@@ -139,9 +129,9 @@ static const unsigned char *read_strings(struct salvaging *s, struct bbf_jfr_cur
     const unsigned char *at, *next;
 
     s->n_strings = bbf_jfr_get_count(c);
-    s->strings = take(s, s->n_strings + 1, sizeof(*s->strings));
-    s->texts = take(s, s->n_strings + 1, sizeof(*s->texts));
-    if (s->no_memory || s->n_strings == 0)
+    s->strings = bbf_jfr_take(s->arena, s->n_strings + 1, sizeof(*s->strings));
+    s->texts = bbf_jfr_take(s->arena, s->n_strings + 1, sizeof(*s->texts));
+    if (s->arena->failed || s->n_strings == 0)
         return NULL;
     at = next = c->at;
     for (size_t i = 0; i < s->n_strings && next != NULL; i++) {
@@ -235,14 +225,14 @@ static struct head read_head(struct salvaging *s, const unsigned char *at)
 
     if (head.kind == NONE)
         return head;
-    struct bbf_jfr_element *e = head.element = take(s, 1, sizeof(*e));
+    struct bbf_jfr_element *e = head.element = bbf_jfr_take(s->arena, 1, sizeof(*e));
     if (e == NULL)
         return (struct head){.kind = NONE};
     e->name = text_of(s, bbf_jfr_get_long(&c));
     e->n_attributes = bbf_jfr_get_count(&c);
-    e->names = take(s, e->n_attributes, sizeof(*e->names));
-    e->values = take(s, e->n_attributes, sizeof(*e->values));
-    for (size_t i = 0; i < e->n_attributes && !s->no_memory; i++) {
+    e->names = bbf_jfr_take(s->arena, e->n_attributes, sizeof(*e->names));
+    e->values = bbf_jfr_take(s->arena, e->n_attributes, sizeof(*e->values));
+    for (size_t i = 0; i < e->n_attributes && !s->arena->failed; i++) {
         e->names[i] = text_of(s, bbf_jfr_get_long(&c));
         e->values[i] = text_of(s, bbf_jfr_get_long(&c));
     }
@@ -250,7 +240,7 @@ static struct head read_head(struct salvaging *s, const unsigned char *at)
     e->at = (uint64_t)(at - s->start);
     e->end = (uint64_t)(c.at - s->start);
     head.end = c.at;
-    if (s->no_memory || !is_plausible(head.kind, e))
+    if (s->arena->failed || !is_plausible(head.kind, e))
         head.kind = NONE;
     return head;
 }
@@ -271,7 +261,7 @@ static struct head next_head(struct salvaging *s, struct reading *r)
     const unsigned char *from = r->at;
     struct head head = {.kind = NONE};
 
-    while (r->at < s->end && !s->no_memory) {
+    while (r->at < s->end && !s->arena->failed) {
         head = read_head(s, r->at);
         if (head.kind != NONE)
             break;
@@ -333,7 +323,7 @@ static bool read_type(struct salvaging *s, struct reading *r, const struct head 
 
 static int read_tree(struct salvaging *s, const unsigned char *tree)
 {
-    struct bbf_jfr_element *metadata = take(s, 1, sizeof(*metadata));
+    struct bbf_jfr_element *metadata = bbf_jfr_take(s->arena, 1, sizeof(*metadata));
     struct reading r = {0};
 
     if (metadata == NULL)
@@ -363,7 +353,7 @@ static int read_tree(struct salvaging *s, const unsigned char *tree)
                                     : "an element of the metadata lost its type");
         }
     }
-    return s->no_memory ? BBF_ENOMEM : metadata->first != NULL ? BBF_OK : BBF_EFORMAT;
+    return s->arena->failed ? BBF_ENOMEM : metadata->first != NULL ? BBF_OK : BBF_EFORMAT;
 }
 
 int bbf_jfr_salvage(struct bbf_jfr_tree *tree, struct bbf_jfr_cursor event,
@@ -384,5 +374,5 @@ int bbf_jfr_salvage(struct bbf_jfr_tree *tree, struct bbf_jfr_cursor event,
     s.end = c.end = s.start + size;
     const unsigned char *at = read_strings(&s, &c);
     int err = at != NULL ? read_tree(&s, at) : BBF_EFORMAT;
-    return s.no_memory ? BBF_ENOMEM : err;
+    return arena->failed ? BBF_ENOMEM : err;
 }

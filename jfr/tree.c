@@ -16,16 +16,7 @@ struct reader {
     const unsigned char *start;
     const char **strings; /* NULL: null */
     size_t n_strings;
-    bool no_memory;
 };
-
-static void *take(struct reader *r, size_t n, size_t size)
-{
-    void *to = bbf_jfr_take(r->arena, n, size);
-
-    r->no_memory |= to == NULL;
-    return to;
-}
 
 static int fail(struct reader *r, const char *why)
 {
@@ -41,6 +32,7 @@ const char *bbf_jfr_copy_text(struct bbf_jfr_arena *arena, const struct bbf_jfr_
     struct bbf_buf utf8 = BBF_BUF_INIT;
 
     bbf_jfr_add_text(&utf8, text);
+    arena->failed |= utf8.failed;
     char *copy = utf8.failed ? NULL : bbf_jfr_take(arena, utf8.len + 1, 1);
     if (copy != NULL && utf8.len > 0)
         memcpy(copy, utf8.data, utf8.len);
@@ -52,7 +44,7 @@ static int read_strings(struct reader *r)
 {
     size_t n = bbf_jfr_get_count(&r->at);
 
-    r->strings = take(r, n + 1, sizeof(*r->strings));
+    r->strings = bbf_jfr_take(r->arena, n + 1, sizeof(*r->strings));
     if (r->strings == NULL)
         return BBF_ENOMEM;
     for (; r->n_strings < n; r->n_strings++) {
@@ -62,8 +54,7 @@ static int read_strings(struct reader *r)
         if (text.encoding == BBF_JFR_STRING_NULL)
             continue;
         r->strings[r->n_strings] = bbf_jfr_copy_text(r->arena, &text);
-        r->no_memory |= r->strings[r->n_strings] == NULL;
-        if (r->no_memory)
+        if (r->arena->failed)
             return BBF_ENOMEM;
     }
     return BBF_OK;
@@ -91,20 +82,20 @@ static int read_element(struct reader *r, struct bbf_jfr_element *e, int depth)
     e->at = (uint64_t)(r->at.at - r->start);
     e->name = read_name(r);
     e->n_attributes = bbf_jfr_get_count(&r->at);
-    e->names = take(r, e->n_attributes, sizeof(*e->names));
-    e->values = take(r, e->n_attributes, sizeof(*e->values));
-    for (size_t i = 0; i < e->n_attributes && !r->no_memory; i++) {
+    e->names = bbf_jfr_take(r->arena, e->n_attributes, sizeof(*e->names));
+    e->values = bbf_jfr_take(r->arena, e->n_attributes, sizeof(*e->values));
+    for (size_t i = 0; i < e->n_attributes && !r->arena->failed; i++) {
         e->names[i] = read_name(r);
         const char *value = read_string(r);
         e->values[i] = value != NULL ? value : "";
     }
     size_t n = bbf_jfr_get_count(&r->at);
-    if (r->no_memory)
+    if (r->arena->failed)
         return BBF_ENOMEM;
     if (r->at.bad || depth == DEPTH_MAX)
         return fail(r, "the metadata's tree is cut or too deep");
     for (struct bbf_jfr_element **to = &e->first; n > 0; n--, to = &(*to)->next) {
-        *to = take(r, 1, sizeof(**to));
+        *to = bbf_jfr_take(r->arena, 1, sizeof(**to));
         int err = *to != NULL ? read_element(r, *to, depth + 1) : BBF_ENOMEM;
         if (err != BBF_OK)
             return err;
@@ -130,7 +121,7 @@ int bbf_jfr_tree_read(struct bbf_jfr_tree *tree, struct bbf_jfr_cursor event,
         err = read_element(&r, &tree->root, 0);
     if (err == BBF_OK && bbf_jfr_child(&tree->root, "metadata") == NULL)
         err = fail(&r, "the metadata's tree has no element \"metadata\"");
-    return r.no_memory ? BBF_ENOMEM : err;
+    return arena->failed ? BBF_ENOMEM : err;
 }
 
 const char *bbf_jfr_attribute(const struct bbf_jfr_element *e, const char *name)

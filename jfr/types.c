@@ -11,18 +11,7 @@ enum { DEPTH_MAX = 32, DIRECT_MAX = 1 << 14 };
 
 struct reader {
     struct bbf_jfr_metadata *to;
-    bool no_memory;
 };
-
-/* ---- memory ---- */
-
-static void *take(struct reader *r, size_t n, size_t size)
-{
-    void *to = bbf_jfr_take(&r->to->memory, n, size);
-
-    r->no_memory |= to == NULL;
-    return to;
-}
 
 void bbf_jfr_metadata_free(struct bbf_jfr_metadata *m)
 {
@@ -130,7 +119,7 @@ static void index_types(struct reader *r)
 
     if (span >= DIRECT_MAX)
         return;
-    const struct bbf_jfr_type **direct = take(r, span + 1, sizeof(*direct));
+    const struct bbf_jfr_type **direct = bbf_jfr_take(&r->to->memory, span + 1, sizeof(*direct));
     for (size_t i = to->n_types; direct != NULL && i > 0; i--)
         direct[to->by_id[i - 1]->id - first] = to->by_id[i - 1];
     to->first_id = first;
@@ -144,9 +133,9 @@ static int declare_types(struct reader *r, const struct bbf_jfr_element *metadat
     size_t n = count_children(metadata, "class");
     struct bbf_jfr_metadata *to = r->to;
 
-    to->types = take(r, n, sizeof(*to->types));
-    to->by_id = take(r, n, sizeof(*to->by_id));
-    if (r->no_memory)
+    to->types = bbf_jfr_take(&r->to->memory, n, sizeof(*to->types));
+    to->by_id = bbf_jfr_take(&r->to->memory, n, sizeof(*to->by_id));
+    if (r->to->memory.failed)
         return BBF_ENOMEM;
     for (const struct bbf_jfr_element *e = metadata->first; e != NULL; e = e->next) {
         if (!bbf_jfr_is_element(e, "class"))
@@ -164,7 +153,7 @@ static int declare_types(struct reader *r, const struct bbf_jfr_element *metadat
     }
     qsort(to->by_id, to->n_types, sizeof(to->by_id[0]), compare_types);
     index_types(r);
-    return r->no_memory ? BBF_ENOMEM : BBF_OK;
+    return r->to->memory.failed ? BBF_ENOMEM : BBF_OK;
 }
 
 /* The attributes of an annotation but "class" are its values. */
@@ -172,9 +161,9 @@ static void read_annotation(struct reader *r, const struct bbf_jfr_element *e,
                             struct bbf_jfr_annotation *to)
 {
     to->type = type_of_attribute(r, e, "class");
-    to->names = take(r, e->n_attributes, sizeof(*to->names));
-    to->values = take(r, e->n_attributes, sizeof(*to->values));
-    for (size_t i = 0; i < e->n_attributes && !r->no_memory; i++) {
+    to->names = bbf_jfr_take(&r->to->memory, e->n_attributes, sizeof(*to->names));
+    to->values = bbf_jfr_take(&r->to->memory, e->n_attributes, sizeof(*to->values));
+    for (size_t i = 0; i < e->n_attributes && !r->to->memory.failed; i++) {
         if (strcmp(e->names[i], "class") == 0)
             continue;
         to->names[to->n] = e->names[i];
@@ -185,10 +174,12 @@ static void read_annotation(struct reader *r, const struct bbf_jfr_element *e,
 static const struct bbf_jfr_annotation *read_annotations(struct reader *r,
                                                          const struct bbf_jfr_element *e, size_t *n)
 {
-    struct bbf_jfr_annotation *list = take(r, count_children(e, "annotation"), sizeof(*list));
+    struct bbf_jfr_annotation *list =
+        bbf_jfr_take(&r->to->memory, count_children(e, "annotation"), sizeof(*list));
 
     *n = 0;
-    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->to->memory.failed;
+         c = c->next) {
         if (bbf_jfr_is_element(c, "annotation"))
             read_annotation(r, c, &list[(*n)++]);
     }
@@ -262,7 +253,7 @@ static int read_field(struct reader *r, const struct bbf_jfr_element *e, struct 
     to->is_pooled = is_true(e, "constantPool");
     to->is_array = dimension != NULL && strcmp(dimension, "0") != 0;
     to->annotations = read_annotations(r, e, &to->n_annotations);
-    if (r->no_memory)
+    if (r->to->memory.failed)
         return BBF_ENOMEM;
     to->time = time_of(to);
     to->is_unsigned =
@@ -272,9 +263,10 @@ static int read_field(struct reader *r, const struct bbf_jfr_element *e, struct 
 
 static int read_fields(struct reader *r, const struct bbf_jfr_element *e, struct bbf_jfr_type *to)
 {
-    struct bbf_jfr_field *fields = take(r, count_children(e, "field"), sizeof(*fields));
+    struct bbf_jfr_field *fields =
+        bbf_jfr_take(&r->to->memory, count_children(e, "field"), sizeof(*fields));
 
-    if (r->no_memory)
+    if (r->to->memory.failed)
         return BBF_ENOMEM;
     to->fields = fields;
     for (const struct bbf_jfr_element *c = e->first; c != NULL; c = c->next) {
@@ -291,10 +283,12 @@ static int read_fields(struct reader *r, const struct bbf_jfr_element *e, struct
 static void read_settings(struct reader *r, const struct bbf_jfr_element *e,
                           struct bbf_jfr_type *to)
 {
-    struct bbf_jfr_setting *settings = take(r, count_children(e, "setting"), sizeof(*settings));
+    struct bbf_jfr_setting *settings =
+        bbf_jfr_take(&r->to->memory, count_children(e, "setting"), sizeof(*settings));
 
     to->settings = settings;
-    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->no_memory; c = c->next) {
+    for (const struct bbf_jfr_element *c = e->first; c != NULL && !r->to->memory.failed;
+         c = c->next) {
         if (!bbf_jfr_is_element(c, "setting"))
             continue;
         const struct bbf_jfr_type *type = type_of_attribute(r, c, "class");
@@ -314,7 +308,7 @@ static int fill_types(struct reader *r, const struct bbf_jfr_element *metadata)
         struct bbf_jfr_type *type = &r->to->types[at++];
         type->annotations = read_annotations(r, e, &type->n_annotations);
         read_settings(r, e, type);
-        int err = r->no_memory ? BBF_ENOMEM : read_fields(r, e, type);
+        int err = r->to->memory.failed ? BBF_ENOMEM : read_fields(r, e, type);
         if (err != BBF_OK)
             return err;
     }
@@ -372,7 +366,7 @@ static int read_all(struct reader *r, const struct bbf_jfr_tree *tree)
     if (err == BBF_OK)
         err = check_types(r);
     r->to->gmt_offset_ms = read_number(region, "gmtOffset") + read_number(region, "dst");
-    return r->no_memory ? BBF_ENOMEM : err;
+    return r->to->memory.failed ? BBF_ENOMEM : err;
 }
 
 int bbf_jfr_metadata_read(struct bbf_jfr_metadata *m, struct bbf_jfr_cursor event)

@@ -34,6 +34,7 @@ import refs
 import seed
 import resources
 import scenario
+import sharing
 import tcp
 import track
 import tried
@@ -937,3 +938,15 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *lttng.cases(), *flight.cases(), *recording.cases(),
          *names.cases(), *windows.cases()]
 CASES += coming.cases(CASES)
+
+
+def by_turns():
+    """A case that names no JDK for a run without patterns, and that needs JVMs of its own, alternates there
+    between 17 and 25."""
+    costly = [case for case in CASES if case.open_to_turns and case.jdk == (17, 25)
+              and not (isinstance(case, Case) and sharing.key(case, 17))]
+    for number, case in enumerate(costly):
+        case.short = in_turn(number)
+
+
+by_turns()

@@ -41,8 +41,8 @@ class Case:
     jvm, after: JVM flags before and after ours; @OUT@ is build/jvm.
     oracle: what the program must say of itself, whatever the agent says.
     agent: the agent's options without file=; None: run without the agent.
-    libraries(): other jars of its class path. short: the JDKs that a run without patterns takes, if
-    not all.
+    libraries(): other jars of its class path. short: the JDKs that a run without patterns takes; by
+    default all, or one of 17 and 25 by turns (cases.py: by_turns()).
     alone: it measures time, and no other case runs beside it. own_jvm: it shares no JVM (sharing.py).
     live(run): called while the program runs, after it printed `ready`; the program's stdin is closed
     afterwards.
@@ -70,7 +70,7 @@ class Case:
         self.ready = ready
         self.oracle = oracle or {}
         self.libraries = libraries
-        self.short = jdk if short is None else short
+        self.short, self.open_to_turns = jdk if short is None else short, short is None
 
     def execute(self, jdk, with_agent):
         run = Run(self, jdk, with_agent)
@@ -100,13 +100,13 @@ class Case:
 
 class Scenario:
     """A test that is a Python function of a Bench: several runs compared, tables of bad input.
-    short: the JDKs that a run without patterns takes, if not all."""
+    short: as of a Case."""
 
     def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None):
         self.name = name
         self.function = function
         self.jdk = jdk
-        self.short = jdk if short is None else short
+        self.short, self.open_to_turns = jdk if short is None else short, short is None
         self.quick = quick
         self.alone = alone
 

@@ -198,4 +198,4 @@ def cases():
                agent="include=com.app,refs=on", jdk=(11, 17, 21, 25), short=(17, 25))
     yield Scenario("names/two runs", two_runs, jdk=(17, 25))
     yield Scenario("names/redacted", redacted, jdk=(17, 25))
-    yield Scenario("names/same ids", same_ids, jdk=(17, 25))
+    yield Scenario("names/same ids", same_ids, jdk=(17, 25), short=(17, 25))

@@ -78,7 +78,7 @@ def make(root):
 def start(root, *words, limit="60"):
     env = {k: v for k, v in os.environ.items() if not k.startswith("BBF_")}
     return subprocess.Popen([sys.executable, os.path.join(root, "tests/jvm/run"), *words],
-                            env={**env, "BBF_CASE_LIMIT": limit}, stdin=subprocess.DEVNULL,
+                            env={**env, "BBF_CASE_LIMIT": limit, "BBF_WORKERS": "2"}, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -69,21 +69,28 @@ static void path(struct sample *x, const char *steps)
     sample_leak(x->s, x->last, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 1, 64, 1);
 }
 
-static const char *owner(struct sample *x)
+/* What `say` appends of the last step; the sample is freed. */
+static const char *said(struct sample *x,
+                        void (*say)(struct bbf_buf *, const struct bbf_view *, uint32_t))
 {
-    static char text[200];
+    static char text[300];
     struct bbf_view view;
     struct bbf_buf out = BBF_BUF_INIT;
     assert_int_equal(bbf_snapshot_finish(x->s), BBF_OK);
     assert_int_equal(bbf_view_init(&view, x->s), BBF_OK);
     assert_int_equal(bbf_view_add_names(&view, '\0'), BBF_OK);
     assert_int_equal(bbf_view_add_owners(&view), BBF_OK);
-    bbf_owner_text(&out, &view, (uint32_t)x->last);
+    say(&out, &view, (uint32_t)x->last);
     snprintf(text, sizeof text, "%s", bbf_buf_cstr(&out));
     bbf_buf_free(&out);
     bbf_view_free(&view);
     bbf_snapshot_free(x->s);
     return text;
+}
+
+static const char *owner(struct sample *x)
+{
+    return said(x, bbf_owner_text);
 }
 
 /* a owns, b to d borrow, e has no buffer as a parameter, f gives to the pipeline. */
@@ -187,19 +194,7 @@ static void throws(struct sample *x, char of, const char *class_name, const char
 
 static const char *throws_text(struct sample *x)
 {
-    static char text[300];
-    struct bbf_view view;
-    struct bbf_buf out = BBF_BUF_INIT;
-    assert_int_equal(bbf_snapshot_finish(x->s), BBF_OK);
-    assert_int_equal(bbf_view_init(&view, x->s), BBF_OK);
-    assert_int_equal(bbf_view_add_names(&view, '\0'), BBF_OK);
-    assert_int_equal(bbf_view_add_owners(&view), BBF_OK);
-    bbf_owner_throws_text(&out, &view, (uint32_t)x->last);
-    snprintf(text, sizeof text, "%s", bbf_buf_cstr(&out));
-    bbf_buf_free(&out);
-    bbf_view_free(&view);
-    bbf_snapshot_free(x->s);
-    return text;
+    return said(x, bbf_owner_throws_text);
 }
 
 static void the_calls_that_may_throw_are_those_that_the_path_fits(void **state)

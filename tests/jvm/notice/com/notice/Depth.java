@@ -107,13 +107,24 @@ public final class Depth {
             try {
                 small(32, (1 << place) - 1);
             } catch (StackOverflowError e) {
-                if (Arrays.stream(e.getStackTrace()).limit(40).map(StackTraceElement::toString)
-                        .anyMatch(f -> f.contains("BBFlow") || f.contains("misc.Unsafe")))
-                    System.out.println("shows us: " + e + " at " + e.getStackTrace()[0]);
+                String shown = shown(e.getStackTrace());
+                if (shown != null)
+                    System.out.println("shows us: " + e + " at " + shown);
             }
         }, "sweep", 1 << 18);
         thread.start();
         thread.join();
+    }
+
+    /** A frame of bbflow's, or one that it called: Netty calls the JDK's Unsafe through sun.misc.Unsafe. */
+    static String shown(StackTraceElement[] trace) {
+        for (int i = 0; i < Math.min(trace.length - 1, 40); i++) {
+            boolean unsafe = trace[i].getClassName().equals("jdk.internal.misc.Unsafe");
+            if (trace[i].getClassName().contains("BBFlow")
+                    || unsafe && !trace[i + 1].getClassName().endsWith("misc.Unsafe"))
+                return trace[i] + " from " + trace[i + 1];
+        }
+        return null;
     }
 
     static void deep(String name, Body body) throws InterruptedException {

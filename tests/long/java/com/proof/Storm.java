@@ -388,7 +388,7 @@ public final class Storm {
         }
         int at = random.nextInt(GHOSTS);
         if (ghosts[at] != null) {
-            deep(ghosts[at], random.nextInt(4));
+            stale(ghosts[at], random.nextInt(4));
         }
         ghosts[at] = b;
         if (random.nextInt(64) == 0) {
@@ -398,6 +398,13 @@ public final class Storm {
             } catch (IllegalReferenceCountException expected) {
                 sink++;
             }
+        }
+    }
+
+    /** Where each buffer has one user, the steps after a release are this, afterwards() and watch(). */
+    private static void stale(ByteBuf b, int depth) {
+        if (depth > 0) {
+            stale(b, depth - 1);
         }
     }
 
