@@ -50,7 +50,6 @@ enum twin_mutant {
     /* trie/windows.h */
     MUTANT_NO_RECHECK,    /* what opens a life late does not freeze it */
     MUTANT_RELEASE_GATED, /* no release is seen while the gate is shut */
-    MUTANT_LATER_STAYS,   /* the object's next life has the mark of the one before */
     MUTANT_STRAY          /* a step that was stored over the gap is believed */
 };
 
@@ -362,8 +361,8 @@ static inline bool twin_is_open(struct twin_thread *me, uint64_t f)
 /* The life word of the end: what was marked at a stop is not the next life's. */
 static inline uint64_t twin_closed(uint64_t life)
 {
-    uint64_t later = MUTANT == MUTANT_LATER_STAYS ? 0 : BBF_L_LATER;
-    return (life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)) & ~(BBF_L_STOPPED | BBF_L_SEEN | later);
+    uint64_t marks = BBF_L_STOPPED | BBF_L_SEEN | BBF_L_LATER;
+    return (life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)) & ~marks;
 }
 
 /* BBFlowMap.remove(): the entry goes before the record can be another's life's. */
