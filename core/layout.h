@@ -170,8 +170,8 @@
     XX(SLOW_FIELDLESS, 1)    /* some ByteBuf class has no hidden field (design.md: hot path) */    \
     /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
     XX(SLOW_IDLE, INT_MIN)                                                                         \
-    XX(SLOW_NO_ROOTS, 2)     /* the gate is about to shut: no root opens a life (windows.h) */     \
-    XX(SLOW_FREEZING, 4)     /* … and no derived life begins either */                             \
+    XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \
+    XX(SLOW_FREEZING, 4) /* … and no derived life begins either */                               \
     XX(SLOW_GATE, 6)                                                                               \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
@@ -181,7 +181,7 @@
     XX(SHARED_MAP, 16) /* the table of map mode can be written to */                               \
     XX(SHARED_UNSEEN,                                                                              \
        32) /* the hooks were removed for a time: a first sight may be of a released buffer */      \
-    XX(SHARED_ASKED, 64) /* the agent asks for the callers of some root: ADR 49 */                 \
+    XX(SHARED_ASKED, 64)    /* the agent asks for the callers of some root: ADR 49 */              \
     XX(SHARED_WINDOWS, 128) /* lives are followed by windows of time, from the start to the end */ \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \

@@ -224,9 +224,9 @@ static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, 
 static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
 {
     uint32_t g = BBF_GENERATION(life);
-    while (!atomic_compare_exchange_strong_explicit(
-        &bbf_record_at(t, r)->life, &life, (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD,
-        memory_order_acq_rel, memory_order_relaxed))
+    while (!atomic_compare_exchange_strong_explicit(&bbf_record_at(t, r)->life, &life,
+                                                    (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD,
+                                                    memory_order_acq_rel, memory_order_relaxed))
         if (BBF_GENERATION(life) != g || (life & BBF_L_STATE) != BBF_L_OPEN)
             return false; /* a closer was first; else it was frozen meanwhile (trie/windows.h) */
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);

@@ -120,8 +120,7 @@ void bbf_tracker_off(struct bbf_tracker *t)
 
 bool bbf_tracker_sampled(const struct bbf_tracker *t)
 {
-    return bbf_windows_are_used(t) ||
-           atomic_load_explicit(&t->rates[1], memory_order_relaxed) != 0;
+    return bbf_windows_are_used(t) || atomic_load_explicit(&t->rates[1], memory_order_relaxed) != 0;
 }
 
 /* ---- what the hooks must expect ---- */

@@ -50,13 +50,13 @@ static void move(struct bbf_tracker *t, struct bbf_record *record, uint64_t life
         uint32_t to = (life & BBF_L_LATER) != 0 ? BBF_L_NODE_RACED : bbf_node_gap(t, node);
         /* CAS: a step's store, an end or the record's next life may come between. Release: who sees
          * the number sees the node. */
-        if (!atomic_compare_exchange_strong_explicit(
-                &record->path, &path, BBF_WORD(BBF_GENERATION(life), to), memory_order_acq_rel,
-                memory_order_relaxed))
+        if (!atomic_compare_exchange_strong_explicit(&record->path, &path,
+                                                     BBF_WORD(BBF_GENERATION(life), to),
+                                                     memory_order_acq_rel, memory_order_relaxed))
             continue;
         if ((life & BBF_L_LATER) != 0)
-            atomic_fetch_add(
-                bbf_shared_long(t, BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_RACED_STEPS), 1);
+            atomic_fetch_add(bbf_shared_long(t, BBF_L_SHARED_TALLY + 8 * BBF_L_TALLY_RACED_STEPS),
+                             1);
         return;
     }
 }
@@ -99,7 +99,8 @@ uint64_t bbf_windows_shut(struct bbf_tracker *t)
     /* Sequentially consistent, like the fence of the hook that opens a life: either this walk sees
      * the life, or that hook sees FREEZING. */
     atomic_fetch_or(gate(t), (uint32_t)BBF_L_SLOW_NO_ROOTS | BBF_L_SLOW_FREEZING);
-#ifndef __SANITIZE_THREAD__ /* TSan knows no fences; the twin's hook also changes the gate's word */
+#ifndef __SANITIZE_THREAD__ /* TSan knows no fences; the twin's hook also changes the gate's word  \
+                             */
     atomic_thread_fence(memory_order_seq_cst);
 #endif
     uint32_t end = atomic_load_explicit(&t->next_record, memory_order_acquire);

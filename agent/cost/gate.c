@@ -64,8 +64,7 @@ static void pass(uint64_t ns)
 {
     const struct timespec until = bbf_clock_timespec(bbf_monotonic_ns() + ns);
     uint64_t before = version;
-    while (!is_ending && version == before &&
-           pthread_cond_timedwait(&changed, &lock, &until) == 0)
+    while (!is_ending && version == before && pthread_cond_timedwait(&changed, &lock, &until) == 0)
         ;
 }
 
@@ -211,10 +210,11 @@ void bbf_gate_note(struct bbf_buf *note)
         return;
     }
     double share = (double)w.open_ns / (double)total_ns;
-    bbf_buf_printf(note,
-                   "duty: only buffers allocated in %llu windows, %.2f s of %.1f s, were followed: "
-                   "one in about %.1f if the load is steady; %llu outlived their window, and only their ends "
-                   "were watched then; uses after release are not looked for",
-                   (unsigned long long)w.windows, (double)w.open_ns / BBF_CLOCK_SECOND,
-                   (double)total_ns / BBF_CLOCK_SECOND, 1 / share, (unsigned long long)w.frozen);
+    bbf_buf_printf(
+        note,
+        "duty: only buffers allocated in %llu windows, %.2f s of %.1f s, were followed: "
+        "one in about %.1f if the load is steady; %llu outlived their window, and only their ends "
+        "were watched then; uses after release are not looked for",
+        (unsigned long long)w.windows, (double)w.open_ns / BBF_CLOCK_SECOND,
+        (double)total_ns / BBF_CLOCK_SECOND, 1 / share, (unsigned long long)w.frozen);
 }

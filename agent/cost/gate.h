@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/cost/gate.h - duty=: a thread opens the hooks' gate for a while at random moments, and lives
- * that begin then are followed (docs/adr/0054, trie/windows.h).
+ * agent/cost/gate.h - duty=: a thread opens the hooks' gate for a while at random moments, and
+ * lives that begin then are followed (docs/adr/0054, trie/windows.h).
  *
  * Threads: the agent thread, unless a function says otherwise.
  */

@@ -55,18 +55,18 @@
     XX(HOLD_ANY, hold_any)         /* the owner's generation is not compared */                    \
     XX(CHARGE_FIRST, charge_first) /* bytes go to the first derived life that is dead */           \
     XX(HOLD_NONE, hold_none)                                                                       \
-    XX(PARENT_LATE, parent_late) /* the parent's handle is stored after life = OPEN */               \
+    XX(PARENT_LATE, parent_late) /* the parent's handle is stored after life = OPEN */             \
     /* windows (lives_window.c) */                                                                 \
-    XX(GATE_FIRST, gate_first)       /* the gate shuts before the open lives are frozen */         \
-    XX(NO_RECHECK, no_recheck)       /* what opens a life late does not freeze it */               \
+    XX(GATE_FIRST, gate_first) /* the gate shuts before the open lives are frozen */               \
+    XX(NO_RECHECK, no_recheck) /* what opens a life late does not freeze it */                     \
     XX(NO_RECHECK_FENCE, no_recheck_fence)                                                         \
-    XX(FREEZE_STORE, freeze_store)   /* a life is moved by a store */                              \
-    XX(FREEZE_ONCE, freeze_once)     /* … by one CAS, whether that fails or not */                 \
-    XX(LATER_STORE, later_store)     /* LATER is set by a store */                                 \
-    XX(LATER_FIRST, later_first)     /* … before the life is moved */                              \
-    XX(NO_LATER, no_later)           /* a step over the gap is believed */                         \
+    XX(FREEZE_STORE, freeze_store)           /* a life is moved by a store */                      \
+    XX(FREEZE_ONCE, freeze_once)             /* … by one CAS, whether that fails or not */       \
+    XX(LATER_STORE, later_store)             /* LATER is set by a store */                         \
+    XX(LATER_FIRST, later_first)             /* … before the life is moved */                    \
+    XX(NO_LATER, no_later)                   /* a step over the gap is believed */                 \
     XX(PATH_BEFORE_LATER, path_before_later) /* a close judges the path that it read at first */   \
-    XX(DERIVE_LATE, derive_late)     /* a derived life begins where such a step led */             \
+    XX(DERIVE_LATE, derive_late)             /* a derived life begins where such a step led */     \
     XX(BURY_ONCE, bury_once) /* the agent takes a life that is frozen for one that was released */ \
     XX(RELEASE_GATED, release_gated) /* no release is seen while the gate is shut */               \
     XX(RELAXED_GATE, relaxed_gate)   /* weak only */
@@ -91,7 +91,7 @@ enum { OPEN = 1, CLOSED = 2, DEAD = 3, STATE = 3, CONV = 4, STICKY = 8 };
 enum { LATER = 0x8000 }; /* of a life: it was frozen, its later steps may have been missed */
 enum { NONE, ROOT, CHILD, RACED, FIRST, GAP, NODE = 7, BUCKET = 8 };
 enum { GATE_OPEN, FREEZING, SHUT }; /* the gate of the hooks: FREEZING: no life begins */
-enum { MARK = 14, IGN = 15 }; /* handles without a life: AGAIN of an own pool */
+enum { MARK = 14, IGN = 15 };       /* handles without a life: AGAIN of an own pool */
 
 /* Shared words, records and objects counted from 1. */
 #define PATH(r)   ((r)-1)
@@ -231,7 +231,7 @@ int window_move(struct state *s, unsigned choice);
 bool window_idle(const struct state *s);
 void window_ask(struct state *s, unsigned t);
 void window_recheck(struct state *s, unsigned t);
-/* Is the life to be charged at ?raced, which stood at `path` and has this word? */
+/* Is the life to be charged at ?raced, which was at `path` and has this word? */
 bool window_strayed(unsigned life, unsigned path);
 /* A life's path as a report has it: fails if a step is missing in it without a mark. */
 void window_judge(const struct state *s, unsigned record, unsigned life, unsigned path);

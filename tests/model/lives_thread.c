@@ -301,7 +301,7 @@ static void move_fast_close(struct state *s, unsigned t)
     case CLOSE_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->pc = fresh(x->f) || x->record == IGN     ? AFTER
+        x->pc = fresh(x->f) || x->record == IGN   ? AFTER
                 : model.plain && x->start != SHUT ? FAST_LIFE
                                                   : slow_close();
         break;

@@ -1,11 +1,11 @@
 /*
- * tests/model/lives_window.c - windows (docs/adr/0054): the gate of the hooks, the thread that opens and
- * shuts it, bbf_windows_freeze() of trie/windows.c, and what the hooks ask.
+ * tests/model/lives_window.c - windows (docs/adr/0054): the gate of the hooks, the thread that
+ * opens and shuts it, bbf_windows_freeze() of trie/windows.c, and what the hooks ask.
  *
- * Invariant: a path that a report shows lacks no step without saying so. A life is followed from its
- * root; before the gate shuts, each open life is moved to a gap, where no step leads on, and marked
- * LATER. A step that was under way may be stored over the gap: then LATER says that steps may be
- * missing, and the life is charged at ?raced. What opens a life late freezes it by itself.
+ * Invariant: a path that a report shows lacks no step without saying so. A life is followed from
+ * its root; before the gate shuts, each open life is moved to a gap, where no step leads on, and
+ * marked LATER. A step that was under way may be stored over the gap: then LATER says that steps
+ * may be missing, and the life is charged at ?raced. What opens a life late freezes it by itself.
  */
 #include "tests/model/lives.h"
 
@@ -81,7 +81,7 @@ static void mark(struct state *s, unsigned who, struct freezer *z)
         z->pc = LIFE_LOAD; /* converted, or over */
 }
 
-/* False: the life is frozen, or is none. */
+/* False: the life is frozen, or there is no open one. */
 static bool freeze(struct state *s, unsigned who, struct freezer *z)
 {
     model_note = freeze_names[z->pc];
@@ -143,9 +143,9 @@ static void walk(struct state *s)
 
 int window_move(struct state *s, unsigned choice)
 {
-    static const char *const names[] = {"window: open",  "window: freezing", "window: fence",
-                                        "window: walk",  "window: shut",     "window: opens again",
-                                        "window: late walk"};
+    static const char *const names[] = {
+        "window: open", "window: freezing",    "window: fence",    "window: walk",
+        "window: shut", "window: opens again", "window: late walk"};
     struct window *w = &s->window;
     memory_step(choice);
     model_note = names[w->pc];
@@ -199,8 +199,7 @@ void window_ask(struct state *s, unsigned t)
 {
     struct thread *x = &s->t[t];
     bool release = x->kind == LET_GO || x->kind == LET_GO_LATE;
-    unsigned gate = memory_load(&s->m, t, GATE,
-                                release ? unless(RELAXED_GATE, ACQUIRE) : RELAXED);
+    unsigned gate = memory_load(&s->m, t, GATE, release ? unless(RELAXED_GATE, ACQUIRE) : RELAXED);
     if (release) {
         x->start = (uint8_t)gate;
         x->pc = gate == SHUT && model.mutant == RELEASE_GATED ? AFTER : CLOSE_HANDLE;

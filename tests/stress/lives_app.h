@@ -67,11 +67,12 @@ struct app {
     uint32_t root, derive, step[STEPS], class_id;
     uint64_t seed;
     uint64_t scans, captures, resets; /* agent */
-    uint64_t misplaced; /* agent: captures that show lives at ?before-reset without a reset */
-    bool wrong;         /* agent: a capture failed, or its bytes do not add up */
-    uint64_t windows, frozen;         /* window thread */
-    _Atomic uint64_t at_gap, at_step; /* lives released by their only user, by where they were */
-    _Atomic uint64_t misled;          /* … whose path lacked a step and did not say so */
+    uint64_t misplaced;       /* agent: captures that show lives at ?before-reset without a reset */
+    bool wrong;               /* agent: a capture failed, or its bytes do not add up */
+    uint64_t windows, frozen; /* window thread */
+    _Atomic uint64_t at_gap, at_raced,
+        at_step;             /* lives released by their only user, by where they were */
+    _Atomic uint64_t misled; /* … whose path lacked a step and did not say so */
 };
 
 /* A thread's variable: an object and how many of its counts are the variable's to release. */
@@ -141,7 +142,8 @@ static inline void step(struct worker *w, struct twin_object *o, struct twin_obj
         atomic_fetch_or(&owner->flags, (uint32_t)F_MISSED);
 }
 
-/* Windows, by the only user of a followed life: is the path whole, or does it say that it is not? */
+/* Windows, by the only user of a followed life: is the path whole, or does it say that it is not?
+ */
 static inline void check_path(struct worker *w, const struct twin_object *o, uint64_t h)
 {
     struct bbf_record *at = twin_record(&w->me, h);
@@ -149,7 +151,7 @@ static inline void check_path(struct worker *w, const struct twin_object *o, uin
     uint32_t node = bbf_node_charged(w->app->t, path, (uint32_t)(h >> 32));
     const struct bbf_node *n = bbf_node_at(w->app->t, node);
     if (node <= BBF_L_NODE_BEFORE_RESET || n->site == BBF_L_SITE_GAP) {
-        atomic_fetch_add(&w->app->at_gap, 1);
+        atomic_fetch_add(node == BBF_L_NODE_RACED ? &w->app->at_raced : &w->app->at_gap, 1);
         return;
     }
     atomic_fetch_add(&w->app->at_step, 1);
@@ -247,8 +249,7 @@ static inline void reuse_buffer(struct worker *w)
 /* The last count of o is gone. Its memory goes back to what it was derived from. */
 static inline void released(struct worker *w, struct twin_object *o)
 {
-    if (w->app->rules.windows && !w->app->rules.sharing &&
-        (atomic_load(&o->flags) & F_LIFE) != 0)
+    if (w->app->rules.windows && !w->app->rules.sharing && (atomic_load(&o->flags) & F_LIFE) != 0)
         check_path(w, o, atomic_load(&o->bbf));
     if ((atomic_load(&o->flags) & F_LIFE) != 0)
         atomic_fetch_add(&w->app->ends.released, 1);

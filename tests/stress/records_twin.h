@@ -154,7 +154,8 @@ static inline bool twin_is_shut(struct twin_thread *me)
     return twin_gate(me, (uint32_t)BBF_L_SLOW_IDLE);
 }
 
-/* A life was opened: freeze it if the walk may not have seen it. A read-modify-write is the fence. */
+/* A life was opened: freeze it if the walk may not have seen it. A read-modify-write is the fence.
+ */
 static inline void twin_recheck(struct twin_thread *me, uint64_t h)
 {
     _Atomic uint32_t *gate = bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS);

@@ -226,9 +226,10 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
         return;
     }
     /* Acquire: who missed a step sees the gap. */
-    uint32_t gate = me->w->windows ? atomic_load_explicit(bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS),
-                                                          memory_order_acquire)
-                                   : 0;
+    uint32_t gate = me->w->windows
+                        ? atomic_load_explicit(bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS),
+                                               memory_order_acquire)
+                        : 0;
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
     TWIN_POINT(me);

@@ -349,7 +349,8 @@ static void lives_of_a_sample_each_have_one_end(void **state)
 #endif
 
 #ifndef BBF_SCHEDULED
-/* The gate opens and shuts: each followed life has its end, and no path hides a step that was missed. */
+/* The gate opens and shuts: each followed life has its end, and no path hides a step that was
+ * missed. */
 static void lives_of_windows_end_once_and_hide_no_step(void **state)
 {
     struct app *app = app_new((struct rules){.windows = true, .nodes = true});
@@ -363,6 +364,7 @@ static void lives_of_windows_end_once_and_hide_no_step(void **state)
     assert_records(app);
     assert_true(app->windows > 10 && app->frozen > 0 && app->at_gap > 0 && app->at_step > 0);
     assert_int_equal(app->misled, 0);
+    assert_true(app->at_raced * 4 <= app->at_gap); /* what was under way as its life was frozen */
     app_free(app, kept);
 }
 

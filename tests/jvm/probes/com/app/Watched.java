@@ -40,8 +40,20 @@ final class Watched {
                 others();
                 others += 8;
                 resumeDue(false);
+                rest();
             }
             resumeDue(true);
+        }
+
+        /** Until stdin closes: only now and then, because other cases run beside this one. */
+        private void rest() {
+            try {
+                if (gentle) {
+                    Thread.sleep(1);
+                }
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         private void resumeDue(boolean all) {
@@ -59,13 +71,14 @@ final class Watched {
 
     private static final ByteBufAllocator POOL = PooledByteBufAllocator.DEFAULT;
     private static final ConcurrentLinkedQueue<ByteBuf> HANDED = new ConcurrentLinkedQueue<>();
-    private static volatile boolean over;
+    private static volatile boolean over, gentle;
 
     private Watched() {
     }
 
     static void run(String[] args) throws Exception {
         int millis = Integer.parseInt(args[0]), threads = Integer.parseInt(args[1]);
+        gentle = millis == 0;
         List<Worker> workers = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             workers.add(new Worker(Integer.parseInt(args[2])));
