@@ -12,6 +12,7 @@
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
 #include "agent/classes/dump.h"
+#include "agent/cost/gate.h"
 #include "agent/duties.h"
 #include "agent/jvm/properties.h"
 #include "agent/lifecycle.h"
@@ -182,6 +183,8 @@ static int start(const struct bbf_options *options)
         bbf_duties_init();
         clock_gettime(CLOCK_MONOTONIC, &bbf_agent.started);
         err = bbf_tracker_create(&bbf_agent.tracker, &limits);
+        if (err == BBF_OK)
+            bbf_gate_choose(options);
     }
     if (err != BBF_OK) {
         bbf_log(BBF_LOG_ERROR,

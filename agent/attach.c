@@ -13,6 +13,7 @@
 #include "agent/classes/rewritten_classes.h"
 #include "agent/commands/endpoint.h"
 #include "agent/cost/account.h"
+#include "agent/cost/gate.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
 #include "agent/jvm/memory.h"
@@ -75,6 +76,11 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
 {
     if (bbf_jvm_verification_is_off())
         bbf_tracker_expect_fieldless(bbf_agent.tracker);
+    const char *why;
+    if (!bbf_gate_allows(&bbf_agent.options, &why)) { /* attached again, with other options */
+        bbf_log(BBF_LOG_WARN, "%s", why);
+        bbf_agent.options.duty = 0;
+    }
     bbf_carrier_classes_begin(&bbf_agent.options);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
     if (rules == NULL) {
@@ -104,6 +110,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     (void)bbf_loaded_apply(env, NULL, rules);
     if (bbf_agent.options.gc_exit)
         bbf_shim_hook_exit(env);
+    bbf_gate_apply(&rules->options);
     (void)bbf_tracing_apply(&bbf_agent.options);
     return true;
 }
@@ -210,6 +217,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     uint64_t begin = bbf_clock_ns(CLOCK_MONOTONIC);
     loading_ns = begin > LOAD_NS ? begin - LOAD_NS : 0;
     bbf_tracker_pause(t);
+    bbf_gate_end();
     uint64_t live = bbf_tracker_live(t, &estimated);
     /* From here on a field of 0 no longer means "never seen": its buffer may have been opened and
      * released without hooks. */

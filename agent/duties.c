@@ -10,6 +10,7 @@
 #include "agent/classes/custom_types.h"
 #include "agent/classes/late_classes.h"
 #include "agent/cost/account.h"
+#include "agent/cost/gate.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/report/after_release.h"
@@ -225,6 +226,7 @@ static int reset(bool nodes)
     bbf_watch_reset();
     bbf_misuse_reset();
     bbf_bare_roots_reset();
+    bbf_gate_reset();
     return nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
                  : bbf_tracker_baseline(bbf_agent.tracker);
 }
@@ -362,6 +364,7 @@ void bbf_duties_init(void)
     if (done)
         return;
     done = true;
+    bbf_notes_add_source(bbf_gate_note);
     bbf_notes_add_source(bbf_oom_note);
     bbf_notes_add_source(bbf_limit_note);
     bbf_notes_add_source(bbf_events_note);

@@ -58,6 +58,9 @@ static bool comes_again(const struct bbf_tracker *tracker, uint32_t node, uint32
 uint64_t bbf_event_fingerprint(const struct bbf_tracker *tracker, uint32_t node)
 {
     const struct bbf_site *first = NULL, *derive = NULL, *root = NULL, *site;
+    const struct bbf_place end = bbf_node_place(tracker, node);
+    if (end.site == BBF_L_SITE_GAP)
+        node = end.parent;
     const uint32_t last = node;
     uint32_t derive_node = BBF_L_NODE_NONE, root_node = node;
     uint64_t passed = 0;

@@ -5,6 +5,7 @@
 
 #include "agent/classes/loaded.h"
 #include "agent/cost/account.h"
+#include "agent/cost/gate.h"
 #include "agent/events.h"
 #include "agent/lttng.h"
 #include "agent/report/blackbox.h"
@@ -74,6 +75,8 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
         bbf_account_apply(&now->options, false) != BBF_OK)
         return BBF_ELIMIT;
+    if ((effects & BBF_EFFECT_GATE) != 0)
+        bbf_gate_apply(&now->options);
     if ((effects & BBF_EFFECT_LTTNG) != 0 && bbf_tracing_apply(&now->options) != BBF_OK)
         return BBF_EIO;
     if ((effects & BBF_EFFECT_RECORDING) != 0)

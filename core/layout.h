@@ -53,6 +53,7 @@
     XX(MAPPED, 0x800)   /* its buffer has no field: an entry of the map leads here (trie/map.h) */ \
     XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has claimed it by CAS */          \
     XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object is alive, and sampling passed it over */  \
+    XX(LATER, 0x4000)   /* it outlived its window: later steps may be missing (trie/windows.h) */  \
     /* reserved records: 0 means "never seen", IGN and NEVER are handles without a life */         \
     XX(RECORD_IGN, 1)                                                                              \
     XX(RECORD_NEVER, 2)                                                                            \
@@ -87,7 +88,7 @@
     XX(NODE_CHILDREN, 48)                                                                          \
     XX(NODE_UNKNOWN, 56)                                                                           \
     XX(INLINE_CHILDREN, 4)                                                                         \
-    XX(FLAG_NO_STEPS, 1) /* depth limit, ?raced, ?before-reset: no step leaves it */               \
+    XX(FLAG_NO_STEPS, 1) /* depth limit, gap, ?raced, ?before-reset: no step leaves it */          \
     XX(FLAG_FULL, 2)     /* maxChildren reached: known children only */                            \
     XX(FLAG_LOOP, 4)     /* some edge leads back here */                                           \
     XX(FLAG_ALIAS, 8)    /* an edge of the overflow table, not a node: child 0 is its target */    \
@@ -104,7 +105,8 @@
     XX(OVERFLOW_BITS, 21) /* entries of an arena's overflow table, 4 B each */                     \
     /* reserved sites */                                                                           \
     XX(SITE_RACED, 1)                                                                              \
-    XX(SITE_BEFORE_RESET, 2)                                                                       \
+    XX(SITE_GAP, 2) /* behind it the life's steps were not watched (trie/windows.h) */             \
+    XX(SITE_BEFORE_RESET, 3)                                                                       \
     XX(MAX_SITES, 65536)                                                                           \
     /* the int that a root hook passes: site | memory byte << 16 */                                \
     XX(META_MEM_SHIFT, 16)                                                                         \
@@ -172,9 +174,13 @@
     XX(SHARED_CONTEXT_DROPPED, 232)   /* long: notes that were not taken */                        \
     XX(SHARED_CONTEXT_UNREAD, 240)    /* long: channels whose id was not read */                   \
     XX(SHARED_CONTEXT_UNREAD_OF, 248) /* int: name of the class of the last of them */             \
-    XX(SHARED_USED, 1024)  /* a byte per stripe: 1 = it had a thread; only those are read */       \
-    XX(SLOW_FIELDLESS, 1)  /* some ByteBuf class has no hidden field (design.md: hot path) */      \
-    XX(SLOW_IDLE, INT_MIN) /* no class beside include= is loaded yet: the hooks do nothing */      \
+    XX(SHARED_USED, 1024) /* a byte per stripe: 1 = it had a thread; only those are read */        \
+    XX(SLOW_FIELDLESS, 1) /* some ByteBuf class has no hidden field (design.md: hot path) */       \
+    /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
+    XX(SLOW_IDLE, INT_MIN)                                                                         \
+    XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \
+    XX(SLOW_FREEZING, 4) /* … and no derived life begins either */                               \
+    XX(SLOW_GATE, 6)                                                                               \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
@@ -183,9 +189,10 @@
     XX(SHARED_MAP, 16) /* the table of map mode can be written to */                               \
     XX(SHARED_UNSEEN,                                                                              \
        32) /* the hooks were removed for a time: a first sight may be of a released buffer */      \
-    XX(SHARED_ASKED, 64)   /* the agent asks for the callers of some root: ADR 49 */               \
-    XX(SHARED_USAGE, 128)  /* byte-seconds are summed up: ADR 53 */                                \
-    XX(USAGE_NOT_READ, -1) /* in the place of the bytes that a life wrote: trie/usage.h */         \
+    XX(SHARED_ASKED, 64)    /* the agent asks for the callers of some root: ADR 49 */              \
+    XX(SHARED_USAGE, 128)   /* byte-seconds are summed up: ADR 53 */                               \
+    XX(SHARED_WINDOWS, 256) /* lives are followed by windows of time, from the start to the end */ \
+    XX(USAGE_NOT_READ, -1)  /* in the place of the bytes that a life wrote: trie/usage.h */        \
     XX(USAGE_NOT_ASKED, -2)                                                                        \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \
     XX(MAP_BUCKET_BITS, 18)                                                                        \

@@ -70,6 +70,15 @@ static const struct bbf_option_row table[] = {
       .initial = "off", .argument = "SHARE|off",
       .help = "keep bbflow's estimated share of the process's CPU time below this, as 1% or 0.5%: "
               "above it fewer buffers are followed (as by a larger sample=), below it more again" },
+    { "duty", TYPE_SHARE, .start = true, FIELD(duty), LIVE(BBF_EFFECT_GATE), .min = 100, .max = 1000000,
+      .initial = "off", .argument = "SHARE|off",
+      .help = "follow only buffers that are allocated in short windows of time at random moments, "
+              "which together are this share of the time, as 2%: outside them the hooks cost next to "
+              "nothing. The path of a buffer that outlives its window ends with '(later steps were not "
+              "watched)', its release is still seen. Not with sample= or budget=; only from the start" },
+    { "windowMillis", TYPE_COUNT, .expert = true, FIELD(window_ms), LIVE(BBF_EFFECT_GATE), .min = 1,
+      .max = 10000, .initial = "20", .argument = "N",
+      .help = "milliseconds that a window of duty= is open" },
     { "budgetSeconds", TYPE_COUNT, .expert = true, FIELD(budget_seconds), LIVE(BBF_EFFECT_BUDGET), .min = 1,
       .max = 3600, .initial = "1", .argument = "N",
       .help = "seconds between measurements of bbflow's own cost, which budget= is compared with" },
@@ -403,6 +412,8 @@ int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_
         if (*cursor != '\0')
             cursor++;
     }
+    if (options->duty != 0 && (options->sample > 1 || options->budget != 0))
+        return bbf_option_complain(error, 1, "option 'duty': not together with sample= or budget=");
     return BBF_OK;
 }
 

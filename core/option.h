@@ -53,6 +53,8 @@ struct bbf_options {
     uint64_t root_callers;        /* one allocation in this number, 0..1000000, default 64; live */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
     uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
+    uint64_t duty; /* millionths of the time in which lives begin, 0 = all of it (default); live */
+    uint64_t window_ms;      /* of a window of duty=, 1..10000, default 20; live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
     bool usage;              /* byte-seconds by path, and what was never written; live */
@@ -109,9 +111,10 @@ enum bbf_option_effect {
     BBF_EFFECT_CLASSES = 1, /* include/exclude/trackConstructors/objects: retransform */
     BBF_EFFECT_ROOTS = 2,   /* trackDirectOnly, sample */
     BBF_EFFECT_LIMITS = 4,
-    BBF_EFFECT_BUDGET = 8,    /* budget, budgetSeconds */
-    BBF_EFFECT_LTTNG = 16,    /* lttng, lttngProtocol */
-    BBF_EFFECT_RECORDING = 32 /* jfr, maxsize, maxage, blackbox */
+    BBF_EFFECT_BUDGET = 8,     /* budget, budgetSeconds */
+    BBF_EFFECT_LTTNG = 16,     /* lttng, lttngProtocol */
+    BBF_EFFECT_RECORDING = 32, /* jfr, maxsize, maxage, blackbox */
+    BBF_EFFECT_GATE = 64       /* duty, windowMillis */
 };
 
 /*

@@ -18,6 +18,9 @@ enum bbf_site_kind {
     BBF_SITE_DECREMENT /* refs=on: this method called release, which freed it or not */
 };
 
+/* The last step of a path whose buffer outlived its window (docs/adr/0054). */
+#define BBF_GAP_STEP "(later steps were not watched)"
+
 /* refCnt bucket of a node: 0 / 1-2 / 3-5 / 6+. */
 enum bbf_bucket { BBF_REF_0, BBF_REF_1_2, BBF_REF_3_5, BBF_REF_6 };
 

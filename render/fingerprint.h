@@ -16,7 +16,9 @@
 #ifndef BBF_RENDER_FINGERPRINT_H
 #define BBF_RENDER_FINGERPRINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/buf.h"
 #include "render/view.h"
@@ -30,6 +32,12 @@ uint64_t bbf_fingerprint_step(uint64_t hash, const char *class_name, const char 
 uint64_t bbf_fingerprint_pass(uint64_t passed, const char *class_name, const char *method,
                               const char *enclosing);
 uint64_t bbf_fingerprint_end(uint64_t hash, uint64_t passed);
+
+/* Is the step no method, but the gap of a buffer that outlived its window? Ids leave it out. */
+static inline bool bbf_fingerprint_is_gap(const char *method)
+{
+    return strcmp(method, BBF_GAP_STEP) == 0;
+}
 
 /*
  * Of a leak that ends at `last`, and of an entry of the divergences whose last step that is. Where

@@ -29,8 +29,11 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
          "buffers not followed: a limit was reached (dropped_lives)"},
         {t->dropped_steps_, "step not recorded: a limit was reached (dropped_steps)",
          "steps not recorded: a limit was reached (dropped_steps)"},
-        {t->raced_steps_, "raced step: two threads used a buffer at once, its path is uncertain",
-         "raced steps: two threads used a buffer at once, those paths are uncertain"},
+        {t->raced_steps_,
+         "raced step: two threads used a buffer at once, or its window ended: its path is "
+         "uncertain",
+         "raced steps: two threads used a buffer at once, or its window ended: those paths are "
+         "uncertain"},
         {t->holders_unknown_, "object could not be looked into for a buffer (holders_unknown)",
          "objects could not be looked into for a buffer (holders_unknown)"},
         {t->elements_cut_,

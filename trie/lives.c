@@ -28,6 +28,7 @@
 #include "trie/section.h"
 #include "trie/tombs.h"
 #include "trie/usage.h"
+#include "trie/windows.h"
 
 /* ---- records ---- */
 
@@ -184,9 +185,12 @@ static void convert(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
         if (weak == BBF_STILL_STRONG)
             weaken_slot(t, heap, r, (life & BBF_L_MAPPED) != 0);
     } else if ((life & BBF_L_STATE) == BBF_L_OPEN) {
-        if (atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,
-                                                    memory_order_acq_rel, memory_order_relaxed))
-            weaken_slot(t, heap, r, (life & BBF_L_MAPPED) != 0);
+        /* Again if it was frozen meanwhile (trie/windows.h). */
+        while (!atomic_compare_exchange_strong_explicit(&record->life, &life, life | BBF_L_CONV,
+                                                        memory_order_acq_rel, memory_order_acquire))
+            if ((life & BBF_L_STATE) != BBF_L_OPEN || (life & (BBF_L_CONV | BBF_L_STICKY)) != 0)
+                return;
+        weaken_slot(t, heap, r, (life & BBF_L_MAPPED) != 0);
     }
 }
 
@@ -220,10 +224,12 @@ static void free_record(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, 
 /* A collected OPEN life: claim it by CAS and put it on the list of this scan. */
 static bool bury(struct bbf_tracker *t, uint32_t r, uint64_t life)
 {
-    uint64_t dead = (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD;
-    if (!atomic_compare_exchange_strong_explicit(&bbf_record_at(t, r)->life, &life, dead,
-                                                 memory_order_acq_rel, memory_order_relaxed))
-        return false; /* a closer was first */
+    uint32_t g = BBF_GENERATION(life);
+    while (!atomic_compare_exchange_strong_explicit(&bbf_record_at(t, r)->life, &life,
+                                                    (life & ~(uint64_t)BBF_L_STATE) | BBF_L_DEAD,
+                                                    memory_order_acq_rel, memory_order_relaxed))
+        if (BBF_GENERATION(life) != g || (life & BBF_L_STATE) != BBF_L_OPEN)
+            return false; /* a closer was first; else it was frozen meanwhile (trie/windows.h) */
     uint64_t refs = atomic_load_explicit(&bbf_record_at(t, r)->refs, memory_order_relaxed);
     if ((refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND) == BBF_MEM_COMPOSITE)
         t->dead_composites = true;
@@ -268,8 +274,9 @@ static bool collect(struct bbf_tracker *t, const struct bbf_jvm_refs *heap, uint
 /* The node where a collected life was, and (below) its memory (MEM_ bits). */
 static uint32_t node_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)
 {
+    uint64_t life = atomic_load_explicit(&bbf_record_at(t, r)->life, memory_order_acquire);
     uint64_t path = atomic_load_explicit(&bbf_record_at(t, r)->path, memory_order_relaxed);
-    return bbf_node_charged(t, path, g);
+    return bbf_windows_charged(t, life, bbf_node_charged(t, path, g));
 }
 
 static uint8_t memory_of(const struct bbf_tracker *t, uint32_t r, uint32_t g)

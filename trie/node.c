@@ -149,7 +149,8 @@ static uint32_t new_node(struct bbf_tracker *t, uint32_t arena, uint32_t parent,
     const struct bbf_site *place = bbf_site_get(t, site);
     if (place != NULL && strcmp(place->method, "<clinit>") == 0)
         flags |= BBF_L_FLAG_CLINIT;
-    if (n->depth >= atomic_load_explicit(&t->max_depth, memory_order_relaxed))
+    if (n->depth >= atomic_load_explicit(&t->max_depth, memory_order_relaxed) ||
+        site == BBF_L_SITE_GAP)
         flags |= BBF_L_FLAG_NO_STEPS;
     for (int i = 0; i < BBF_L_INLINE_CHILDREN; i++)
         atomic_store_explicit(&n->child[i], 0, memory_order_relaxed);
@@ -390,6 +391,18 @@ void bbf_node_begin_arena(struct bbf_tracker *t, uint32_t arena)
         ;
 }
 
+uint32_t bbf_node_gap(struct bbf_tracker *t, uint32_t node)
+{
+    bool made;
+    if (!enter(t))
+        return BBF_L_NODE_RACED;
+    uint32_t gap = BBF_L_NODE_BEFORE_RESET;
+    if (arena_of(node) == arena_in_force(t) && (gap = bbf_node_find(t, node, BBF_L_SITE_GAP)) == 0)
+        gap = grow(t, node, BBF_L_SITE_GAP, bucket_of(bbf_node_at(t, node)), &made);
+    bbf_section_leave();
+    return gap != 0 ? gap : BBF_L_NODE_RACED;
+}
+
 static _Atomic uint32_t *rate_root(const struct bbf_tracker *t, uint32_t site, uint32_t rate)
 {
     return &t->rate_roots[(size_t)rate * BBF_L_MAX_SITES + site];
@@ -454,7 +467,7 @@ uint32_t bbf_node_rate_root(struct bbf_tracker *t, uint32_t site, uint32_t rate)
 static uint32_t twin(struct bbf_tracker *t, uint32_t node, uint32_t bucket)
 {
     struct bbf_node *n = bbf_node_at(t, node);
-    if (arena_of(node) == 0 || bucket_of(n) == bucket)
+    if (arena_of(node) == 0 || bucket_of(n) == bucket || n->site == BBF_L_SITE_GAP)
         return node;
     if (arena_of(node) != arena_in_force(t))
         return BBF_L_NODE_BEFORE_RESET;

@@ -23,6 +23,9 @@ static inline uint32_t bbf_node_root(struct bbf_tracker *t, uint32_t site)
 }
 /* May the shim's short way take the site's root now? */
 bool bbf_node_is_fast(const struct bbf_tracker *t, uint32_t site);
+/* The gap below `node`: a node that no step leaves, not limited by maxChildren. At another limit
+ * ?raced; ?before-reset as above. */
+uint32_t bbf_node_gap(struct bbf_tracker *t, uint32_t node);
 /* The twin of `node` under the same parent whose refCnt bucket is `bucket` (0-3). */
 uint32_t bbf_node_bucket(struct bbf_tracker *t, uint32_t node, uint32_t bucket);
 /* `count` lives of class number `class_id` were released at `node`. */

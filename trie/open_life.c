@@ -3,6 +3,7 @@
 
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/windows.h"
 
 /* Was the buffer made by or for a class initialiser, so that it is most likely in a static field
  * (docs/netty-internals.md)? If it is collected, it was not: then it is a leak like any other. */
@@ -30,7 +31,7 @@ bool bbf_open_life_read(const struct bbf_tracker *t, uint32_t r, uint32_t now,
     if (BBF_GENERATION(refs) != g)
         refs = BBF_MEM_UNKNOWN << BBF_L_MEM_SHIFT;
     *to = (struct bbf_open_life){
-        .node = bbf_node_charged(t, path, g),
+        .node = bbf_windows_charged(t, life, bbf_node_charged(t, path, g)),
         .generation = g,
         .mem = (uint8_t)(refs >> BBF_L_MEM_SHIFT),
         .stopped = (again & BBF_L_STOPPED) != 0,

@@ -8,6 +8,7 @@
 
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/windows.h"
 
 /* The largest size class of the default chunk, 4 MiB; larger sizes are not rounded. */
 enum { LARGEST_CLASS = 4 << 20 };
@@ -101,8 +102,9 @@ uint32_t bbf_owned_next(const struct bbf_tracker *t, uint32_t from, struct bbf_o
             continue;
         life->generation = BBF_GENERATION(refs);
         life->memory = (enum bbf_memory)(refs >> BBF_L_MEM_SHIFT & BBF_L_MEM_KIND);
-        life->node = bbf_node_charged(t, atomic_load_explicit(&record->path, memory_order_acquire),
-                                      life->generation);
+        uint64_t word = atomic_load_explicit(&record->life, memory_order_acquire);
+        uint64_t path = atomic_load_explicit(&record->path, memory_order_acquire);
+        life->node = bbf_windows_charged(t, word, bbf_node_charged(t, path, life->generation));
         return r;
     }
     return 0;

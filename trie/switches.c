@@ -7,6 +7,7 @@
 #include "trie/model.h"
 #include "trie/node.h"
 #include "trie/usage.h"
+#include "trie/windows.h"
 
 /* A raised limit reopens the nodes that it had closed; a lowered one closes nodes from now on. */
 static void reflag_nodes(struct bbf_tracker *t)
@@ -123,7 +124,7 @@ void bbf_tracker_off(struct bbf_tracker *t)
 
 bool bbf_tracker_sampled(const struct bbf_tracker *t)
 {
-    return atomic_load_explicit(&t->rates[1], memory_order_relaxed) != 0;
+    return bbf_windows_are_used(t) || atomic_load_explicit(&t->rates[1], memory_order_relaxed) != 0;
 }
 
 /* ---- what the hooks must expect ---- */

@@ -36,7 +36,8 @@ void bbf_tracker_direct_only(struct bbf_tracker *t, bool on);
 int bbf_tracker_sample(struct bbf_tracker *t, uint32_t n);
 /* Has bbf_tracker_sample() room for that rate? Once asked it has until another is set. */
 bool bbf_tracker_can_sample(const struct bbf_tracker *t, uint32_t n);
-/* Was a rate but 1 ever set? Then buffers were passed over. Any thread. */
+/* Was a rate but 1 ever set, or are lives followed by windows? Then buffers were passed over. Any
+ * thread. */
 bool bbf_tracker_sampled(const struct bbf_tracker *t);
 
 struct bbf_loss;

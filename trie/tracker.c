@@ -157,6 +157,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     t->max_sites = BBF_MAX_STEP_SITES;
     bbf_tracker_limit(t, limits);
     name_reserved(t, BBF_L_NODE_RACED, BBF_L_SITE_RACED, "?raced");
+    name_reserved(t, BBF_L_NODE_NONE, BBF_L_SITE_GAP, BBF_GAP_STEP);
     name_reserved(t, BBF_L_NODE_BEFORE_RESET, BBF_L_SITE_BEFORE_RESET, "?before-reset");
     init_reserved_records(t);
     atomic_init(&t->next_record, BBF_L_FIRST_RECORD);

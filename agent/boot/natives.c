@@ -23,12 +23,14 @@
 #include "trie/after_release.h"
 #include "trie/aged.h"
 #include "trie/context.h"
+#include "trie/windows.h"
 
 #define NATIVE(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowNative_##name
 
 NATIVE(jint, child)(JNIEnv *env, jclass class, jint node, jint key);
 NATIVE(jint, rootOf)(JNIEnv *env, jclass class, jint site);
 NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket);
+NATIVE(void, freeze)(JNIEnv *env, jclass class, jint record);
 NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count);
 NATIVE(void, unknownAt)(JNIEnv *env, jclass class, jint node);
 NATIVE(void, recordLifetime)
@@ -85,6 +87,15 @@ NATIVE(jint, bucketOf)(JNIEnv *env, jclass class, jint node, jint bucket)
     jint result = (jint)bbf_node_bucket(bbf_agent.tracker, (uint32_t)node, (uint32_t)bucket & 3);
     bbf_meter_leave(entered);
     return result;
+}
+
+NATIVE(void, freeze)(JNIEnv *env, jclass class, jint record)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    (void)bbf_windows_freeze(bbf_agent.tracker, (uint32_t)record);
+    bbf_meter_leave(entered);
 }
 
 NATIVE(void, countReleased)(JNIEnv *env, jclass class, jint node, jint number, jint count)

@@ -6,6 +6,7 @@
 #include "agent/state.h"
 #include "instrument/netty.h"
 #include "trie/map.h"
+#include "trie/windows.h"
 
 bool bbf_nettys_is_bytebuf(const char *name, size_t *prefix)
 {
@@ -98,21 +99,28 @@ void bbf_nettys_set_fieldless(void)
     bbf_tracker_expect_fieldless(bbf_agent.tracker);
 }
 
+/* With windows the gate has the tracker's bit, and their thread asks before it opens it. */
+static _Atomic bool idle;
+
 void bbf_nettys_set_idle(void)
 {
-    bbf_tracker_set_idle(bbf_agent.tracker, true);
+    atomic_store(&idle, true);
+    if (!bbf_windows_are_used(bbf_agent.tracker))
+        bbf_tracker_set_idle(bbf_agent.tracker, true);
 }
 
 bool bbf_nettys_are_idle(void)
 {
-    return bbf_tracker_is_idle(bbf_agent.tracker);
+    return atomic_load(&idle);
 }
 
 /* `unseen`: the hooks were there, and what was opened meanwhile has no life, so where Netty is
  * there already a first sight may be of a released buffer. */
 void bbf_nettys_wake(bool unseen)
 {
-    bbf_tracker_set_idle(bbf_agent.tracker, false);
+    atomic_store(&idle, false);
+    if (!bbf_windows_are_used(bbf_agent.tracker))
+        bbf_tracker_set_idle(bbf_agent.tracker, false);
     /* In this order: a buffer from before has set netty_loaded. */
     if (unseen && atomic_load(&bbf_agent.netty_loaded))
         bbf_tracker_expect_unseen(bbf_agent.tracker);

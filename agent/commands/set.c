@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "agent/cost/gate.h"
 #include "agent/rules.h"
 #include "agent/settings.h"
 #include "agent/state.h"
@@ -53,6 +54,12 @@ static int try_all(struct bbf_options *copy, const struct bbf_entry *params, siz
         *effects |= changed ? effect : 0;
         bbf_safe_printf(answer, BBF_SAFE_VALUE, "%s=%s%s\n", name, value,
                         changed ? "" : " (as before)");
+    }
+    const char *why;
+    if (!bbf_gate_allows(copy, &why)) {
+        answer->len = 0;
+        bbf_buf_str(answer, why);
+        return BBF_EREFUSED;
     }
     if (bbf_tracker_can_sample(bbf_agent.tracker, (uint32_t)copy->sample))
         return BBF_OK;

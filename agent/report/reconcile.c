@@ -534,8 +534,9 @@ static int add_causes(const struct reading *r, bool direct_only)
                         " or more buffers while Netty's were read",
                         r->moved);
     if (to->sampled && err == BBF_OK)
-        return add_cause(to, "sample= or budget= passed buffers over, which Netty counts: nothing "
-                             "is compared");
+        return add_cause(
+            to, "sample=, budget= or duty= passed buffers over, which Netty counts: nothing "
+                "is compared");
     for (size_t i = 0; i < to->n_pools && err == BBF_OK; i++) {
         const struct bbf_snap_pool *row = &to->pools[i];
         char name[32];

@@ -56,6 +56,8 @@ def under_load(run):
     for bad in ("1", "0%", ".5%", "101%", "on"):
         out, err = run.client("set", pid, f"budget={bad}", code=5)
         assert "option 'budget': " in out + err and "0.01% to 100%" in out + err, out + err
+    out, err = run.client("set", pid, "duty=2%", code=5)  # its hooks have no gate
+    assert "only in a JVM where bbflow was started with it" in out + err, out + err
     same("budget", cost(run)["budget_ppm"], 0)
     run.client("set", pid, "budget=0.02%")
     now = wait_until(run, "sampling", lambda c: c["sample"] >= 4)

@@ -44,6 +44,7 @@ import transport
 import uring
 import usage
 import watch
+import windows
 import wire
 import words
 from harness import ROOT, Case, in_turn
@@ -941,7 +942,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *lttng.cases(), *flight.cases(), *recording.cases(),
-         *names.cases()]
+         *names.cases(), *windows.cases()]
 CASES += coming.cases(CASES)
 
 

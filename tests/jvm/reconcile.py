@@ -123,7 +123,7 @@ def not_told(run):
 
 def sampled(run):
     text = run.client("tree", run.json_path)[0]
-    assert "Reconciled: not compared with Netty's own numbers\n  sample= or budget= passed" in text, text
+    assert "Reconciled: not compared with Netty's own numbers\n  sample=, budget= or duty= passed" in text, text
     same("compared", run.json.doc["reconciled"]["compared"], False)
     assert "explained" not in run.client("summary", run.json_path)[0]
 

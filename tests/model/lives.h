@@ -55,7 +55,21 @@
     XX(HOLD_ANY, hold_any)         /* the owner's generation is not compared */                    \
     XX(CHARGE_FIRST, charge_first) /* bytes go to the first derived life that is dead */           \
     XX(HOLD_NONE, hold_none)                                                                       \
-    XX(PARENT_LATE, parent_late) /* the parent's handle is stored after life = OPEN */
+    XX(PARENT_LATE, parent_late) /* the parent's handle is stored after life = OPEN */             \
+    /* windows (lives_window.c) */                                                                 \
+    XX(GATE_FIRST, gate_first) /* the gate shuts before the open lives are frozen */               \
+    XX(NO_RECHECK, no_recheck) /* what opens a life late does not freeze it */                     \
+    XX(NO_RECHECK_FENCE, no_recheck_fence)                                                         \
+    XX(FREEZE_STORE, freeze_store)           /* a life is moved by a store */                      \
+    XX(FREEZE_ONCE, freeze_once)             /* … by one CAS, whether that fails or not */       \
+    XX(LATER_STORE, later_store)             /* LATER is set by a store */                         \
+    XX(LATER_FIRST, later_first)             /* … before the life is moved */                    \
+    XX(NO_LATER, no_later)                   /* a step over the gap is believed */                 \
+    XX(PATH_BEFORE_LATER, path_before_later) /* a close judges the path that it read at first */   \
+    XX(DERIVE_LATE, derive_late)             /* a derived life begins where such a step led */     \
+    XX(BURY_ONCE, bury_once) /* the agent takes a life that is frozen for one that was released */ \
+    XX(RELEASE_GATED, release_gated) /* no release is seen while the gate is shut */               \
+    XX(RELAXED_GATE, relaxed_gate)   /* weak only */
 
 enum mutant {
 #define XX(name, text) name,
@@ -66,15 +80,18 @@ enum mutant {
 enum { MAX_R = 3, MAX_O = 3, MAX_T = 3, MAX_G = 8 };
 
 /* The agent, as an actor of the memory. */
-#define AGENT model.threads
+#define AGENT  model.threads
+#define WINDOW (model.threads + 1)
 
 /* A word is generation << 4 | low. path: the node, and BUCKET; life: STICKY, CONV, state; refs: the
  * node that the life was opened at stands for memory kind and class, and BUCKET for the count;
  * handle and parent: the record; run: how many. */
 enum { GONE = 9, NO_WEAK = 10 }; /* a cleared weak reference; none could be had */
 enum { OPEN = 1, CLOSED = 2, DEAD = 3, STATE = 3, CONV = 4, STICKY = 8 };
-enum { NONE, ROOT, CHILD, RACED, FIRST, NODE = 7, BUCKET = 8 };
-enum { MARK = 14, IGN = 15 }; /* handles without a life: AGAIN of an own pool */
+enum { LATER = 0x8000 }; /* of a life: it was frozen, its later steps may have been missed */
+enum { NONE, ROOT, CHILD, RACED, FIRST, GAP, NODE = 7, BUCKET = 8 };
+enum { GATE_OPEN, FREEZING, SHUT }; /* the gate of the hooks: FREEZING: no life begins */
+enum { MARK = 14, IGN = 15 };       /* handles without a life: AGAIN of an own pool */
 
 /* Shared words, records and objects counted from 1. */
 #define PATH(r)   ((r)-1)
@@ -87,11 +104,26 @@ enum { MARK = 14, IGN = 15 }; /* handles without a life: AGAIN of an own pool */
 #define SLOT(r)   (BY_HANDLE + (r)-1)
 #define NEXT(r)   (BY_HANDLE + MAX_R + (r)-1)
 #define STACK     (BY_HANDLE + 2 * MAX_R)
-_Static_assert(STACK < MEMORY_WORDS, "words of memory");
+#define GATE      (STACK + 1)
+_Static_assert(GATE < MEMORY_WORDS, "words of memory");
+
+/* The freezing of one life: a thread's own, opened late, or the window thread's next one. */
+struct freezer {
+    uint8_t pc, record;
+    uint16_t life, path;
+};
 
 struct thread {
     uint8_t pc, ops, object, record, sticky, tries, list, held, stale, kind, head, after, last;
     uint16_t f, life, path, parent;
+    uint8_t start;    /* where a derived life begins; of a release: the gate */
+    uint8_t inherits; /* a step is missing where it begins */
+    struct freezer freezer;
+};
+
+struct window {
+    uint8_t pc, count, end;
+    struct freezer freezer;
 };
 
 struct agent {
@@ -108,6 +140,9 @@ struct state {
     uint8_t weak[MAX_R + 1]; /* the agent's weak references: an object, GONE or NO_WEAK */
     struct thread t[MAX_T];
     struct agent agent;
+    struct window window;
+    /* Lives, one bit a generation: a step was missed; one was stored over the gap. */
+    uint8_t missed[MAX_R + 1], late[MAX_R + 1];
     /* Sets of objects; `counted`: its own reference count is not taken off yet. */
     uint8_t born, counted, pool, lost;
     uint8_t kin[MAX_O + 1]; /* what an unreleased derived buffer was derived from */
@@ -123,7 +158,7 @@ struct state {
 struct options {
     unsigned records, objects, derived, threads, ops, passes;
     bool weak, twice, strict, escape, spill, plain, early, refs, no_weak, publish, own;
-    unsigned share;
+    unsigned share, windows;
     enum mutant mutant;
 };
 
@@ -131,7 +166,7 @@ extern struct options model;
 
 static inline uint16_t high(unsigned word)
 {
-    return (uint16_t)(word & 0xfff0);
+    return (uint16_t)(word & 0x7ff0);
 }
 
 static inline unsigned low(unsigned word)
@@ -141,7 +176,13 @@ static inline unsigned low(unsigned word)
 
 static inline unsigned generation(unsigned word)
 {
-    return word >> 4;
+    return (word & 0x7fff) >> 4;
+}
+
+/* The life word at the end: LATER is not the next life's. */
+static inline uint16_t closed_life(unsigned life)
+{
+    return (uint16_t)((life ^ (OPEN ^ CLOSED)) & ~(unsigned)LATER);
 }
 
 static inline bool same(unsigned a, unsigned b)
@@ -184,6 +225,16 @@ void open_derive(struct state *s, unsigned t);
 void open_take(struct state *s, unsigned t);
 void open_fill(struct state *s, unsigned t);
 void thread_finish(struct thread *x);
+
+/* lives_window.c: the thread that opens and shuts the gate; the hooks' parts that ask it. */
+int window_move(struct state *s, unsigned choice);
+bool window_idle(const struct state *s);
+void window_ask(struct state *s, unsigned t);
+void window_recheck(struct state *s, unsigned t);
+/* Is the life to be charged at ?raced, which was at `path` and has this word? */
+bool window_strayed(unsigned life, unsigned path);
+/* A life's path as a report has it: fails if a step is missing in it without a mark. */
+void window_judge(const struct state *s, unsigned record, unsigned life, unsigned path);
 
 /* lives_agent.c */
 int agent_move(struct state *s, unsigned choice, unsigned passes);
@@ -266,7 +317,13 @@ bool account_is_held(const struct state *s, unsigned object);
     XX(REFS_LOAD, "refs: refs")                                                                    \
     XX(REFS_CAS, "refs: CAS refs")                                                                 \
     XX(BUCKET_PATH, "refs: path")                                                                  \
-    XX(BUCKET_CAS, "refs: CAS path")
+    XX(BUCKET_CAS, "refs: CAS path")                                                               \
+    XX(ASK_GATE, "gate")                                                                           \
+    XX(DERIVE_PATH, "derive: the owner's path")                                                    \
+    XX(CLOSE_LATER, "slow close: life, whether LATER")                                             \
+    XX(RECHECK_FENCE, "opened: fence")                                                             \
+    XX(RECHECK_GATE, "opened: gate")                                                               \
+    XX(RECHECK_FREEZE, "opened late: freeze")
 
 enum pc {
 #define XX(name, text) name,

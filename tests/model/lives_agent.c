@@ -14,10 +14,12 @@
     XX(ASK_LIFE, "collect: life")                                                                  \
     XX(UNSTICK_CAS, "collect: CAS life without STICKY")                                            \
     XX(BURY_CAS, "collect: CAS life = DEAD")                                                       \
+    XX(BURY_LIFE, "collect: life again")                                                           \
     XX(HOLD_DEAD, "hold: parent")                                                                  \
     XX(HOLD_LIFE, "hold: life of the owner")                                                       \
     XX(HOLD_PARENT, "hold: parent of the owner")                                                   \
     XX(END_REFS, "end: refs")                                                                      \
+    XX(END_PATH, "end: path")                                                                      \
     XX(END_DEAD, "end: path = {g|0}")                                                              \
     XX(FREE_RUN, "free: run")                                                                      \
     XX(FREE_WEAK, "free: delete the weak reference")                                               \
@@ -166,7 +168,7 @@ static void convert(struct state *s)
             store(s, LIFE(r), a->life | CONV);
         else if (!cas_life(s, r, a->life | CONV,
                            relaxed ? RELAXED : unless(RELAXED_CONVERT_CAS, ACQ_REL))) {
-            next_record(s);
+            a->pc = AT_CONVERT_LIFE; /* over, or frozen */
             break;
         }
         a->pc = AT_CONVERT_SLOT;
@@ -245,7 +247,9 @@ static void bury(struct state *s)
     struct agent *a = &s->agent;
     unsigned r = a->record, g = generation(a->life);
     if (!cas_life(s, r, (a->life & ~STATE) | DEAD, unless(RELAXED_BURY, ACQ_REL))) {
-        next_record(s);
+        a->pc = AT_BURY_LIFE;
+        if (model.mutant == BURY_ONCE)
+            next_record(s);
         return;
     }
     if ((s->released[r] & bit(g)) != 0)
@@ -268,6 +272,7 @@ static void collect(struct state *s)
 {
     struct agent *a = &s->agent;
     unsigned r = a->record;
+    uint16_t life;
     switch (a->pc) {
     case AT_UNSTICK_CAS:
         if (model.mutant == LIFE_BEFORE_WEAK) {
@@ -278,8 +283,16 @@ static void collect(struct state *s)
         }
         a->pc = AT_FREE_RUN;
         break;
-    default: /* BURY_CAS */
+    case AT_BURY_CAS:
         bury(s);
+        break;
+    default: /* BURY_LIFE: a closer was first, or the life was frozen */
+        life = load(s, LIFE(r));
+        a->pc = AT_BURY_CAS;
+        if (!same(life, a->life) || (life & STATE) != OPEN)
+            next_record(s);
+        else
+            a->life = life;
         break;
     }
 }
@@ -334,6 +347,12 @@ static void end_life(struct state *s)
     if (a->pc == AT_END_REFS) { /* memory kind and class: harmless or not */
         if (!same(load(s, REFS(r)), a->life) && !model.escape)
             model_fail("life %u.%u has lost its memory kind", r, g);
+        a->pc = model.windows ? AT_END_PATH : AT_END_DEAD;
+        return;
+    }
+    if (a->pc == AT_END_PATH) {
+        uint16_t path = load(s, PATH(r));
+        window_judge(s, r, a->life, window_strayed(a->life, path) ? high(a->life) | RACED : path);
         a->pc = AT_END_DEAD;
         return;
     }

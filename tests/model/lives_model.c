@@ -18,6 +18,7 @@
  *   own=1        the pool is the application's: each allocation sets the count
  *   spill=1      records move through the shared stack
  *   no_weak=1    a weak reference may not be had
+ *   windows=N    the gate shuts up to N times (lives_window.c); threads=1..2, objects=1..2
  *   mutant=NAME (lives.h) states=N expect=green|red
  */
 #include <stdio.h>
@@ -133,6 +134,8 @@ static void check_life(const struct state *s, unsigned r, unsigned g)
         model_fail("at rest life %u.%u was released by the application and is live", r, g);
     if (live && (s->lost & bit(o)) != 0 && s->weak[r] != NO_WEAK)
         model_fail("at rest life %u.%u is live and its object is gone", r, g);
+    if (live && (s->m.newest[LIFE(r)] & LATER) == 0)
+        window_judge(s, r, life, s->m.newest[PATH(r)]);
     if (live && s->m.newest[BBF(o)] != (g << 4 | r))
         model_fail("at rest life %u.%u is live and no object has its handle", r, g);
 }
@@ -141,7 +144,7 @@ static void check(const void *state)
 {
     const struct state *now = state;
     struct state s;
-    if (!agent_idle(now))
+    if (!agent_idle(now) || !window_idle(now))
         return;
     for (unsigned t = 0; t < model.threads; t++)
         if (!thread_idle(&now->t[t]))
@@ -172,6 +175,8 @@ static int move(void *state, unsigned actor, unsigned choice)
     struct state *s = state;
     if (actor < model.threads)
         return thread_move(s, actor, choice);
+    if (actor == model.threads + 2)
+        return window_move(s, choice);
     return actor == model.threads ? agent_move(s, choice, model.passes) : collector_move(s, choice);
 }
 
@@ -223,6 +228,7 @@ static void read_options(int argc, char **argv)
         .ops = (unsigned)model_option("ops", 3),
         .passes = (unsigned)model_option("passes", 2),
         .share = (unsigned)model_option("share", 2),
+        .windows = (unsigned)model_option("windows", 0),
         .weak = model_option("weak", 0) != 0,
         .twice = model_option("double", 0) != 0,
         .strict = model_option("strict", 0) != 0,
@@ -247,12 +253,17 @@ int main(int argc, char **argv)
         fputs("records, objects, threads: 1 to 3; derived: fewer than objects\n", stderr);
         return 2;
     }
-    memory_choose(model.weak, model.threads + 1, BBF(1));
+    if (model.windows != 0 && (model.threads > 2 || model.objects > 2 || model.own)) {
+        fputs("windows: 1 or 2 threads and objects, and no pool of the application\n", stderr);
+        return 2;
+    }
+    memory_choose(model.weak, model.threads + 1 + (model.windows != 0), BBF(1));
     names[model.threads] = "agent";
     names[model.threads + 1] = "heap";
+    names[model.threads + 2] = "window";
     const struct model search = {.size = model.weak ? sizeof(struct state)
                                                     : offsetof(struct state, m.views),
-                                 .actors = model.threads + 2,
+                                 .actors = model.threads + 2 + (model.windows != 0),
                                  .move = move,
                                  .check = check,
                                  .canonical = canonical,

@@ -27,10 +27,25 @@ static void fence(struct state *s, unsigned t)
     thread_finish(&s->t[t]);
 }
 
+/* The same where a life was opened: perhaps while the gate shut. */
+static void began(struct state *s, unsigned t)
+{
+    struct thread *x = &s->t[t];
+    if (!model.windows) {
+        fence(s, t);
+        return;
+    }
+    memory_fence(&s->m, t);
+    x->freezer = (struct freezer){.record = x->record};
+    x->pc = RECHECK_FENCE;
+}
+
 static void opened(struct state *s, unsigned t, unsigned r, unsigned life)
 {
     account_store_life(s, t, r, life, unless(RELAXED_OPEN, RELEASE));
     account_opened(s, r, generation(life), s->t[t].object);
+    if (s->t[t].inherits && generation(life) < MAX_G)
+        s->missed[r] |= bit(generation(life));
 }
 
 static bool parent_first(void)
@@ -73,7 +88,7 @@ static void reopen(struct state *s, unsigned t)
     uint16_t up = (uint16_t)(high(x->f) + 16);
     switch (x->pc) {
     case REOPEN_PATH:
-        store(s, t, PATH(r), up | ROOT);
+        store(s, t, PATH(r), up | (x->start != 0 ? x->start : ROOT));
         x->pc = REOPEN_REFS;
         break;
     case REOPEN_REFS:
@@ -91,7 +106,7 @@ static void reopen(struct state *s, unsigned t)
     default: /* REOPEN_HANDLE */
         store(s, t, BBF(x->object), up | r);
         s->current[x->object] = (uint16_t)(up | r);
-        fence(s, t);
+        began(s, t);
         break;
     }
 }
@@ -149,18 +164,53 @@ void open_root(struct state *s, unsigned t)
     }
 }
 
+/* Windows: what was derived from it is not followed either. */
+static void not_followed(struct state *s, unsigned t)
+{
+    s->current[s->t[t].object] = 0;
+    fence(s, t);
+}
+
+/* Windows: below the owner's path, with what is missing in that. */
+static void derive_start(struct state *s, unsigned t)
+{
+    struct thread *x = &s->t[t];
+    unsigned owner = low(x->parent), g = generation(x->parent);
+    uint16_t path = load(s, t, PATH(owner));
+    bool known = same(path, x->parent) && (path & NODE) != NONE && (path & NODE) != RACED;
+    if (!known || (model.mutant != DERIVE_LATE && window_strayed(x->life, path)))
+        x->start = RACED;
+    else
+        x->start = (path & NODE) == GAP ? GAP : ROOT;
+    x->inherits = x->start == ROOT && (s->missed[owner] & bit(g)) != 0;
+}
+
 void open_derive(struct state *s, unsigned t)
 {
     struct thread *x = &s->t[t];
     switch (x->pc) {
     case DERIVE_OWNER: /* x->parent: the owner, an object so far */
         x->parent = load_handle(s, t, x->parent);
-        x->pc = low(x->parent) == IGN ? NOT_FOLLOWED : x->parent != 0 ? DERIVE_LIFE : DERIVE_HANDLE;
+        if (model.windows && (fresh(x->parent) || low(x->parent) == IGN))
+            not_followed(s, t);
+        else
+            x->pc = low(x->parent) == IGN ? NOT_FOLLOWED
+                    : x->parent != 0      ? DERIVE_LIFE
+                                          : DERIVE_HANDLE;
         break;
     case DERIVE_LIFE:
         x->life = load(s, t, LIFE(low(x->parent)));
         if (!same(x->life, x->parent) || (x->life & STATE) != OPEN)
             x->parent = 0;
+        if (!model.windows)
+            x->pc = DERIVE_HANDLE;
+        else if (x->parent != 0)
+            x->pc = DERIVE_PATH;
+        else
+            not_followed(s, t);
+        break;
+    case DERIVE_PATH:
+        derive_start(s, t);
         x->pc = DERIVE_HANDLE;
         break;
     case DERIVE_HANDLE:
@@ -248,7 +298,7 @@ static void write_handle(struct state *s, unsigned t)
         return;
     }
     s->current[o] = x->life;
-    fence(s, t);
+    began(s, t);
 }
 
 void open_fill(struct state *s, unsigned t)
@@ -266,7 +316,7 @@ void open_fill(struct state *s, unsigned t)
         x->pc = OPEN_PATH;
         break;
     case OPEN_PATH:
-        store(s, t, PATH(r), x->life | ROOT);
+        store(s, t, PATH(r), x->life | (x->start != 0 ? x->start : ROOT));
         x->pc = OPEN_REFS;
         break;
     case OPEN_REFS:

@@ -97,7 +97,7 @@ static bool begin_derive(struct state *s, unsigned t, unsigned d, unsigned owner
         return false;
     s->kin[d] = (uint8_t)owner;
     x->parent = (uint16_t)owner;
-    x->pc = DERIVE_OWNER;
+    x->pc = model.windows ? ASK_GATE : DERIVE_OWNER;
     return true;
 }
 
@@ -108,7 +108,7 @@ static void last_release(struct state *s, struct thread *x, unsigned o)
     if (handle != 0)
         s->begun[low(handle)] |= bit(generation(handle));
     x->object = (uint8_t)o;
-    x->pc = CLOSE_HANDLE;
+    x->pc = model.windows ? ASK_GATE : CLOSE_HANDLE;
 }
 
 static bool begin_release(struct state *s, unsigned t, unsigned o, bool late)
@@ -119,7 +119,7 @@ static bool begin_release(struct state *s, unsigned t, unsigned o, bool late)
                                     : (s->counted & b) == 0 || (x->stale & b) != 0))
         return false;
     if (late) {
-        x->pc = CLOSE_HANDLE;
+        x->pc = model.windows ? ASK_GATE : CLOSE_HANDLE;
         return true;
     }
     s->counted &= (uint8_t)~b;
@@ -171,14 +171,14 @@ static bool may(struct state *s, unsigned t, unsigned kind, unsigned o)
     case ALLOCATE:
         if (o > model.objects - model.derived || !get_object(s, t, o))
             return false;
-        x->pc = model.own ? AGAIN_HANDLE : ROOT_HANDLE;
+        x->pc = model.windows ? ASK_GATE : model.own ? AGAIN_HANDLE : ROOT_HANDLE;
         return true;
     case STEP:
     case RETAIN:
         if ((x->held & b) == 0 || (model.strict && (s->counted & b) == 0) ||
             (kind == RETAIN && !model.refs))
             return false;
-        x->pc = kind == STEP ? STEP_HANDLE : REFS_HANDLE;
+        x->pc = model.windows ? ASK_GATE : kind == STEP ? STEP_HANDLE : REFS_HANDLE;
         return true;
     case LET_GO:
     case LET_GO_LATE:
@@ -249,7 +249,7 @@ static void move_end(struct state *s, unsigned t)
         break;
     default: /* END_CAS */
         x->pc = END_LIFE;
-        if (!memory_cas(&s->m, t, LIFE(r), x->life, x->life ^ (OPEN ^ CLOSED), ACQ_REL))
+        if (!memory_cas(&s->m, t, LIFE(r), x->life, closed_life(x->life), ACQ_REL))
             break;
         *(x->after ? &s->undone[r] : &s->unknown[r]) |= bit(g);
         if ((x->life & (CONV | STICKY)) == 0)
@@ -279,10 +279,17 @@ static void charge_released(struct state *s, const struct thread *x)
         model_fail("life %u.%u of object %u is ended by a release of object %u", r, g, s->of[r][g],
                    x->object);
     bool known = same(x->path, x->f) && (x->path & NODE) != NONE;
-    if (model.strict && (!known || (x->path & NODE) == RACED))
+    bool late = (s->late[r] & bit(g)) != 0;
+    window_judge(s, r, x->f, x->path);
+    if (model.strict && !late && (!known || (x->path & NODE) == RACED))
         model_fail("life %u.%u ends at ?raced and no thread raced", r, g);
     if (model.mutant == NODE_NONE_CHARGED && same(x->path, x->f) && !known)
         model_fail("life %u.%u is charged at node 0", r, g);
+}
+
+static uint8_t slow_close(void)
+{
+    return model.windows ? CLOSE_LATER : CLOSE_PATH;
 }
 
 /* The plain stores of release(): Netty's own count has one winner. */
@@ -294,11 +301,13 @@ static void move_fast_close(struct state *s, unsigned t)
     case CLOSE_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->pc = fresh(x->f) || x->record == IGN ? AFTER : model.plain ? FAST_LIFE : CLOSE_PATH;
+        x->pc = fresh(x->f) || x->record == IGN   ? AFTER
+                : model.plain && x->start != SHUT ? FAST_LIFE
+                                                  : slow_close();
         break;
     case FAST_LIFE:
         x->life = load(s, t, LIFE(r));
-        x->pc = same(x->life, x->f) && low(x->life) == (OPEN | STICKY) ? FAST_PATH : CLOSE_PATH;
+        x->pc = x->life == (high(x->f) | OPEN | STICKY) ? FAST_PATH : slow_close();
         break;
     case FAST_PATH:
         x->path = load(s, t, PATH(r));
@@ -309,7 +318,7 @@ static void move_fast_close(struct state *s, unsigned t)
         x->pc = FAST_CLOSED;
         break;
     case FAST_CLOSED:
-        account_store_life(s, t, r, x->life ^ (OPEN ^ CLOSED), unless(RELAXED_CLOSE, RELEASE));
+        account_store_life(s, t, r, closed_life(x->life), unless(RELAXED_CLOSE, RELEASE));
         charge_released(s, x);
         s->by_run[r]++;
         x->pc = RUN_LOAD;
@@ -342,13 +351,13 @@ static void close_by_cas(struct state *s, unsigned t)
 {
     struct thread *x = &s->t[t];
     if (model.mutant == PLAIN_CLOSE) {
-        account_store_life(s, t, x->record, x->life ^ (OPEN ^ CLOSED), RELEASE);
+        account_store_life(s, t, x->record, closed_life(x->life), RELEASE);
         end_of_close(s, x);
-    } else if (memory_cas(&s->m, t, LIFE(x->record), x->life, x->life ^ (OPEN ^ CLOSED),
+    } else if (memory_cas(&s->m, t, LIFE(x->record), x->life, closed_life(x->life),
                           unless(RELAXED_CLOSE_CAS, ACQ_REL))) {
         end_of_close(s, x);
     } else {
-        if (++x->tries > 1 + model.twice)
+        if (++x->tries > 1 + model.twice + (model.windows != 0))
             model_fail("a close's CAS fails %u times", x->tries);
         x->pc = CLOSE_AGAIN;
     }
@@ -360,8 +369,15 @@ static void move_close(struct state *s, unsigned t)
     unsigned r = x->record;
     bool open;
     switch (x->pc) {
+    case CLOSE_LATER: /* before the path: with LATER that is the gap, or was stored over it */
+        x->parent = memory_load(&s->m, t, LIFE(r), ACQUIRE);
+        x->pc = CLOSE_PATH;
+        break;
     case CLOSE_PATH:
         x->path = load(s, t, PATH(r));
+        if (model.windows && model.mutant != PATH_BEFORE_LATER && same(x->parent, x->f) &&
+            window_strayed(x->parent, x->path))
+            x->path = high(x->f) | RACED;
         x->pc = CLOSE_LIFE;
         break;
     case CLOSE_LIFE:
@@ -376,6 +392,8 @@ static void move_close(struct state *s, unsigned t)
             x->pc = CLOSE_CAS;
         else
             x->pc = CLOSE_PATH_NONE;
+        if (model.mutant == PATH_BEFORE_LATER && open && window_strayed(x->life, x->path))
+            x->path = high(x->f) | RACED;
         break;
     case CLOSE_PATH_NONE:
         store(s, t, PATH(r), high(x->f));
@@ -458,8 +476,10 @@ static void move_step(struct state *s, unsigned t)
         x->record = (uint8_t)low(x->f);
         if (x->record == IGN)
             thread_finish(x);
+        else if (fresh(x->f)) /* windows: its life began unseen, and is not followed */
+            x->pc = model.windows ? NOT_FOLLOWED : TAKE;
         else
-            x->pc = fresh(x->f) ? TAKE : STEP_PATH;
+            x->pc = STEP_PATH;
         break;
     case STEP_PATH:
         x->path = load(s, t, PATH(r));
@@ -467,12 +487,14 @@ static void move_step(struct state *s, unsigned t)
             x->f = high(x->path) | (uint16_t)r;
         if (!same(x->path, x->f))
             x->pc = MISS_PATH;
-        else if ((x->path & NODE) == NONE || (x->path & NODE) == RACED)
+        else if ((x->path & NODE) == NONE || (x->path & NODE) == RACED || (x->path & NODE) == GAP)
             thread_finish(x);
         else
             x->pc = STEP_STORE;
         break;
     case STEP_STORE:
+        if (same(s->m.newest[PATH(r)], x->f) && (s->m.newest[PATH(r)] & NODE) == GAP)
+            s->late[r] |= bit(generation(x->f));
         store(s, t, PATH(r), high(x->f) | CHILD);
         thread_finish(x);
         break;
@@ -491,7 +513,7 @@ static void move_step(struct state *s, unsigned t)
             thread_finish(x);
         break;
     default: /* MISS_STORE */
-        if (model.strict)
+        if (model.strict && !model.windows)
             model_fail("a step is repaired to ?raced and no thread raced");
         store(s, t, PATH(r), high(x->f) | RACED);
         thread_finish(x);
@@ -531,7 +553,8 @@ static void move_refs(struct state *s, unsigned t)
         break;
     case BUCKET_PATH:
         x->path = load(s, t, PATH(r));
-        if (same(x->path, x->f) && (x->path & NODE) != NONE && (x->path & NODE) != RACED)
+        if (same(x->path, x->f) && (x->path & NODE) != NONE && (x->path & NODE) != RACED &&
+            (x->path & NODE) != GAP)
             x->pc = BUCKET_CAS;
         else
             thread_finish(x);
@@ -596,8 +619,16 @@ static int hook(struct state *s, unsigned t)
         return move_after(s, t);
     else if (pc <= MISS_STORE)
         move_step(s, t);
-    else
+    else if (pc <= BUCKET_CAS)
         move_refs(s, t);
+    else if (pc == ASK_GATE)
+        window_ask(s, t);
+    else if (pc == DERIVE_PATH)
+        open_derive(s, t);
+    else if (pc == CLOSE_LATER)
+        move_close(s, t);
+    else
+        window_recheck(s, t);
     return 1;
 }
 

@@ -33,6 +33,7 @@ enum {
     F_DERIVED = 16,
     F_PARENT = 32,     /* something was derived from it, whose release steps here */
     F_SEEN = 64,       /* its life began by a step: a root names it, and it continues */
+    F_MISSED = 128,    /* a step was not seen, because the gate was shut */
     F_PLACE_SHIFT = 16 /* the site where it was last seen */
 };
 
@@ -42,6 +43,7 @@ struct rules {
     bool baseline; /* the agent resets counters */
     bool nodes;    /* the agent resets the trie */
     bool sample;   /* the agent changes the rate; not with sharing */
+    bool windows;  /* a thread opens and shuts the gate */
 };
 
 /* Ends by the application's own count; `at` by the site of the last step, exact without sharing. */
@@ -65,8 +67,12 @@ struct app {
     uint32_t root, derive, step[STEPS], class_id;
     uint64_t seed;
     uint64_t scans, captures, resets; /* agent */
-    uint64_t misplaced; /* agent: captures that show lives at ?before-reset without a reset */
-    bool wrong;         /* agent: a capture failed, or its bytes do not add up */
+    uint64_t misplaced;       /* agent: captures that show lives at ?before-reset without a reset */
+    bool wrong;               /* agent: a capture failed, or its bytes do not add up */
+    uint64_t windows, frozen; /* window thread */
+    _Atomic uint64_t at_gap, at_raced,
+        at_step;             /* lives released by their only user, by where they were */
+    _Atomic uint64_t misled; /* … whose path lacked a step and did not say so */
 };
 
 /* A thread's variable: an object and how many of its counts are the variable's to release. */
@@ -132,6 +138,26 @@ static inline void step(struct worker *w, struct twin_object *o, struct twin_obj
     twin_step(&w->me, o, site);
     if (!w->app->rules.sharing && atomic_load(&owner->count) > 0)
         set_place(owner, site);
+    if (w->me.missed && atomic_load(&owner->count) > 0)
+        atomic_fetch_or(&owner->flags, (uint32_t)F_MISSED);
+}
+
+/* Windows, by the only user of a followed life: is the path whole, or does it say that it is not?
+ */
+static inline void check_path(struct worker *w, const struct twin_object *o, uint64_t h)
+{
+    struct bbf_record *at = twin_record(&w->me, h);
+    uint64_t path = twin_position(&w->me, at, h);
+    uint32_t node = bbf_node_charged(w->app->t, path, (uint32_t)(h >> 32));
+    const struct bbf_node *n = bbf_node_at(w->app->t, node);
+    if (node <= BBF_L_NODE_BEFORE_RESET || n->site == BBF_L_SITE_GAP) {
+        atomic_fetch_add(node == BBF_L_NODE_RACED ? &w->app->at_raced : &w->app->at_gap, 1);
+        return;
+    }
+    atomic_fetch_add(&w->app->at_step, 1);
+    if ((atomic_load(&((struct twin_object *)(uintptr_t)o)->flags) & F_MISSED) != 0 ||
+        n->site != place_of(o))
+        atomic_fetch_add(&w->app->misled, 1);
 }
 
 /* Put (object, counts) into a box and take what was there. */
@@ -167,7 +193,7 @@ static inline void look_if_drawn(struct worker *w, struct twin_object *o)
 {
     uint64_t h = atomic_load(&o->bbf);
     bool is_life = h != BBF_HANDLE_IGN && h != BBF_HANDLE_NEVER && twin_is_open(&w->me, h);
-    if (w->app->rules.sample && !is_life)
+    if ((w->app->rules.sample || w->app->rules.windows) && !is_life)
         atomic_fetch_and(&o->flags, ~(uint32_t)F_LIFE);
 }
 
@@ -223,6 +249,8 @@ static inline void reuse_buffer(struct worker *w)
 /* The last count of o is gone. Its memory goes back to what it was derived from. */
 static inline void released(struct worker *w, struct twin_object *o)
 {
+    if (w->app->rules.windows && !w->app->rules.sharing && (atomic_load(&o->flags) & F_LIFE) != 0)
+        check_path(w, o, atomic_load(&o->bbf));
     if ((atomic_load(&o->flags) & F_LIFE) != 0)
         atomic_fetch_add(&w->app->ends.released, 1);
     if (!w->app->rules.sharing)
@@ -272,7 +300,7 @@ static inline void release_buffer(struct worker *w, unsigned i)
 {
     struct twin_object *o = w->entry[i].o;
     if ((atomic_load(&o->flags) & F_TRACKED) != 0) { /* anyone's close */
-        if (atomic_exchange(&o->count, 0) != 0)
+        if (atomic_exchange(&o->count, 0) != 0 && (atomic_load(&o->flags) & F_LIFE) != 0)
             atomic_fetch_add(&w->app->ends.released, 1);
         twin_release(&w->me, o, true);
         after_release(w, i);
@@ -316,7 +344,7 @@ static inline void view_buffer(struct worker *w, unsigned i)
     struct twin_object *view =
         twin_new(w->app->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, (twin_hold(o), o));
     twin_drop(w->app->heap, o); /* twin_new() holds it */
-    twin_alias(view, o);
+    twin_alias(&w->me, view, o);
     step(w, view, o);
     if (w->app->rules.sharing && twin_random(&w->me) % 2 == 0)
         keep_entry(w, view, 0);
@@ -332,10 +360,13 @@ static inline void root_again(struct worker *w, struct entry *e)
     if (e->counts != 1 || atomic_load(&o->count) != 1 ||
         (flags & (F_DERIVED | F_PARENT | F_TRACKED | F_HOLDS | F_HARMLESS)) != 0)
         return;
+    uint64_t before = atomic_load(&o->bbf);
+    twin_root(&w->me, o, 100, w->app->root);
+    if (w->app->rules.windows && atomic_load(&o->bbf) == before)
+        return; /* the gate was shut: as if the hook were not there */
     if ((flags & F_LIFE) != 0 && (flags & F_SEEN) == 0)
         atomic_fetch_add(&w->app->ends.unknown, 1);
     atomic_store(&o->flags, F_LIFE | w->app->root << F_PLACE_SHIFT);
-    twin_root(&w->me, o, 100, w->app->root);
     look_if_drawn(w, o);
 }
 

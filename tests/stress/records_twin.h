@@ -18,6 +18,8 @@
 #include "tests/stress/heap_twin.h"
 #include "trie/aged.h"
 #include "trie/map.h"
+#include "trie/node.h"
+#include "trie/windows.h"
 
 #ifndef MUTANT
 #define MUTANT 0
@@ -44,7 +46,11 @@ enum twin_mutant {
     MUTANT_NOT_PAUSED, /* what was opened before its release is hooked is a life */
     /* design.md: lives */
     MUTANT_WRAP_COPIES, /* a leak-aware wrapper takes the handle of its buffer's last life */
-    MUTANT_AGAIN_OPEN   /* a count that is set makes a new life of an open one, too */
+    MUTANT_AGAIN_OPEN,  /* a count that is set makes a new life of an open one, too */
+    /* trie/windows.h */
+    MUTANT_NO_RECHECK,    /* what opens a life late does not freeze it */
+    MUTANT_RELEASE_GATED, /* no release is seen while the gate is shut */
+    MUTANT_STRAY          /* a step that was stored over the gap is believed */
 };
 
 /* The static half of the shim. */
@@ -53,6 +59,7 @@ struct twin {
     struct heap_twin *heap;
     uint32_t first_site; /* of every "?first-seen Class" */
     uint32_t widen;      /* yield at one in this number of points, 0 = never */
+    bool windows;        /* lives are followed by windows: WINDOWS of the shim */
 };
 
 /* One application thread. */
@@ -61,6 +68,7 @@ struct twin_thread {
     uint64_t tid, random, draws;
     uint64_t opened, closed, undone, unknown; /* what this thread won */
     int32_t written;                          /* into each buffer that it releases: trie/usage.h */
+    bool missed;                              /* the gate was shut for the last step */
 };
 
 static inline uint32_t twin_random(struct twin_thread *me)
@@ -133,6 +141,29 @@ static inline struct bbf_record *twin_record(struct twin_thread *me, uint64_t ha
 static inline uint32_t twin_flags(struct twin_thread *me)
 {
     return twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_FLAGS));
+}
+
+/* Windows: the bits of the gate, of `which`. */
+static inline bool twin_gate(struct twin_thread *me, uint32_t which)
+{
+    return me->w->windows &&
+           (twin_get_int(bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS)) & which) != 0;
+}
+
+static inline bool twin_is_shut(struct twin_thread *me)
+{
+    return twin_gate(me, (uint32_t)BBF_L_SLOW_IDLE);
+}
+
+/* A life was opened: freeze it if the walk may not have seen it. A read-modify-write is the fence.
+ */
+static inline void twin_recheck(struct twin_thread *me, uint64_t h)
+{
+    _Atomic uint32_t *gate = bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS);
+    if (!me->w->windows || MUTANT == MUTANT_NO_RECHECK)
+        return;
+    if ((atomic_fetch_add(gate, 0) & ((uint32_t)BBF_L_SLOW_IDLE | BBF_L_SLOW_FREEZING)) != 0)
+        (void)bbf_windows_freeze(me->w->t, (uint32_t)(h & 0xffffff));
 }
 
 /* Hooks come or go: nothing is opened. */
@@ -309,6 +340,20 @@ static inline uint32_t twin_charged_at(uint64_t path, uint64_t handle)
     return (path ^ handle) >> 32 == 0 && (uint32_t)path != 0 ? (uint32_t)path : BBF_L_NODE_RACED;
 }
 
+/* Where the life is; ?raced if a step was stored over its gap (trie/windows.h). */
+static inline uint64_t twin_position(struct twin_thread *me, struct bbf_record *at, uint64_t handle)
+{
+    /* `life` before the path: a life that has LATER is at its gap, or was stored over it. */
+    uint64_t life = me->w->windows ? twin_get_volatile(&at->life) : 0;
+    uint64_t path = twin_get(&at->path);
+    if (MUTANT == MUTANT_STRAY || (life & BBF_L_LATER) == 0 || (life ^ handle) >> 32 != 0)
+        return path;
+    uint32_t node = bbf_windows_charged(me->w->t, life, (uint32_t)path);
+    if (node != (uint32_t)path)
+        twin_count(me, BBF_L_TALLY_RACED_STEPS);
+    return (path & TWIN_HIGH) | node;
+}
+
 static inline bool twin_is_open(struct twin_thread *me, uint64_t f)
 {
     uint64_t life = twin_get(&twin_record(me, f)->life);
@@ -318,7 +363,8 @@ static inline bool twin_is_open(struct twin_thread *me, uint64_t f)
 /* The life word of the end: what was marked at a stop is not the next life's. */
 static inline uint64_t twin_closed(uint64_t life)
 {
-    return (life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)) & ~(uint64_t)(BBF_L_STOPPED | BBF_L_SEEN);
+    uint64_t marks = BBF_L_STOPPED | BBF_L_SEEN | BBF_L_LATER;
+    return (life ^ (BBF_L_OPEN ^ BBF_L_CLOSED)) & ~marks;
 }
 
 /* BBFlowMap.remove(): the entry goes before the record can be another's life's. */
@@ -337,7 +383,7 @@ static inline void twin_map_remove(struct twin_thread *me, uint32_t place, uint6
 static inline bool twin_end_by(struct twin_thread *me, uint64_t handle, bool unknown)
 {
     struct bbf_record *at = twin_record(me, handle);
-    uint64_t path = twin_get(&at->path), life;
+    uint64_t path = twin_position(me, at, handle), life;
     uint32_t place = twin_get_int(&at->batch);
     twin_put(&at->path, handle & TWIN_HIGH);
     do {

@@ -191,6 +191,7 @@ static inline void twin_root_slow(struct twin_thread *me, struct twin_object *o,
     if (owner != o)
         twin_put(&o->bbf, twin_get(&owner->bbf));
     twin_store_fence();
+    twin_recheck(me, twin_get(&owner->bbf));
 }
 
 /* No root hook opened a life for it. */
@@ -203,6 +204,10 @@ static inline uint64_t twin_open_first(struct twin_thread *me, struct twin_objec
         return from; /* in deallocate() or in a pool; or it has a life */
     if ((flags & BBF_L_SHARED_PAUSED) != 0)
         return 0;
+    if (me->w->windows) { /* it may have been made while the gate was shut */
+        twin_cas(&o->bbf, from, BBF_HANDLE_IGN);
+        return twin_get_volatile(&o->bbf);
+    }
     if ((o->kind & (BBF_L_KIND_OWNER | BBF_L_KIND_FOREIGN)) != 0 &&
         (flags & BBF_L_SHARED_OFF) == 0 && ((flags & BBF_L_SHARED_DIRECT_ONLY) == 0 || mem != 1))
         site = me->w->first_site;

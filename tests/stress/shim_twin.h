@@ -14,6 +14,8 @@
 static inline void twin_root(struct twin_thread *me, struct twin_object *o, uint32_t size,
                              uint32_t meta)
 {
+    if (twin_gate(me, (uint32_t)BBF_L_SLOW_IDLE | BBF_L_SLOW_GATE))
+        return;
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
     uint32_t node = twin_get_int(&me->w->t->roots[meta & BBF_L_META_SITE]);
@@ -28,6 +30,7 @@ static inline void twin_root(struct twin_thread *me, struct twin_object *o, uint
         TWIN_POINT(me);
         twin_put(&o->bbf, g | (f & TWIN_LOW));
         twin_store_fence();
+        twin_recheck(me, f);
     } else {
         twin_root_slow(me, o, size, meta, false);
     }
@@ -188,7 +191,7 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
     if (twin_is_fresh(f) || f == BBF_HANDLE_IGN || f == BBF_HANDLE_NEVER)
         return;
     struct bbf_record *at = twin_record(me, f);
-    uint64_t path = twin_get(&at->path), refs = twin_get(&at->refs);
+    uint64_t path = twin_position(me, at, f), refs = twin_get(&at->refs);
     uint32_t opened = twin_get_int(&at->next);
     TWIN_POINT(me);
     uint64_t life = twin_get_volatile(&at->life);
@@ -239,10 +242,18 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
         twin_refs(me, o, -1);
         return;
     }
+    /* Acquire: who missed a step sees the gap. */
+    uint32_t gate = me->w->windows
+                        ? atomic_load_explicit(bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS),
+                                               memory_order_acquire)
+                        : 0;
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
     TWIN_POINT(me);
-    if (twin_get(&at->life) == ((f & TWIN_HIGH) | BBF_L_OPEN | BBF_L_STICKY)) {
+    if ((gate & (uint32_t)BBF_L_SLOW_IDLE) != 0) {
+        if (MUTANT != MUTANT_RELEASE_GATED && twin_is_open(me, f))
+            twin_release_slow(me, f);
+    } else if (twin_get(&at->life) == ((f & TWIN_HIGH) | BBF_L_OPEN | BBF_L_STICKY)) {
         uint64_t path = twin_get(&at->path);
         twin_tell_age(me, twin_charged_at(path, f), twin_get_int(&at->next), twin_get(&at->refs),
                       twin_size_at(at, f), twin_get(&at->parent));
@@ -296,6 +307,8 @@ static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int 
     struct bbf_record *at = twin_record(me, f);
     uint64_t refs;
     int count, next;
+    if (twin_is_shut(me) || (me->w->windows && !twin_is_open(me, f)))
+        return;
     do {
         refs = twin_get(&at->refs);
         if ((refs ^ f) >> 32 != 0)
@@ -353,7 +366,7 @@ static inline uint32_t twin_child_of(struct twin_thread *me, uint32_t node, uint
         (twin_flags(me) & BBF_L_SHARED_NODES_FULL) == 0)
         return bbf_node_child(me->w->t, node, site);
     uint32_t known = (flags & BBF_L_FLAG_NO_STEPS) == 0 ? twin_overflow_child(me, node, site) : 0;
-    if (known == 0 && node > BBF_L_NODE_BEFORE_RESET)
+    if (known == 0 && node > BBF_L_NODE_BEFORE_RESET && n->site != BBF_L_SITE_GAP)
         twin_count(me, BBF_L_TALLY_DROPPED_STEPS);
     return known != 0 ? known : node;
 }
@@ -452,6 +465,9 @@ static inline void twin_step_slow(struct twin_thread *me, struct twin_object *o,
 
 static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint32_t site)
 {
+    me->missed = twin_is_shut(me);
+    if (me->missed)
+        return;
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path);
@@ -468,8 +484,11 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
 
 /* ---- views, wrappers, derived buffers (design.md: lives) ---- */
 
-static inline void twin_alias(struct twin_object *view, struct twin_object *owner)
+static inline void twin_alias(struct twin_thread *me, struct twin_object *view,
+                              struct twin_object *owner)
 {
+    if (twin_is_shut(me))
+        return;
     twin_put(&view->bbf, twin_get(&owner->bbf));
 }
 
@@ -478,6 +497,8 @@ static inline void twin_alias(struct twin_object *view, struct twin_object *owne
 static inline void twin_wrap(struct twin_thread *me, struct twin_object *view,
                              struct twin_object *owner)
 {
+    if (twin_is_shut(me))
+        return;
     uint64_t f = twin_get(&owner->bbf);
     twin_put(&view->bbf, MUTANT == MUTANT_WRAP_COPIES || twin_in_force(me, f) ? f : 0);
 }
@@ -508,9 +529,11 @@ static inline uint32_t twin_derived_key(struct twin_thread *me, uint32_t parent,
 static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
                                struct twin_object *parent, uint32_t site)
 {
-    if (twin_paused(me))
+    if (twin_gate(me, (uint32_t)BBF_L_SLOW_IDLE | BBF_L_SLOW_FREEZING) || twin_paused(me))
         return;
     uint64_t pf = twin_current(me, parent), f = twin_get(&o->bbf);
+    if (me->w->windows && (twin_is_fresh(pf) || pf == BBF_HANDLE_IGN || pf == BBF_HANDLE_NEVER))
+        return; /* what it is derived from is not followed */
     if (pf == BBF_HANDLE_IGN || pf == BBF_HANDLE_NEVER || twin_is_skipped(me, pf)) {
         twin_skip(me, o, f);
         return;
@@ -518,7 +541,7 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
     uint32_t node, mem = (uint32_t)(o->kind >> BBF_L_KIND_MEM_SHIFT) & BBF_L_MEM_KIND;
     if (pf != 0 && twin_is_open(me, pf)) {
         struct bbf_record *at = twin_record(me, pf);
-        node = twin_charged_at(twin_get(&at->path), pf);
+        node = twin_charged_at(twin_position(me, at, pf), pf);
         if (node > BBF_L_NODE_BEFORE_RESET)
             node = twin_child_of(me, node, twin_derived_key(me, node, site));
         mem = (uint32_t)(twin_get(&at->refs) >> BBF_L_MEM_SHIFT) & BBF_L_MEM_KIND;
@@ -541,6 +564,7 @@ static inline void twin_derive(struct twin_thread *me, struct twin_object *o,
         twin_put(&o->bbf, h);
     }
     twin_store_fence();
+    twin_recheck(me, twin_get(&o->bbf));
 }
 
 /* ---- components of composites ---- */

@@ -112,7 +112,7 @@ static void a_static_buffer_is_live_and_never_leaks(void **state)
     struct twin_object *o = walk_buffer(w, BBF_MEM_HEAP, 10);
     struct twin_object *wrapper = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
     (void)state;
-    twin_alias(wrapper, o); /* WrappedByteBuf's constructor runs first */
+    twin_alias(w->me, wrapper, o); /* WrappedByteBuf's constructor runs first */
     twin_unreleasable(w->me, wrapper, o);
     uint32_t node = walk_node(w, o);
     twin_step(w->me, wrapper, w->a);
@@ -463,7 +463,7 @@ static void a_view_steps_for_its_owner_even_after_it_was_recycled(void **state)
     struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
     struct twin_object *view = twin_new(w->heap, BBF_L_KIND_VIEW | BBF_L_KIND_FIELD, o);
     (void)state;
-    twin_alias(view, o);
+    twin_alias(w->me, view, o);
     twin_step(w->me, view, w->a);
     assert_int_equal(bbf_node_at(w->t, walk_node(w, o))->site, w->a);
     twin_release(w->me, o, true);

@@ -59,7 +59,7 @@ final class BBFlowClose {
                 BBFlowRoots.ended(o, f);
                 return;
             }
-            long at = recordAt(f), path = U.getLong(at + REC_PATH);
+            long at = recordAt(f), path = BBFlowWindows.position(at, f);
             long refs = U.getLong(at + REC_REFS), life = U.getLongVolatile(null, at + REC_LIFE);
             if (((life ^ f) >>> 32) != 0 || (life & STATE) != OPEN) {
                 BBFlowRoots.ended(o, f);

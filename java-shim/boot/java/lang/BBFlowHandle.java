@@ -23,6 +23,12 @@ final class BBFlowHandle {
     /** Offset of the hidden field in every ByteBuf that has it: one constant (design.md: hot path). */
     static final long OFF = U.objectFieldOffset(BBFlowHandle.class, "$bbf");
 
+    /**
+     * Are lives followed by windows of time (ADR 54)? Read once, as the class is initialised: without
+     * duty= the compilers leave out what it guards.
+     */
+    static final boolean WINDOWS = (U.getInt(SHARED + SHARED_FLAGS) & SHARED_WINDOWS) != 0;
+
     private BBFlowHandle() {
     }
 
@@ -33,10 +39,14 @@ final class BBFlowHandle {
     @ForceInline
     @Hidden
     static boolean slowHooks() {
-        return U.getInt(SHARED + SHARED_SLOW_HOOKS) != 0;
+        int bits = U.getInt(SHARED + SHARED_SLOW_HOOKS);
+        return (WINDOWS ? bits & ~SLOW_GATE : bits) != 0;
     }
 
-    /** Where slowHooks(): is no class there yet that include= may mean (ADR 29)? */
+    /**
+     * Where slowHooks(): is no class there yet that include= may mean (ADR 29), or is the gate shut
+     * (ADR 54)? Then only ends are looked for.
+     */
     @ForceInline
     @Hidden
     static boolean idle() {

@@ -234,6 +234,8 @@ final class BBFlowMap {
         long kind = BBFlowHandle.kindOf(o);
         int mem = BBFlowSize.memoryOf(o, kind), flags = U.getInt(SHARED + SHARED_FLAGS);
         boolean foreign = (kind & KIND_FOREIGN) != 0;
+        if (BBFlowHandle.WINDOWS) // it may have been made while the gate was shut
+            return 0;
         if ((kind & KIND_OWNER) == 0 && !foreign || (flags & (SHARED_OFF | SHARED_PAUSED)) != 0
                 || (flags & SHARED_DIRECT_ONLY) != 0 && mem == MEM_HEAP || !foreign && !isAlive(o, kind)
                 || BBFlowRoots.isSampled()) // there is no mark for what was drawn and not chosen
@@ -348,6 +350,8 @@ final class BBFlowMap {
         long in = enter(o, h, true);
         if (in != h)
             BBFlowRecords.undo(h);
+        else if (BBFlowHandle.WINDOWS)
+            BBFlowWindows.opened(h);
         if (in == FULL)
             BBFlowRecords.count(TALLY_DROPPED_LIVES);
         return in;
@@ -362,7 +366,7 @@ final class BBFlowMap {
             if ((kind & KIND_MAPPED) == 0 || BBFlowRoots.paused())
                 return true;
             long pf = seen(parent);
-            if (pf == 0 && (BBFlowRoots.isSampled() // it follows its owner, which is not followed
+            if (pf == 0 && (BBFlowHandle.WINDOWS || BBFlowRoots.isSampled() // it follows its owner, which is not followed
                     || isReleased(parent))) // what follows throws: it never comes to be
                 return true;
             int mem = pf != 0 ? BBFlowRoots.memOf(pf) : (int) (kind >>> KIND_MEM_SHIFT) & MEM_KIND;

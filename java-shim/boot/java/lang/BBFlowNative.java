@@ -24,6 +24,10 @@ final class BBFlowNative {
     @Hidden
     static native int bucketOf(int node, int bucket);
 
+    /** The life of a record was opened late: bbf_windows_freeze(). */
+    @Hidden
+    static native void freeze(int record);
+
     /** count lives of a class were released at node. */
     @Hidden
     static native void countReleased(int node, int classNumber, int count);

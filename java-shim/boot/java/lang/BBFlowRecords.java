@@ -67,12 +67,12 @@ final class BBFlowRecords {
         return ((path ^ handle) >>> 32) == 0 && (int) path != 0 ? (int) path : NODE_RACED;
     }
 
-    /** The life word at the end, without the mark of a stop, which the next life must not
-     * inherit. */
+    /** The life word at the end, without the marks of a stop and of a window, which the next life
+     * must not inherit. */
     @ForceInline
     @Hidden
     static long closedLife(long life) {
-        return (life ^ (OPEN ^ CLOSED)) & ~(STOPPED | SEEN);
+        return (life ^ (OPEN ^ CLOSED)) & ~(STOPPED | SEEN | LATER);
     }
 
     @ForceInline
@@ -292,7 +292,7 @@ final class BBFlowRecords {
      */
     @Hidden
     static boolean endBy(long handle, boolean unknown) {
-        long at = recordAt(handle), path = U.getLong(at + REC_PATH), life;
+        long at = recordAt(handle), path = BBFlowWindows.position(at, handle), life;
         int place = U.getInt(at + REC_BATCH);
         U.putLong(at + REC_PATH, handle & HIGH);
         do {

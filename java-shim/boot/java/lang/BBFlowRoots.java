@@ -49,6 +49,8 @@ final class BBFlowRoots {
             if (owner != o)
                 U.putLong(o, OFF, U.getLong(owner, OFF));
             U.storeStoreFence();
+            if (WINDOWS)
+                BBFlowWindows.opened(U.getLong(owner, OFF));
             if (isAsked())
                 opened(U.getLong(owner, OFF), meta & META_SITE);
         } catch (Throwable t) {
@@ -344,6 +346,8 @@ final class BBFlowRoots {
             return;
         long pf = current(parent);
         long f = U.getLong(o, OFF);
+        if (WINDOWS && (isFresh(pf) || pf == IGN || pf == NEVER || !isOpen(pf)))
+            return; // its parent is not followed
         if (pf == IGN || pf == NEVER || isSkipped(pf)) { // it follows its owner
             skip(o, f);
             return;
@@ -372,12 +376,14 @@ final class BBFlowRoots {
             U.putLong(o, OFF, h);
         }
         U.storeStoreFence();
+        if (WINDOWS)
+            BBFlowWindows.opened(U.getLong(o, OFF));
     }
 
     /** Where a life that is derived from an open one begins. */
     @Hidden
     static int derivedNode(long pf, int site) {
-        int node = chargedAt(U.getLong(recordAt(pf) + REC_PATH), pf);
+        int node = chargedAt(BBFlowWindows.position(recordAt(pf), pf), pf);
         return node > NODE_BEFORE_RESET ? childOf(node, derivedKey(node, site)) : node;
     }
 
@@ -513,6 +519,10 @@ final class BBFlowRoots {
         int site = 0;
         if ((flags & SHARED_PAUSED) != 0)
             return 0;
+        if (WINDOWS) { // it may have been made while the gate was shut
+            U.compareAndSetLong(o, OFF, from, IGN);
+            return U.getLongVolatile(o, OFF);
+        }
         if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && (flags & SHARED_OFF) == 0
                 && ((flags & SHARED_DIRECT_ONLY) == 0 || mem != MEM_HEAP))
             site = firstSiteOf(kind);

@@ -41,7 +41,8 @@ public final class BBFlowShim {
     @Hidden
     public static void root(Object o, int size, int meta) {
         reserveStack();
-        if (o == null || slowHooks() && (idle() || BBFlowMap.root(o, size, meta, false)))
+        if (o == null || WINDOWS && BBFlowWindows.refuseRoots()
+                || slowHooks() && (idle() || BBFlowMap.root(o, size, meta, false)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
@@ -54,6 +55,8 @@ public final class BBFlowShim {
                     OPEN | STICKY);
             U.putLong(o, OFF, g | f & LOW);
             U.storeStoreFence();
+            if (WINDOWS)
+                BBFlowWindows.opened(f);
         } else {
             BBFlowRoots.root(o, size, meta, false);
         }
@@ -64,7 +67,9 @@ public final class BBFlowShim {
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
         reserveStack();
-        if (o != null && !(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
+        if (o == null || WINDOWS && (BBFlowWindows.refuseRoots() || BBFlowWindows.isOlder(o)))
+            return;
+        if (!(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
 
@@ -100,6 +105,8 @@ public final class BBFlowShim {
     @Hidden
     public static void aliasObject(Object view, Object owner) {
         reserveStack();
+        if (WINDOWS && idle())
+            return;
         try {
             if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
@@ -147,7 +154,8 @@ public final class BBFlowShim {
     @Hidden
     public static void derive(Object o, Object parent, int site) {
         reserveStack();
-        if (o == null || parent == null || slowHooks() && (idle() || BBFlowMap.derive(o, parent, site)))
+        if (o == null || parent == null || WINDOWS && BBFlowWindows.refuseLives()
+                || slowHooks() && (idle() || BBFlowMap.derive(o, parent, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f);
         long pf = U.getLong(parent, OFF), owner = recordAt(pf), path = U.getLong(owner + REC_PATH);
@@ -155,6 +163,7 @@ public final class BBFlowShim {
         int bucket = U.getInt(nodeAt(path) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
         // As in step() the parent's first child is this site's; and recycled and closed as in root().
         if (((path ^ pf | child) >>> 32) == 0 && bucket == BBFlowWalk.BUCKET_ONE && !BBFlowRoots.paused()
+                && (!WINDOWS || BBFlowWindows.position(owner, pf) == path)
                 && U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY)) {
             long g = (f & HIGH) + GENERATION;
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
@@ -162,6 +171,8 @@ public final class BBFlowShim {
                     OPEN | STICKY);
             U.putLong(o, OFF, g | f & LOW);
             U.storeStoreFence();
+            if (WINDOWS)
+                BBFlowWindows.opened(f);
         } else {
             deriveSlow(o, parent, site);
         }
@@ -252,8 +263,11 @@ public final class BBFlowShim {
     @Hidden
     public static void refs(Object o, int delta) {
         reserveStack();
-        if (o != null && !(slowHooks() && (idle() || BBFlowMap.refs(o, delta))))
-            BBFlowWalk.refsOn(U.getLong(o, OFF), delta);
+        if (o == null || slowHooks() && (idle() || BBFlowMap.refs(o, delta)))
+            return;
+        long f = U.getLong(o, OFF);
+        if (!WINDOWS || isOpen(f))
+            BBFlowWalk.refsOn(f, delta);
     }
 
     /** At the entry of release(int): handleRelease takes off the last one. */
@@ -270,8 +284,11 @@ public final class BBFlowShim {
     @Hidden
     public static void resized(Object o, int size) {
         reserveStack();
-        if (o != null && !(slowHooks() && (idle() || BBFlowMap.resized(o, size))))
-            sizeOf(U.getLong(o, OFF), size);
+        if (o == null || slowHooks() && (idle() || BBFlowMap.resized(o, size)))
+            return;
+        long f = U.getLong(o, OFF);
+        if (!WINDOWS || isOpen(f))
+            sizeOf(f, size);
     }
 
     // ---- uses after release ----
@@ -281,6 +298,8 @@ public final class BBFlowShim {
     @Hidden
     public static void reportAccess(Object o) {
         reserveStack();
+        if (WINDOWS)
+            return; // its last life may have begun while the gate was shut
         reserveStackSlow();
         try {
             if (o != null && !(slowHooks() && (idle() || BBFlowMap.reportAccess(o))))
@@ -299,7 +318,7 @@ public final class BBFlowShim {
     @Hidden
     public static void checkUse(Object o, int use) {
         reserveStack();
-        if (slowHooks() && (idle() || BBFlowMap.checkUse(o, use)))
+        if (WINDOWS || slowHooks() && (idle() || BBFlowMap.checkUse(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
@@ -311,6 +330,8 @@ public final class BBFlowShim {
     @Hidden
     public static void counting(Object o, int use) {
         reserveStack();
+        if (WINDOWS && idle())
+            return;
         reserveStackSlow();
         try {
             long f = slowHooks() ? BBFlowMap.counted(o) : U.getLong(o, OFF);
@@ -371,8 +392,10 @@ public final class BBFlowShim {
             refs(o, -1);
             return;
         }
-        if (slowHooks() && (idle() || BBFlowMap.release(o)))
+        if (slowHooks() && (WINDOWS ? BBFlowWindows.release(o) : idle() || BBFlowMap.release(o)))
             return;
+        if (WINDOWS)
+            U.loadFence(); // who missed a step sees the gap
         long f = U.getLong(o, OFF), at = recordAt(f);
         // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol;
         // docs/memory-model.md).
@@ -388,7 +411,7 @@ public final class BBFlowShim {
             U.putInt(at + REC_BATCH, (int) tid());
             U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
             U.putLong(at + REC_RUN, run + 1);
-        } else {
+        } else if (!WINDOWS || isOpen(f)) {
             BBFlowClose.close(o, f);
         }
     }
@@ -466,7 +489,7 @@ public final class BBFlowShim {
     @Hidden
     public static void step(Object o, int site) {
         reserveStack();
-        if (o == null || slowHooks() && BBFlowMap.step(o, site))
+        if (o == null || slowHooks() && (WINDOWS && idle() || BBFlowMap.step(o, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
@@ -475,7 +498,7 @@ public final class BBFlowShim {
             U.putLong(at + REC_PATH, f & HIGH | child);
         else if (path != (f & HIGH))
             BBFlowWalk.stepSlow(o, f, site);
-        else if (path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0) // else not followed
+        else if (!WINDOWS && path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0) // else not followed
             BBFlowMisuse.step(o, site);
     }
 
@@ -558,6 +581,8 @@ public final class BBFlowShim {
     @Hidden
     public static void made(Object o) {
         reserveStack();
+        if (WINDOWS && BBFlowWindows.refuseRoots())
+            return;
         reserveStackSlow();
         try {
             BBFlowTrack.made(o);
@@ -582,10 +607,17 @@ public final class BBFlowShim {
     // ---- anything that may be or hold a buffer ----
 
     /** o may be anything: a ByteBuf of unknown ancestry, a holder (read by field), or neither. */
-    @DontInline
+    @ForceInline
     @Hidden
     public static void stepObject(Object o, int site) {
         reserveStack();
+        if (!(WINDOWS && idle()))
+            stepObjectSlow(o, site);
+    }
+
+    @DontInline
+    @Hidden
+    private static void stepObjectSlow(Object o, int site) {
         try {
             BBFlowLook.stepAny(o, site, -1, 0);
         } catch (Throwable t) {
@@ -598,7 +630,7 @@ public final class BBFlowShim {
     @Hidden
     public static void exit(Object returned, Object p, int site) {
         reserveStack();
-        if (returned != null && returned != p)
+        if (returned != null && returned != p && !(WINDOWS && idle()))
             BBFlowLook.exitSlow(returned, p, null, site);
     }
 
@@ -606,7 +638,7 @@ public final class BBFlowShim {
     @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
         reserveStack();
-        if (returned != null && returned != p && returned != q)
+        if (returned != null && returned != p && returned != q && !(WINDOWS && idle()))
             BBFlowLook.exitSlow(returned, p, q, site);
     }
 
@@ -618,6 +650,8 @@ public final class BBFlowShim {
     @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
         reserveStack();
+        if (WINDOWS && idle())
+            return;
         try {
             if (!BBFlowLook.isBehind(returned, entry))
                 stepObject(returned, site);

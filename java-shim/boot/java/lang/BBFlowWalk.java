@@ -124,7 +124,8 @@ final class BBFlowWalk {
                 && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_NODES_FULL) == 0)
             return child(node, site);
         int known = (flags & FLAG_NO_STEPS) == 0 ? overflowChild(node, site) : 0;
-        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET) {
+        if (known == 0 && (node & LOW) > NODE_BEFORE_RESET
+                && U.getInt(n + NODE_SITE) != SITE_GAP) { // that says so itself
             count(TALLY_DROPPED_STEPS);
             if ((flags & FLAG_NO_STEPS) != 0)
                 count(TALLY_DEEP_STEPS);

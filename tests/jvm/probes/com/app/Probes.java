@@ -70,6 +70,7 @@ public final class Probes {
         COMMANDS.put("serve", Serve::run);
         COMMANDS.put("exits", Exits::run);
         COMMANDS.put("spend", Spend::run);
+        COMMANDS.put("watched", Watched::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("losing", Losing::run);
         COMMANDS.put("till", com.shop.Till::run);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * java.lang.BBFlowWindows - lives followed by windows of time (ADR 54): what the hooks ask of the gate,
+ * and what they do with lives that outlive their window. trie/windows.h has the invariants; the same
+ * in C: tests/stress/records_twin.h.
+ */
+package java.lang;
+
+import static java.lang.BBFlowHandle.*;
+import static java.lang.BBFlowLayout.*;
+import static java.lang.BBFlowRecords.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Hidden;
+
+final class BBFlowWindows {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private BBFlowWindows() {
+    }
+
+    /** May no root open a life? */
+    @ForceInline
+    @Hidden
+    static boolean refuseRoots() {
+        return (U.getInt(SHARED + SHARED_SLOW_HOOKS) & (SLOW_IDLE | SLOW_GATE)) != 0;
+    }
+
+    /** May no life begin, derived or not? */
+    @ForceInline
+    @Hidden
+    static boolean refuseLives() {
+        return (U.getInt(SHARED + SHARED_SLOW_HOOKS) & (SLOW_IDLE | SLOW_FREEZING)) != 0;
+    }
+
+    /**
+     * Behind the open of a life, if one was opened: the gate may have begun to shut, and the walk over
+     * the open lives may have been before this one.
+     */
+    @ForceInline
+    @Hidden
+    static void opened(long f) {
+        U.fullFence(); // life = OPEN, then the gate: or the walk sees the life (bbf_windows_shut)
+        if (refuseLives())
+            openedLate(f);
+        U.loadFence(); // who saw the gate open here does not see it shut as it was before
+    }
+
+    @DontInline
+    @Hidden
+    private static void openedLate(long f) {
+        try {
+            if (!isFresh(f) && f != IGN && f != NEVER)
+                BBFlowNative.freeze((int) (f & RECORD_MASK));
+        } catch (Throwable t) {
+            BBFlowGuard.failed(t);
+        }
+    }
+
+    /**
+     * At the end of an object, gate shut: the life that a window left open. True: that was all; false:
+     * o is followed otherwise, or the gate is open.
+     */
+    @ForceInline
+    @Hidden
+    static boolean release(Object o) {
+        if (!idle())
+            return BBFlowMap.release(o);
+        U.loadFence(); // who missed a step sees the gap
+        if ((U.getInt(SHARED + SHARED_SLOW_HOOKS) & SLOW_FIELDLESS) != 0 && BBFlowMap.release(o))
+            return true;
+        long f = U.getLong(o, OFF);
+        if (isOpen(f))
+            BBFlowClose.close(o, f);
+        return true;
+    }
+
+    /** Where a life is; ?raced if a step was stored over its gap. */
+    @ForceInline
+    @Hidden
+    static long position(long at, long f) {
+        if (!WINDOWS)
+            return U.getLong(at + REC_PATH);
+        // `life` before the path: a life that has LATER is at its gap, or was stored over it.
+        long life = U.getLongVolatile(null, at + REC_LIFE), path = U.getLong(at + REC_PATH);
+        if ((life & LATER) == 0 || ((life ^ f | path ^ f) >>> 32) != 0 || !mayBeLeft(path))
+            return path;
+        count(TALLY_RACED_STEPS);
+        return f & HIGH | NODE_RACED;
+    }
+
+    @Hidden
+    private static boolean mayBeLeft(long path) {
+        return (int) path != NODE_NONE && (U.getInt(nodeAt(path) + NODE_FLAGS) & FLAG_NO_STEPS) == 0;
+    }
+
+    /**
+     * A terminal that may return an older buffer: did this one's life begin before? A view, or a handle
+     * that was there, may be of a life that began while the gate was shut.
+     */
+    @Hidden
+    static boolean isOlder(Object o) {
+        long kind = kindOf(o);
+        if ((kind & KIND_VIEW) != 0)
+            return true;
+        long f = (kind & KIND_FIELD) != 0 ? U.getLong(o, OFF) : 0;
+        return f != 0 && !(f != IGN && f != NEVER && isOpen(f));
+    }
+}

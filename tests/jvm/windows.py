@@ -1,0 +1,132 @@
+"""duty=: lives that begin in a window are followed. None is leaked that was released, what is lost is
+found at its rate, and no path lacks a step without saying so."""
+
+import math
+import time
+
+from attach import NO_LEAK_DETECTOR, Older
+import harness
+from harness import Case
+from snapshot import same
+
+GAP = "(later steps were not watched)"
+APP = "com.app.Watched."
+BEGUN = (APP + "plain", APP + "begin", APP + "middle")
+WHOLE = {BEGUN + (APP + "end",),
+         BEGUN + (APP + "keep", "com.app.Watched$Worker.resumeDue", APP + "goOn", APP + "end")}
+LOST = BEGUN + (APP + "lose",)
+DUTY = "include=com.app,duty=20%,windowMillis=4,track=com.app.Watched$Session:close"
+
+
+def followed(picture):
+    """Plain buffers that were followed."""
+    return picture.passed(APP + "plain")
+
+
+def paths_are_whole(picture):
+    """Each path of a plain buffer is one that the program has, or says that steps are missing."""
+    gaps = 0
+    for n in picture.nodes.values():
+        path = picture.path(n)[1:]
+        if path[:1] != BEGUN[:1] or not (n["released"] or n["leaked"]):
+            continue
+        ended = path[:-1] if n["released"] else path
+        if GAP in ended:
+            gaps += 1
+            same("steps behind a gap", ended[-1], GAP)
+            ended = ended[:-1]
+            assert any(ended == w[:len(ended)] for w in (*WHOLE, LOST)), path
+        elif n["released"]:
+            assert ended in WHOLE, path
+        else:
+            same("a lost buffer's path", ended, LOST)
+    return gaps
+
+
+def honest(picture, oracle, lose):
+    totals = picture.totals
+    for name in ("unknown", "held", "undone", "internal_errors", "misuse", "dropped_lives"):
+        same(name, totals.get(name, 0), 0)
+    assert not [r for r in picture.roots() if "first-seen" in r], picture.roots()
+    assert "duty: only buffers allocated in " in picture.notes(), picture.notes()
+    n = followed(picture)
+    assert 0 < n < oracle["plain"], (n, oracle)
+    # A step that was under way at the end of its window: rare, and counted.
+    assert totals["raced_steps"] <= 20 + n // 1000, totals
+    expected = n * oracle["lost"] / oracle["plain"]
+    assert abs(totals["leaked"] - expected) <= 6 * math.sqrt(expected) + 3 * bool(lose), \
+        f"{totals['leaked']} leaked, {expected} expected"
+    assert totals["leaked"] <= oracle["lost"], (totals, oracle)
+
+
+def judged(lose):
+    def check(run):
+        honest(run.json, run.oracle, lose)
+        many = followed(run.json) > 1000  # else on a machine that is busy otherwise
+        assert paths_are_whole(run.json) > 0 or not many
+        assert run.json.passed(APP + "session") > 0 or not many
+        same("live", run.json.totals["live"], 0)
+    return check
+
+
+def nothing_lost(run, *notes):
+    """A picture of the running program, which loses nothing."""
+    picture = run.snapshot("--gc")
+    for name in ("leaked", "held", "undone", "internal_errors"):
+        same(name, picture.totals[name], 0)
+    assert not [r for r in picture.roots() if "first-seen" in r], picture.roots()
+    for note in notes:
+        assert note in picture.notes(), picture.notes()
+    return picture
+
+
+def changed(run):
+    """duty= is changed, counters and nodes are reset, and bbflow goes and comes back; what was opened
+    before is neither lost nor invented."""
+    pid = str(run.pid)
+    for name, value in (("duty", "100%"), ("duty", "off"), ("windowMillis", "1"), ("duty", "5%")):
+        run.client("set", pid, f"{name}={value}")
+        time.sleep(0.2)
+        assert followed(nothing_lost(run)) > 0
+    out, err = run.client("set", pid, "sample=2", code=5)
+    assert "not together with" in out + err, out + err
+    run.client("reset", "--nodes", pid)
+    run.client("set", pid, "duty=50%")
+    time.sleep(0.3)
+    assert followed(nothing_lost(run, "duty: only buffers allocated in ")) > 0
+    run.client("stop", pid)
+
+
+def again(run):
+    """The same, and back by attaching: the report at exit is of that."""
+    changed(run)
+    run.client("attach", "--agent", harness.AGENT, str(run.pid), DUTY, f"file={run.json_path}")
+    time.sleep(0.5)
+    assert followed(nothing_lost(run)) > 0
+
+
+class Attached(Older):
+    """The JVM had Netty before bbflow came: map mode."""
+
+    def come_in(self, run):
+        super().come_in(run)
+        time.sleep(0.5)
+        assert nothing_lost(run).doc["jvm"]["map_mode"]
+        again(run)
+
+
+def at_exit(run):
+    for name in ("leaked", "held", "undone", "internal_errors"):
+        same(name, run.json.totals[name], 0)
+    paths_are_whole(run.json)
+
+
+def cases():
+    for lose in (0, 200):
+        yield Case(f"windows/one in {lose} lost" if lose else "windows/clean", "com.app.Probes", "watched",
+                   "1000", "2", str(lose), agent=DUTY, check=judged(lose),
+                   jvm=[NO_LEAK_DETECTOR, "-XX:TieredStopAtLevel=4"], short=(25,) if lose else (17,))
+    yield Case("windows/set, stop, attach", "com.app.Probes", "watched", "0", "2", "0", agent=DUTY, live=again,
+               check=at_exit, jvm=[NO_LEAK_DETECTOR], short=(25,))
+    yield Attached("windows, set, stop, attach", "watched", "0", "2", "0", options=("duty=20%", "windowMillis=4"),
+                   check=at_exit, jvm=[NO_LEAK_DETECTOR], short=(17,))
