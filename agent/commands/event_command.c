@@ -172,9 +172,14 @@ enum { EVENTS = sizeof events / sizeof events[0] };
 
 static void add_help(struct bbf_buf *out)
 {
-    for (size_t i = 0; i < EVENTS; i++)
-        if (events[i].name != NULL)
-            bbf_buf_printf(out, "%s%s", i == 0 ? "events: " : ", ", events[i].name);
+    const char *before = "events: ";
+
+    for (size_t i = 0; i < EVENTS; i++) {
+        if (events[i].name == NULL)
+            continue;
+        bbf_buf_printf(out, "%s%s", before, events[i].name);
+        before = ", ";
+    }
     bbf_buf_str(out, "; with \" gc\" behind a name up to status the JVM is asked for a garbage "
                      "collection first\n");
 }
