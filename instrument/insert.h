@@ -50,7 +50,9 @@
     XX(CLOSED, "closed", "(" O "I)V")                                                              \
     XX(CHECK_USE, "checkUse", "(" O "I)V")                                                         \
     XX(CONFIRM_MISUSE, "confirmMisuse", "()V")                                                     \
-    XX(COUNTING, "counting", "(" O "I)V")                                                          \
+    XX(COUNTING, "counting", "(" O "I)V")
+/* Those of context=on have a class of their own. */
+#define CONTEXT_TARGETS(XX)                                                                        \
     XX(STEP_SEEN, "stepSeen", "(" O "I)V")                                                         \
     XX(STEP_SEEN_IN, "stepSeenIn", "(" O O "I)V")                                                  \
     XX(TOUCHED, "touched", "(" O O ")V")                                                           \
@@ -59,7 +61,7 @@
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
-    TARGETS(XX)
+    TARGETS(XX) CONTEXT_TARGETS(XX)
 #undef XX
         N_TARGETS
 };

@@ -20,6 +20,9 @@ static const struct bbf_cf_target targets[N_TARGETS] = {
 #define XX(id, name, descriptor) {"java/lang/BBFlowShim", name, descriptor},
     TARGETS(XX)
 #undef XX
+#define XX(id, name, descriptor) {"java/lang/BBFlowShimContext", name, descriptor},
+        CONTEXT_TARGETS(XX)
+#undef XX
 };
 
 /* ---- objects of track= ---- */

@@ -83,5 +83,5 @@ def verdicts(run):
 
 
 def cases():
-    yield Case("check/report-at-exit", "com.app.Probes", "blame", "composite", check=verdicts, jdk=(17,),
+    yield Case("check/report-at-exit", "com.app.Probes", "blame", "composite", check=verdicts, jdk=(17,), own_jvm=True,
                quick=True)

@@ -3,7 +3,7 @@
  * java.lang.BBFlowShim - the hot path: what instrumented methods call. Defined in the boot loader by
  * the agent (design.md: hot path), so that every class can see it and no call can fail to link.
  *
- * Here are the public hooks alone: a guard, the short way, and a catch. What the short way does not do
+ * Here are the public hooks alone (those of context=on: BBFlowShimContext): a guard, the short way, and a catch. What the short way does not do
  * is in the package-private classes beside this one (java-shim/boot/classes.txt has all).
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
@@ -507,71 +507,6 @@ public final class BBFlowShim {
     public static void step2(Object a, Object b, int site) {
         step(a, site);
         step(b, site);
-    }
-
-    // ---- context=on ----
-
-    /** A step, and what is seen beside the path; site with SIGHT_EXACT: o is a ByteBuf by its type. */
-    @DontInline
-    @Hidden
-    public static void stepSeen(Object o, int site) {
-        stepSeenIn(o, null, site);
-    }
-
-    /** In a method that has a context or channel. */
-    @DontInline
-    @Hidden
-    public static void stepSeenIn(Object o, Object in, int site) {
-        reserveStack();
-        if ((site & SIGHT_EXACT) != 0)
-            step(o, site & META_SITE);
-        else
-            stepObject(o, site);
-        reserveStackSlow();
-        try {
-            BBFlowContext.seen(o, in, site & META_SITE);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** At the entry of touch(Object). */
-    @DontInline
-    @Hidden
-    public static void touched(Object o, Object hint) {
-        reserveStack();
-        reserveStackSlow();
-        try {
-            BBFlowContext.touched(o, hint);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** Where an exception handler of a followed method begins. */
-    @DontInline
-    @Hidden
-    public static void caught(Object thrown, int site) {
-        reserveStack();
-        reserveStackSlow();
-        try {
-            BBFlowContext.caught(thrown, site);
-        } catch (Throwable t) {
-            failed(t);
-        }
-    }
-
-    /** At the entry of the method of a context that gives an exception to its handler. */
-    @DontInline
-    @Hidden
-    public static void pipelineCaught(Object context, Object thrown) {
-        reserveStack();
-        reserveStackSlow();
-        try {
-            BBFlowContext.pipelineCaught(context, thrown);
-        } catch (Throwable t) {
-            failed(t);
-        }
     }
 
     // ---- objects of track= ----
