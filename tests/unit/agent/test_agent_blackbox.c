@@ -151,10 +151,12 @@ static void rows_are_as_many_as_have_room(void **state)
     black.room = 64 << 10;
     struct bbf_snapshot *s = NULL;
     for (int i = 0; i < 20 && s == NULL; i++) {
+        const uint64_t refused = black.refused;
         black.due_ns = 0;
         bbf_blackbox_poll(fake_env(), &options);
         wait_for_disk();
-        s = read_state(&box);
+        if (black.refused == refused) /* before the first one the file may have no head yet */
+            s = read_state(&box);
     }
     assert_non_null(s);
     assert_true(box.slot.len <= 64 << 10);
