@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * java.lang.BBFlowShimContext - what instrumented methods call with context=on, and only then: the same
- * rules as BBFlowShim's. What is seen is read in BBFlowContext.
+ * rules as those of BBFlowShim. BBFlowContext reads what the hooks see.
  */
 package java.lang;
 
