@@ -13,6 +13,7 @@
 #include "agent/cost/gate.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/jmx.h"
 #include "agent/report/after_release.h"
 #include "agent/report/bare_roots.h"
 #include "agent/report/blackbox.h"
@@ -174,6 +175,11 @@ static void poll_bare_roots(JNIEnv *env)
     bbf_bare_roots_poll(options != NULL ? options->root_callers : 0);
 }
 
+static void poll_jmx(JNIEnv *env)
+{
+    bbf_jmx_poll(env, options_in_force());
+}
+
 static void poll_tracked(JNIEnv *env)
 {
     (void)env;
@@ -204,6 +210,7 @@ static const struct bbf_duty {
     {"out of memory", bbf_oom_poll, NULL},
     {"memory limit", poll_limit, NULL},
     {"custom types", poll_tracked, NULL},
+    {"jmx", poll_jmx, NULL},
     {"flush", poll_flush, NULL},
     {"black box", poll_blackbox, NULL}, /* after all that a report names */
 };

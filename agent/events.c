@@ -14,6 +14,7 @@ static const struct bbf_sink *const sinks[] = {
     &bbf_sink_log,   /* log=, stderr */
     &bbf_sink_lttng, /* lttng=: sessions of LTTng */
     &bbf_sink_jfr,   /* jfr= */
+    &bbf_sink_jmx,   /* jmx=: listeners of its MBean */
 };
 enum { SINKS = sizeof sinks / sizeof sinks[0] };
 

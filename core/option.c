@@ -30,6 +30,12 @@ static const struct bbf_choice lttng_protocol_words[] = {{"auto", BBF_LTTNG_PROT
                                                          {"0.1", BBF_LTTNG_PROTOCOL_0_1},
                                                          {NULL, 0}};
 
+static const struct bbf_choice jmx_words[] = {{"off", BBF_JMX_OFF},
+                                              {"lazy", BBF_JMX_LAZY},
+                                              {"on", BBF_JMX_ON},
+                                              {"compat", BBF_JMX_COMPAT},
+                                              {NULL, 0}};
+
 /* clang-format off */
 #define FIELD(f) .offset = offsetof(struct bbf_options, f), \
                  .width = sizeof((struct bbf_options *)0)->f
@@ -236,6 +242,11 @@ static const struct bbf_option_row table[] = {
     { "lttngProtocol", TYPE_CHOICE, .expert = true, FIELD(lttng_protocol), LIVE(BBF_EFFECT_LTTNG),
       .choices = lttng_protocol_words, .initial = "auto", .argument = "auto|2.0|0.1",
       .help = "version of the daemons' protocol; auto: 2.0, but 0.1 where the daemon speaks that" },
+    { "jmx", TYPE_CHOICE, FIELD(jmx), LIVE(BBF_EFFECT_NONE), .choices = jmx_words,
+      .initial = "off", .argument = "lazy|on|compat|off",
+      .help = "register the MBean io.bbflow:type=Tracker: with lazy once the application has made the "
+              "platform MBean server, with on at once (making the server takes 0.2 s of processor time); "
+              "compat: as on, also under the Java tracker's name (docs/jmx.md)" },
     { "log", TYPE_TEXT, FIELD(log), .initial = "", .argument = "FILE",
       .help = "append bbflow's own messages to this file, not to stderr; /dev/stdout is the JVM's "
               "own" },

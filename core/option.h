@@ -26,6 +26,8 @@ enum bbf_onerror { BBF_ONERROR_DEFAULT, BBF_ONERROR_STOP, BBF_ONERROR_WARN };
 enum bbf_lttng_option { BBF_LTTNG_OFF, BBF_LTTNG_ON, BBF_LTTNG_ONLY_ROOT, BBF_LTTNG_ONLY_USER };
 enum bbf_lttng_protocol { BBF_LTTNG_PROTOCOL_AUTO, BBF_LTTNG_PROTOCOL_2_0, BBF_LTTNG_PROTOCOL_0_1 };
 
+enum bbf_jmx_option { BBF_JMX_OFF, BBF_JMX_LAZY, BBF_JMX_ON, BBF_JMX_COMPAT };
+
 /* All current values. The struct owns its strings and pattern lists; NULL = not given. */
 struct bbf_options {
     struct bbf_patterns *include; /* NULL: every application class (design.md: names and formats) */
@@ -83,6 +85,7 @@ struct bbf_options {
     enum bbf_log_level log_level;           /* default error */
     enum bbf_lttng_option lttng;            /* default off; live */
     enum bbf_lttng_protocol lttng_protocol; /* lttngProtocol, default auto; live */
+    enum bbf_jmx_option jmx;                /* MBeans, default off; live */
     enum bbf_onerror onerror;               /* stop | warn */
     char *dump;                             /* folder: classes before/after rewriting */
     bool help;                              /* "help" was given */

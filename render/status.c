@@ -147,6 +147,13 @@ static void add_lttng(struct bbf_buf *out, const struct bbf_status *status)
                 status->lttng.records ? "the tracer is loaded\n" : "the tracer is not loaded\n");
 }
 
+static void add_jmx(struct bbf_buf *out, const struct bbf_status *status)
+{
+    if (status->jmx.on)
+        bbf_safe_printf(out, BBF_SAFE_VALUE, "jmx                %s%s%s\n", status->jmx.state,
+                        status->jmx.why[0] != '\0' ? ": " : "", status->jmx.why);
+}
+
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
 {
     add_jvm(out, status);
@@ -157,4 +164,5 @@ void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
     add_counts(out, status);
     add_server(out, status);
     add_lttng(out, status);
+    add_jmx(out, status);
 }

@@ -55,6 +55,11 @@ struct bbf_status {
         uint16_t root, user; /* ports of the daemons that have registered the JVM; 0: none */
         bool records;        /* the tracer is loaded */
     } lttng;
+    struct {
+        bool on;           /* option jmx= */
+        const char *state; /* a few words */
+        const char *why;   /* "": nothing to add */
+    } jmx;
 };
 
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status);

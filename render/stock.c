@@ -100,3 +100,27 @@ void bbf_stock_table_free(struct bbf_stock_table *table)
         bbf_buf_free(&table->steps[i]);
     table->n = 0;
 }
+
+struct bbf_stock_numbers bbf_stock_count(const struct bbf_snapshot *s)
+{
+    struct bbf_stock_numbers n = {0, 0};
+
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        n.roots += s->nodes[i].parent < 0;
+        n.leak_paths += s->nodes[i].leaked_ != 0;
+    }
+    return n;
+}
+
+void bbf_stock_tracking_status(struct bbf_buf *out, const struct bbf_snapshot *s, time_t now)
+{
+    char text[64] = "";
+    struct tm tm;
+
+    if (localtime_r(&now, &tm) != NULL)
+        (void)strftime(text, sizeof text, "%a %b %d %H:%M:%S %Z %Y", &tm);
+    bbf_buf_printf(out,
+                   "=== ByteBuf Flow Tracking Status ===\nTime: %s\nActive Flows: %" PRIu64
+                   "\nRoot Methods: %" PRIu64 "\n\n",
+                   text, s->totals.live_, bbf_stock_count(s).roots);
+}

@@ -8,6 +8,8 @@
 #ifndef BBF_RENDER_STOCK_H
 #define BBF_RENDER_STOCK_H
 
+#include <time.h>
+
 #include "core/buf.h"
 #include "snapshot/snapshot.h"
 
@@ -34,5 +36,16 @@ int bbf_stock_leaks(struct bbf_buf *out, const struct bbf_snapshot *snapshot);
 /* The largest leaks. After an error there is nothing to free. */
 int bbf_stock_table_init(struct bbf_stock_table *table, const struct bbf_snapshot *snapshot);
 void bbf_stock_table_free(struct bbf_stock_table *table);
+
+/* Numbers that the totals do not have: nodes that are roots, and nodes where buffers leaked. */
+struct bbf_stock_numbers {
+    uint64_t roots, leak_paths;
+};
+struct bbf_stock_numbers bbf_stock_count(const struct bbf_snapshot *snapshot);
+
+/* What the Java tracker's attribute Summary has before the summary: a title, the time, two counts.
+ */
+void bbf_stock_tracking_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                               time_t now);
 
 #endif

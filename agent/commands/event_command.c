@@ -15,7 +15,7 @@
 
 enum { WAIT_MS = 30000 }; /* for the agent thread to begin */
 
-static void add_failure(struct bbf_buf *text, const char *what, int err)
+void bbf_event_command_failure(struct bbf_buf *text, const char *what, int err)
 {
     const char *off = atomic_load(&bbf_agent.off_why);
     bbf_buf_printf(text, "%s: ", what);
@@ -36,7 +36,7 @@ static void add_failure(struct bbf_buf *text, const char *what, int err)
 static void reply_failure(struct bbf_reply *reply, const char *what, int err)
 {
     struct bbf_buf text = BBF_BUF_INIT;
-    add_failure(&text, what, err);
+    bbf_event_command_failure(&text, what, err);
     bbf_reply_error(reply, bbf_buf_cstr(&text));
     bbf_buf_free(&text);
 }
@@ -53,6 +53,12 @@ static void reply_stop(struct bbf_reply *reply)
     bbf_buf_free(&text);
 }
 
+const char *bbf_event_command_reset_text(bool nodes)
+{
+    return nodes ? "counters are zero, the trie is empty, open lives are at ?before-reset\n"
+                 : "counters are zero, nodes and open lives stay\n";
+}
+
 static void reply_reset(struct bbf_reply *reply, bool nodes)
 {
     struct bbf_job job = {.kind = nodes ? BBF_JOB_RESET_NODES : BBF_JOB_RESET};
@@ -61,9 +67,7 @@ static void reply_reset(struct bbf_reply *reply, bool nodes)
         reply_failure(reply, "reset", err);
         return;
     }
-    const char *text =
-        nodes ? "counters are zero, the trie is empty, open lives are at ?before-reset\n"
-              : "counters are zero, nodes and open lives stay\n";
+    const char *text = bbf_event_command_reset_text(nodes);
     bbf_reply_text(reply, text, strlen(text));
 }
 
@@ -229,7 +233,7 @@ uint64_t bbf_event_command_watch(void *ctx, struct bbf_reply *reply)
     int err = bbf_thread_ask(&job, WAIT_MS, 0);
     if (err != BBF_OK) {
         text.len = 0;
-        add_failure(&text, "watch", err);
+        bbf_event_command_failure(&text, "watch", err);
         bbf_buf_char(&text, '\n');
         job.place = bbf_stream_published();
     }

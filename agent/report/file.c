@@ -55,12 +55,11 @@ static int write_part(void *ctx, const char *data, size_t len)
     return bbf_file_write(ctx, data, len);
 }
 
-static int write_text(struct bbf_file *file, const struct bbf_snapshot *snapshot)
+static int write_text(struct bbf_file *file, const struct bbf_snapshot *snapshot,
+                      enum bbf_format format)
 {
-    enum bbf_format format = BBF_FORMAT_JSON;
     const struct bbf_render_options all = {.max_lines = 0};
     struct bbf_buf text = BBF_BUF_INIT;
-    (void)bbf_format_of_path(file->path, &format);
     if ((bbf_format_flags(format) & BBF_FORMAT_STREAMS) != 0) { /* JSON of 1 M nodes has 194 MB */
         text.flush = write_part;
         text.ctx = file;
@@ -72,17 +71,25 @@ static int write_text(struct bbf_file *file, const struct bbf_snapshot *snapshot
     return file->error == ETIMEDOUT ? BBF_ETIMEOUT : err;
 }
 
-int bbf_report_write(const struct bbf_snapshot *snapshot, const char *path, uint64_t deadline_ns,
-                     char *why, size_t why_size)
+int bbf_report_write_as(const struct bbf_snapshot *snapshot, const char *path,
+                        enum bbf_format format, uint64_t deadline_ns, char *why, size_t why_size)
 {
     struct bbf_file file = {.deadline_ns = deadline_ns};
     char reason[PATH_MAX + 300] = "";
     int err = bbf_file_begin(&file, path, reason, sizeof reason);
     if (err == BBF_OK)
-        err = bbf_file_end(&file, write_text(&file, snapshot), reason, sizeof reason);
+        err = bbf_file_end(&file, write_text(&file, snapshot, format), reason, sizeof reason);
     if (err != BBF_OK && reason[0] != '\0')
         snprintf(why, why_size, "file: no report: %s", reason);
     else if (err != BBF_OK)
         snprintf(why, why_size, "file: %s: %s", path, bbf_strerror(err));
     return err;
+}
+
+int bbf_report_write(const struct bbf_snapshot *snapshot, const char *path, uint64_t deadline_ns,
+                     char *why, size_t why_size)
+{
+    enum bbf_format format = BBF_FORMAT_JSON;
+    (void)bbf_format_of_path(path, &format);
+    return bbf_report_write_as(snapshot, path, format, deadline_ns, why, why_size);
 }

@@ -4,6 +4,7 @@
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
 #include "agent/commands/port.h"
+#include "agent/jmx_link.h"
 #include "agent/lttng.h"
 #include "agent/rules.h"
 #include "agent/state.h"
@@ -64,10 +65,25 @@ static void fill_lttng(struct bbf_status *status)
     status->lttng.records = tracing.records;
 }
 
+static void fill_jmx(struct bbf_status *status, char *why, size_t size)
+{
+    static const char *const words[] = {
+        [BBF_JMX_STATE_OFF] = "off",
+        [BBF_JMX_STATE_WAITS] = "waits: nothing has made the platform MBean server yet",
+        [BBF_JMX_STATE_STARTING] = "the registration is under way",
+        [BBF_JMX_STATE_REGISTERED] = "registered as io.bbflow:type=Tracker",
+        [BBF_JMX_STATE_FAILED] = "no MBean is registered"};
+    enum bbf_jmx_state state = bbf_jmx_state(why, size);
+
+    status->jmx.on = state != BBF_JMX_STATE_OFF;
+    status->jmx.state = words[state];
+    status->jmx.why = why;
+}
+
 void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
-    char why[WHY_MAX] = "";
+    char why[WHY_MAX] = "", jmx_why[WHY_MAX] = "";
     struct bbf_status status = {.snapshot = snapshot,
                                 .version = BBF_VERSION,
                                 .java = bbf_agent.jdk,
@@ -87,5 +103,6 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     fill_rewriting(&status, classes, methods);
     fill_server(&status);
     fill_lttng(&status);
+    fill_jmx(&status, jmx_why, sizeof jmx_why);
     bbf_status_text(out, &status);
 }

@@ -37,6 +37,12 @@ extern const struct bbf_sink bbf_sink_log;
 extern const struct bbf_sink bbf_sink_lttng;
 
 /*
+ * jmx: notifications of the MBean of jmx=, once it has had a listener. Bounded by 1,000 that wait
+ * for the thread of the listeners (java-shim/jmx, Tracker); dropped: what has no room there.
+ */
+extern const struct bbf_sink bbf_sink_jmx;
+
+/*
  * jfr: the flight recording of jfr=. An event is encoded as it is offered; once a second what there
  * is goes to a thread that writes it (agent/sinks/disk.h). Bounded by BBF_DISK_QUEUE and by
  * BBF_SINK_JFR_PENDING; dropped: what has no room because the disk does not keep up, or after it

@@ -73,6 +73,7 @@ public final class Probes {
         COMMANDS.put("watched", Watched::run);
         COMMANDS.put("rounds", Rounds::run);
         COMMANDS.put("losing", Losing::run);
+        COMMANDS.put("jmx", arguments -> Jmx.run(arguments)); // not linked before it is called
         COMMANDS.put("till", com.shop.Till::run);
         COMMANDS.put("redefined", Redefined::run);
         COMMANDS.put("idle", Idle::run);
