@@ -57,12 +57,12 @@ static jobject make_loader(JNIEnv *env)
     jclass url = kind != NULL ? (*env)->FindClass(env, "java/net/URL") : NULL;
     if (url == NULL)
         return NULL;
-    jmethodID platform = (*env)->GetStaticMethodID(env, base, "getPlatformClassLoader",
-                                                   "()Ljava/lang/ClassLoader;");
-    jmethodID make = platform != NULL
-                         ? (*env)->GetMethodID(env, kind, "<init>",
-                                               "([Ljava/net/URL;Ljava/lang/ClassLoader;)V")
-                         : NULL;
+    jmethodID platform =
+        (*env)->GetStaticMethodID(env, base, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
+    jmethodID make =
+        platform != NULL
+            ? (*env)->GetMethodID(env, kind, "<init>", "([Ljava/net/URL;Ljava/lang/ClassLoader;)V")
+            : NULL;
     if (make == NULL)
         return NULL;
     jobject parent = (*env)->CallStaticObjectMethod(env, base, platform);
@@ -146,6 +146,7 @@ void bbf_jmx_stop(JNIEnv *env)
         return;
     asked = BBF_JMX_OFF;
     failed = false;
+    bbf_management_forget();
     if ((*env)->PushLocalFrame(env, 16) != 0) {
         (void)thrown(env);
         return;

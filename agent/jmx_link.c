@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/jmx_notice.h"
 #include "agent/state.h"
 
 /* Under lock. */
@@ -100,8 +101,7 @@ static jboolean call_offer(JNIEnv *env, const struct bbf_jmx_notice *n)
     const jlong numbers[] = {(jlong)n->count, (jlong)n->bytes, (jlong)n->added,
                              (jlong)n->added_bytes, (jlong)n->fingerprint};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
-    jmethodID offer =
-        (*env)->GetStaticMethodID(env, registration, "offer", "([B[BJ[B[J)Z");
+    jmethodID offer = (*env)->GetStaticMethodID(env, registration, "offer", "([B[BJ[B[J)Z");
     jbyteArray type = offer != NULL ? bytes(env, n->type, strlen(n->type)) : NULL;
     jbyteArray line = type != NULL ? bytes(env, n->line, n->line_len) : NULL;
     jbyteArray memory = line != NULL ? bytes(env, n->memory, strlen(n->memory)) : NULL;
@@ -109,8 +109,8 @@ static jboolean call_offer(JNIEnv *env, const struct bbf_jmx_notice *n)
     if (array == NULL)
         return JNI_FALSE;
     (*env)->SetLongArrayRegion(env, array, 0, NUMBERS, numbers);
-    return (*env)->CallStaticBooleanMethod(env, registration, offer, type, line,
-                                           (jlong)n->time_ms, memory, array);
+    return (*env)->CallStaticBooleanMethod(env, registration, offer, type, line, (jlong)n->time_ms,
+                                           memory, array);
 }
 
 bool bbf_jmx_offer(const struct bbf_jmx_notice *notice)

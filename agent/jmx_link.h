@@ -3,7 +3,7 @@
  * agent/jmx_link.h - what is known of the Java side of jmx=: the class that takes notifications,
  * whether a listener was ever added, and what came of the registration.
  *
- * Threads: begin, end and offer the agent thread; the others any.
+ * Threads: begin and end the agent thread; the others any.
  */
 #ifndef BBF_AGENT_JMX_LINK_H
 #define BBF_AGENT_JMX_LINK_H
@@ -27,23 +27,13 @@ void bbf_jmx_say(enum bbf_jmx_state state, const char *why);
 void bbf_jmx_said(const char *why, size_t len);
 enum bbf_jmx_state bbf_jmx_state(char *why, size_t size);
 
-/* A listener was added; from then on bbf_jmx_is_listened() until the end. */
+/* A listener was added (agent/jmx_notice.h). */
 void bbf_jmx_listened(void);
-bool bbf_jmx_is_listened(void);
 
 /* The Java class Registration, kept by a global reference. False: the JVM has no memory. */
 bool bbf_jmx_begin(JNIEnv *env, jclass registration);
 /* Take the MBeans out, which waits a second at most, and drop the class. */
 void bbf_jmx_end(JNIEnv *env);
 bool bbf_jmx_has_begun(void);
-
-struct bbf_jmx_notice {
-    const char *type, *line, *memory; /* memory "": not known */
-    size_t line_len;
-    int64_t time_ms;
-    uint64_t count, bytes, added, added_bytes, fingerprint;
-};
-/* Queue a notification. False: no room, or no memory. */
-bool bbf_jmx_offer(const struct bbf_jmx_notice *notice);
 
 #endif

@@ -148,8 +148,8 @@ static jbyteArray refuse(JNIEnv *env, struct bbf_buf *text, const char *name, in
 {
     text->len = 0;
     if (err == BBF_ENOTFOUND || err == BBF_EINVAL)
-        bbf_safe_printf(text, BBF_SAFE_VALUE, "no such text format: '%s'; the attribute Formats has them",
-                        name);
+        bbf_safe_printf(text, BBF_SAFE_VALUE,
+                        "no such text format: '%s'; the attribute Formats has them", name);
     else if (err == BBF_ELIMIT)
         bbf_buf_printf(text, "%s: the document is longer than %d bytes; use exportToFile", name,
                        BBF_JMX_TEXT_MAX);
@@ -177,7 +177,7 @@ static jbyteArray JNICALL report(JNIEnv *env, jclass class, jbyteArray format, j
     return err == BBF_OK ? answer(env, &text, true) : refuse(env, &text, name, err);
 }
 
-/* What is there already is replaced only if its name is that of a report: a client of JMX must not
+/* An existing file is replaced only if its name is that of a report: a client of JMX must not
  * be able to replace just any file of the user. */
 static int choose(const char *path, const char *name, enum bbf_format *format, struct bbf_buf *why)
 {
@@ -189,13 +189,13 @@ static int choose(const char *path, const char *name, enum bbf_format *format, s
     if (err == BBF_OK && name[0] == '\0')
         *format = of_path;
     if (err != BBF_OK) {
-        bbf_safe_printf(why, BBF_SAFE_VALUE, "Unknown format: %s; supported formats: ",
-                        name[0] != '\0' ? name : path);
+        bbf_safe_printf(why, BBF_SAFE_VALUE,
+                        "Unknown format: %s; supported formats: ", name[0] != '\0' ? name : path);
         bbf_buf_str(why, BBF_FORMAT_NAMES);
     } else if (!is_report && access(path, F_OK) == 0) {
         err = BBF_EREFUSED;
-        bbf_safe_printf(why, BBF_SAFE_VALUE,
-                        "%s exists, and its name has no extension of a report", path);
+        bbf_safe_printf(why, BBF_SAFE_VALUE, "%s exists, and its name has no extension of a report",
+                        path);
     }
     return err;
 }
@@ -245,9 +245,18 @@ static jlongArray JNICALL numbers(JNIEnv *env, jclass class)
         return NULL;
     const struct bbf_stock_numbers more = bbf_stock_count(s);
     const struct bbf_snap_totals *t = &s->totals;
-    const uint64_t all[] = {t->lives_,         t->released_,     t->live_,   t->live_bytes_,
-                            t->leaked_,        t->leaked_bytes_, t->aged_,   t->misuse_,
-                            t->dropped_steps_, t->dropped_lives_, more.roots, more.leak_paths,
+    const uint64_t all[] = {t->lives_,
+                            t->released_,
+                            t->live_,
+                            t->live_bytes_,
+                            t->leaked_,
+                            t->leaked_bytes_,
+                            t->aged_,
+                            t->misuse_,
+                            t->dropped_steps_,
+                            t->dropped_lives_,
+                            more.roots,
+                            more.leak_paths,
                             t->sampled_ > 0 ? t->sampled_ : 1};
     enum { N = sizeof all / sizeof all[0] };
     jlong out[N];
@@ -278,10 +287,13 @@ static void JNICALL registered(JNIEnv *env, jclass class, jbyteArray why)
 
 bool bbf_jmx_natives_bind(JNIEnv *env, jclass class)
 {
-#define METHOD(name, signature) {(char *)#name, (char *)(signature), (void *)(uintptr_t)(name)}
-    const JNINativeMethod methods[] = {
-        METHOD(report, "([BZ)[B"), METHOD(export, "([B[B)[B"),  METHOD(reset, "(Z)[B"),
-        METHOD(numbers, "()[J"),   METHOD(listened, "()V"), METHOD(registered, "([B)V")};
+#define METHOD(name, signature)                                                                    \
+    {                                                                                              \
+        (char *)#name, (char *)(signature), (void *)(uintptr_t)(name)                              \
+    }
+    const JNINativeMethod methods[] = {METHOD(report, "([BZ)[B"), METHOD(export, "([B[B)[B"),
+                                       METHOD(reset, "(Z)[B"),    METHOD(numbers, "()[J"),
+                                       METHOD(listened, "()V"),   METHOD(registered, "([B)V")};
 #undef METHOD
     return (*env)->RegisterNatives(env, class, methods,
                                    (jint)(sizeof methods / sizeof methods[0])) == JNI_OK;

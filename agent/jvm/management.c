@@ -10,11 +10,11 @@
 #include "core/clock.h"
 
 static const char factory[] = "java/lang/management/ManagementFactory";
-enum { SETTLE_MS = 1000 };
+enum { SETTLE_MS = 1000, MAX_LOCALS = 65536 };
 
-static _Atomic bool loaded;       /* the factory is, or is about to be */
-static bool looked;               /* at the classes of before; agent thread, as below */
-static uint64_t first_ms;         /* when the server was first seen; 0: not yet */
+static _Atomic bool loaded; /* the factory is, or is about to be */
+static bool looked;         /* at the classes loaded earlier; agent thread, as below */
+static uint64_t first_ms;   /* when the server was first seen; 0: not yet */
 
 void bbf_management_loads(const char *name)
 {
@@ -22,25 +22,34 @@ void bbf_management_loads(const char *name)
         atomic_store_explicit(&loaded, true, memory_order_relaxed);
 }
 
-/* Loaded before the hook was there: attached, or from an AOT cache. */
+static bool is_factory(jclass class)
+{
+    char *signature = NULL;
+    bool is = (*bbf_agent.code)->GetClassSignature(bbf_agent.code, class, &signature, NULL) == 0 &&
+              strncmp(signature + 1, factory, sizeof factory - 1) == 0 &&
+              signature[sizeof factory] == ';';
+    bbf_jvm_free(signature);
+    return is;
+}
+
+/* Loaded while there was no hook: attached, or from an AOT cache. */
 static bool was_loaded(JNIEnv *env)
 {
     jint n = 0;
     jclass *classes = NULL;
     bool found = false;
 
-    if ((*bbf_agent.code)->GetLoadedClasses(bbf_agent.code, &n, &classes) != 0)
+    /* GetLoadedClasses makes a local reference for each; -Xcheck:jni wants room asked for. */
+    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
+        (*env)->ExceptionClear(env);
         return false;
-    for (jint i = 0; i < n; i++) {
-        char *signature = NULL;
-        if (!found &&
-            (*bbf_agent.code)->GetClassSignature(bbf_agent.code, classes[i], &signature, NULL) == 0)
-            found = strncmp(signature + 1, factory, sizeof factory - 1) == 0 &&
-                    signature[sizeof factory] == ';';
-        bbf_jvm_free(signature);
-        (*env)->DeleteLocalRef(env, classes[i]);
     }
+    if ((*bbf_agent.code)->GetLoadedClasses(bbf_agent.code, &n, &classes) != 0)
+        n = 0;
+    for (jint i = 0; i < n && !found; i++)
+        found = is_factory(classes[i]);
     bbf_jvm_free(classes);
+    (void)(*env)->PopLocalFrame(env, NULL);
     return found;
 }
 
@@ -93,4 +102,10 @@ jobject bbf_management_server(JNIEnv *env, bool *unreadable)
         return NULL;
     }
     return server;
+}
+
+void bbf_management_forget(void)
+{
+    looked = false;
+    first_ms = 0;
 }

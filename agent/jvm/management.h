@@ -4,7 +4,7 @@
  * it, which takes a fifth of a second and fixes which java.util.logging.LogManager the JVM has.
  * ManagementFactory is neither loaded nor initialised by the question.
  *
- * Threads: loads any; server the agent thread.
+ * Threads: loads any; the others the agent thread.
  */
 #ifndef BBF_AGENT_JVM_MANAGEMENT_H
 #define BBF_AGENT_JVM_MANAGEMENT_H
@@ -24,5 +24,7 @@ bool bbf_management_has_module(JNIEnv *env);
  * exception is left pending.
  */
 jobject bbf_management_server(JNIEnv *env, bool *unreadable);
+/* The hook ends: the loaded classes are looked at again at the next question. */
+void bbf_management_forget(void);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/jmx_link.h"
+#include "agent/jmx_notice.h"
 #include "agent/sinks/sinks.h"
 #include "render/text.h"
 
-static const char *const types[] = {
-    [BBF_EVENT_LEAK] = "leak",           [BBF_EVENT_AGED] = "aged",
-    [BBF_EVENT_MISUSE] = "misuse",       [BBF_EVENT_OOM] = "oom",
-    [BBF_EVENT_OOM_REPORT] = "oomReport", [BBF_EVENT_NEAR_LIMIT] = "nearLimit"};
+static const char *const types[] = {[BBF_EVENT_LEAK] = "leak",
+                                    [BBF_EVENT_AGED] = "aged",
+                                    [BBF_EVENT_MISUSE] = "misuse",
+                                    [BBF_EVENT_OOM] = "oom",
+                                    [BBF_EVENT_OOM_REPORT] = "oomReport",
+                                    [BBF_EVENT_NEAR_LIMIT] = "nearLimit"};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 static unsigned wanted(void)

@@ -44,6 +44,10 @@ def without_module(bench):
     with Program(bench, "losing", ready="READY", jvm=jvm) as program:
         until("waits: nothing has made the platform MBean server yet", str(program.pid), bench.env)
         assert "java.lang.management.ManagementFactory" not in program.read(0)
+        subprocess.run([harness.CLIENT, "set", str(program.pid), "jmx=on"], env=bench.env, check=True, stdout=subprocess.DEVNULL)
+        until("registered as io.bbflow:type=Tracker", str(program.pid), bench.env)
+        subprocess.run([harness.CLIENT, "set", str(program.pid), "jmx=off"], env=bench.env, check=True, stdout=subprocess.DEVNULL)
+        until("", str(program.pid), bench.env)
         same("exit", program.end(), 0)
     jvm = [NO_LEAK_DETECTOR, "--limit-modules=java.base,java.logging,jdk.unsupported",
            f"-agentpath:{harness.AGENT}=include=com.app,jmx=on"]

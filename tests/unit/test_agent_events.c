@@ -88,6 +88,7 @@ static bool offer_none(const struct bbf_event *event)
 
 const struct bbf_sink bbf_sink_lttng = {"lttng", wanted_none, offer_none, NULL};
 const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, offer_none, NULL};
+const struct bbf_sink bbf_sink_jmx = {"jmx", wanted_none, offer_none, NULL};
 
 static uint64_t before_live, before_log; /* dropped in earlier tests */
 

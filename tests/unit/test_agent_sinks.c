@@ -1,6 +1,6 @@
 /* link: bbf_render bbf_trie bbf_snapshot bbf_core */
 /*
- * agent/sinks/live.c, agent/sinks/log.c: what clients that watch get, what the log has, and that a
+ * agent/sinks/{live,log,jmx}.c: what clients that watch get, what the log has, and that a
  * line below the log's level is not made.
  */
 #include "agent/event.h"
@@ -12,6 +12,11 @@ static unsigned texts;
 #define wanted wanted_by_log
 #define offer  offer_log
 #include "agent/sinks/log.c"
+#undef wanted
+#undef offer
+#define wanted wanted_by_jmx
+#define offer  offer_jmx
+#include "agent/sinks/jmx.c"
 #undef wanted
 #undef offer
 #undef bbf_event_line
@@ -44,6 +49,22 @@ bool bbf_stream_publish(const char *text, size_t len)
 bool bbf_stream_is_watched(void)
 {
     return watched;
+}
+
+static bool has_listener, queue_is_full;
+static struct bbf_buf notice; /* "type memory added: line" */
+
+bool bbf_jmx_is_listened(void)
+{
+    return has_listener;
+}
+
+bool bbf_jmx_offer(const struct bbf_jmx_notice *n)
+{
+    notice.len = 0;
+    bbf_buf_printf(&notice, "%s %s %d: %.*s", n->type, n->memory, (int)n->added, (int)n->line_len,
+                   n->line);
+    return !queue_is_full;
 }
 
 static const char *logged(void)
@@ -205,6 +226,30 @@ static void lost_buffers_are_in_no_log(void **state)
     assert_string_equal(logged(), "");
 }
 
+static void listeners_of_jmx_get_the_line_and_the_numbers(void **state)
+{
+    (void)state;
+    struct bbf_event oom = bbf_event_new(BBF_EVENT_OOM);
+    struct bbf_event life = bbf_event_new(BBF_EVENT_LIFE);
+
+    assert_int_equal(bbf_sink_jmx.wanted(), 0);
+    has_listener = true;
+    assert_int_equal(bbf_sink_jmx.wanted(), BBF_EVENT_BIT(BBF_EVENT_LIFE) - 1);
+    oom.added = 2;
+    assert_true(bbf_sink_jmx.offer(&oom));
+    struct bbf_buf expected = BBF_BUF_INIT;
+    bbf_buf_str(&expected, "oom  2: ");
+    bbf_event_line(&expected, &oom);
+    assert_string_equal(bbf_buf_cstr(&notice), bbf_buf_cstr(&expected));
+    notice.len = 0;
+    assert_true(bbf_sink_jmx.offer(&life)); /* not wanted: no notification, nothing dropped */
+    assert_int_equal(notice.len, 0);
+    queue_is_full = true;
+    assert_false(bbf_sink_jmx.offer(&oom));
+    bbf_buf_free(&expected);
+    bbf_buf_free(&notice);
+}
+
 static int open_log(void **state)
 {
     char why[200];
@@ -238,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup(the_log_has_the_first_time_that_memory_ran_out, setup),
         cmocka_unit_test_setup(the_log_has_why_there_is_no_report, setup),
         cmocka_unit_test_setup(lost_buffers_are_in_no_log, setup),
+        cmocka_unit_test(listeners_of_jmx_get_the_line_and_the_numbers),
     };
     return cmocka_run_group_tests(tests, open_log, close_log);
 }

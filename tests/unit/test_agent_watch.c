@@ -58,6 +58,7 @@ static unsigned wanted_none(void)
     return 0;
 }
 const struct bbf_sink bbf_sink_jfr = {"jfr", wanted_none, NULL, NULL};
+const struct bbf_sink bbf_sink_jmx = {"jmx", wanted_none, NULL, NULL};
 
 static unsigned wanted_by_none(void)
 {

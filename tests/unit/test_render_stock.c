@@ -8,6 +8,8 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -111,9 +113,29 @@ static void a_wrong_snapshot_is_refused(void **state)
     bbf_snapshot_free(s);
 }
 
+static void the_java_trackers_header_has_its_counts(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = two_leaks();
+    struct bbf_buf text = BBF_BUF_INIT;
+    const struct bbf_stock_numbers n = bbf_stock_count(s);
+
+    assert_int_equal(n.roots, 2);
+    assert_int_equal(n.leak_paths, 1); /* an aged one is not lost */
+    assert_int_equal(setenv("TZ", "UTC", 1), 0);
+    tzset();
+    bbf_stock_tracking_status(&text, s, 1763737516);
+    assert_string_equal(bbf_buf_cstr(&text), "=== ByteBuf Flow Tracking Status ===\n"
+                                             "Time: Fri Nov 21 15:05:16 UTC 2025\n"
+                                             "Active Flows: 1\nRoot Methods: 2\n\n");
+    bbf_buf_free(&text);
+    bbf_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_java_trackers_header_has_its_counts),
         cmocka_unit_test(each_leak_has_a_line),
         cmocka_unit_test(of_a_long_path_the_end_is_shown),
         cmocka_unit_test(the_table_has_the_largest),
