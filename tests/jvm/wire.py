@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 
 import other_agents
@@ -27,7 +28,10 @@ def btrace():
     os.makedirs(folder, exist_ok=True)
     names = ("agent", "boot", "client")
     for name, jar in zip(names, other_agents.jars(*(f"io.btrace:btrace-{n}:{VERSION}" for n in names))):
-        shutil.copy(jar, os.path.join(folder, f"btrace-{name}.jar"))
+        # Another worker's JVM may read the jar at its name.
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+            shutil.copy(jar, copy.name)
+        os.replace(copy.name, os.path.join(folder, f"btrace-{name}.jar"))
     return folder
 
 
