@@ -66,10 +66,12 @@ struct app {
     _Atomic bool stop;
     uint32_t root, derive, step[STEPS], class_id;
     uint64_t seed;
-    uint64_t scans, captures, resets; /* agent */
+    _Atomic uint64_t scans;
+    uint64_t captures, resets; /* agent */
     uint64_t misplaced;       /* agent: captures that show lives at ?before-reset without a reset */
     bool wrong;               /* agent: a capture failed, or its bytes do not add up */
-    uint64_t windows, frozen; /* window thread */
+    _Atomic uint64_t windows;
+    uint64_t frozen; /* window thread */
     _Atomic uint64_t at_gap, at_raced,
         at_step;             /* lives released by their only user, by where they were */
     _Atomic uint64_t misled; /* … whose path lacked a step and did not say so */
@@ -210,7 +212,8 @@ static inline void open_buffer(struct worker *w)
 {
     struct app *app = w->app;
     struct twin_object *o = fresh_object(w, false);
-    bool is_new = atomic_load(&o->bbf) == 0;
+    /* A pooled one also has no handle if the gate was shut for its last life. */
+    bool is_new = atomic_load(&o->bbf) == 0 && atomic_load(&o->flags) == 0;
     uint32_t random = twin_random(&w->me), flags = random % 20 == 0 ? F_HARMLESS : 0;
     if (app->rules.sharing && is_new && random % 8 == 1)
         flags |= F_TRACKED;
