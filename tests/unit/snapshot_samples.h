@@ -622,6 +622,8 @@ static inline struct bbf_snapshot *sample_cost(void)
     s->cost.sample_ = 8;
     s->cost.raised_ = 4;
     s->cost.lowered_ = 1;
+    s->cost.share_ppm_ = s->cost.pairs_ = 0; /* as of a bbflow that held the budget by sampling */
+    s->cost.part_ppm_ = s->cost.part_low_ppm_ = s->cost.part_high_ppm_ = 0;
     s->cost.sample_since_ms = INT64_C(1795291384001); /* 20:03:04.001Z */
     s->cost.sample_ppm = 17049;
     return s;
