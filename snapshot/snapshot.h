@@ -338,6 +338,25 @@ struct bbf_snap_cost {
     uint64_t sample_ppm;     /* the overhead that made the budget choose it */
 };
 
+/*
+ * What windows watched since the start or the last reset (options budget, duty): how much of the
+ * time, in how many windows; lives that outlived theirs (`frozen`); of the allocations that part
+ * was watched (`share`, in billionths, at least 1), by what was counted in windows and beside them,
+ * or, where nothing was, by time; and the relative standard error of that share. Counts of a
+ * snapshot are of what was watched.
+ */
+/* clang-format off */
+#define BBF_WINDOWS_COLUMNS(XX)                                                                    \
+    XX(elapsed_ns) XX(open_ns) XX(windows) XX(frozen) XX(share_ppb) XX(spread_ppm)
+/* clang-format on */
+struct bbf_snap_windows {
+    bool used; /* false: every life was followed, or sample= chose; nothing below is valid */
+#define XX(name) uint64_t name##_;
+    BBF_WINDOWS_COLUMNS(XX)
+#undef XX
+};
+enum { BBF_SHARE_ALL_PPB = 1000000000 };
+
 struct bbf_snapshot {
     int64_t captured_at_ms; /* since 1970 */
     struct {
@@ -359,6 +378,7 @@ struct bbf_snapshot {
     struct bbf_snap_since_start since_start;
     struct bbf_snap_reconciled reconciled;
     struct bbf_snap_cost cost;
+    struct bbf_snap_windows windows;
     struct bbf_snap_site *sites;
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */

@@ -313,22 +313,58 @@ static struct watched read_watched(uint64_t *total_ns)
     return w;
 }
 
-void bbf_gate_note(struct bbf_buf *note)
+/* Of the allocations: in windows, of those and of what the time beside them lets expect between. If
+ * nothing was counted, or also lives were followed without windows, of the time. */
+static void fill_share(struct bbf_snap_windows *to, const struct watched *w)
+{
+    double n = (double)w->whole, all = w->open_roots + w->shut_roots;
+    double share = (double)to->open_ns_ / (double)to->elapsed_ns_;
+    double spread = w->windows > 0 ? 1 / sqrt((double)w->windows) : 1;
+
+    if (!w->always && w->whole > 1 && w->open_roots > 0 && all > 0) {
+        double square = (w->open_square - w->open_roots * w->open_roots / n) / (n - 1);
+        share = w->open_roots / all;
+        spread = square > 0 ? sqrt(square * n) / w->open_roots : 0;
+    }
+    if (to->open_ns_ >= to->elapsed_ns_ || share >= 1)
+        share = 1, spread = 0;
+    to->share_ppb_ = (uint64_t)(share * BBF_SHARE_ALL_PPB);
+    to->share_ppb_ += to->share_ppb_ == 0;
+    to->spread_ppm_ = (uint64_t)(spread * ALL);
+}
+
+void bbf_gate_fill(struct bbf_snap_windows *to)
 {
     uint64_t total_ns;
     if (!bbf_windows_are_used(bbf_agent.tracker))
         return;
     const struct watched w = read_watched(&total_ns);
-    if (w.since == 0 || w.open_ns == 0 || total_ns == 0) {
-        bbf_buf_str(note, "duty: no window was open yet, so no buffer was followed");
+    if (w.since == 0 || w.open_ns == 0 || total_ns == 0)
+        return;
+    *to = (struct bbf_snap_windows){.used = true,
+                                    .elapsed_ns_ = total_ns,
+                                    .open_ns_ = w.open_ns,
+                                    .windows_ = w.windows,
+                                    .frozen_ = w.frozen};
+    fill_share(to, &w);
+}
+
+void bbf_gate_note(struct bbf_buf *note)
+{
+    struct bbf_snap_windows w = {.used = false};
+    if (!bbf_windows_are_used(bbf_agent.tracker))
+        return;
+    bbf_gate_fill(&w);
+    if (!w.used) {
+        bbf_buf_str(note, "budget, duty: no window was open yet, so no buffer was followed");
         return;
     }
-    double share = (double)w.open_ns / (double)total_ns;
     bbf_buf_printf(
         note,
-        "duty: only buffers allocated in %llu windows, %.2f s of %.1f s, were followed: "
-        "one in about %.1f if the load is steady; %llu outlived their window, and only their ends "
-        "were watched then; uses after release are not looked for",
-        (unsigned long long)w.windows, (double)w.open_ns / BBF_CLOCK_SECOND,
-        (double)total_ns / BBF_CLOCK_SECOND, 1 / share, (unsigned long long)w.frozen);
+        "%s: only buffers allocated in %llu windows, %.2f s of %.1f s, were followed, and numbers "
+        "are of these; %llu outlived their window, and only their ends were watched then; uses "
+        "after release are not looked for",
+        budget != 0 ? "budget" : "duty", (unsigned long long)w.windows_,
+        (double)w.open_ns_ / BBF_CLOCK_SECOND, (double)w.elapsed_ns_ / BBF_CLOCK_SECOND,
+        (unsigned long long)w.frozen_);
 }

@@ -14,6 +14,7 @@
 #include "agent/cost/governor.h"
 #include "core/buf.h"
 #include "core/option.h"
+#include "snapshot/snapshot.h"
 
 /* Before the shim is defined: does this process follow lives by windows? Never changed again. */
 void bbf_gate_choose(const struct bbf_options *options);
@@ -41,6 +42,8 @@ struct bbf_gate_cost {
 /* Any thread. */
 void bbf_gate_cost(struct bbf_gate_cost *cost);
 
+/* The share that was watched since the last reset, into an empty struct. Any thread. */
+void bbf_gate_fill(struct bbf_snap_windows *windows);
 /* A note of a report: what share was watched. */
 void bbf_gate_note(struct bbf_buf *note);
 

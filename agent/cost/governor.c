@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/units.h"
 
@@ -81,15 +80,17 @@ static uint32_t sorted(const struct bbf_governor *governor, uint32_t most, int64
     return n;
 }
 
-/* The value that is `deviations` above the median of n values in order: of n, the number below the
- * true median is binomial, with a standard deviation of sqrt(n) / 2. */
+/* The value that is `deviations` above the median of n values in order, rounded outwards: of n, the
+ * number below the true median is binomial, with a standard deviation of sqrt(n) / 2. */
 static int64_t at(const int64_t *values, uint32_t n, double deviations)
 {
-    double place = (n - 1) / 2.0 + deviations * sqrt(n) / 2;
-    if (deviations == 0 && n % 2 == 0)
-        return (values[n / 2 - 1] + values[n / 2]) / 2;
-    place = deviations < 0 ? floor(place) : ceil(place);
-    return values[place <= 0 ? 0 : place >= n - 1 ? n - 1 : (uint32_t)place];
+    if (deviations == 0)
+        return (values[(n - 1) / 2] + values[n / 2]) / 2;
+    double away = (deviations < 0 ? -deviations : deviations) * sqrt(n) / 2 + (n - 1) / 2.0;
+    uint32_t place = (uint32_t)away + ((double)(uint32_t)away < away);
+    if (place > n - 1)
+        place = n - 1;
+    return values[deviations < 0 ? n - 1 - place : place];
 }
 
 void bbf_governor_cost(const struct bbf_governor *governor, struct bbf_governor_cost *cost)

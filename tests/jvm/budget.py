@@ -145,8 +145,29 @@ def lost_at_its_rate(run):
     same("unknown", totals["unknown"], 0)
 
 
+def truth_is_near(run):
+    """The estimate of all that were lost, of what windows watched: three times its 95 % interval, which
+    one run in a thousand millions leaves. A clean part of the program loses nothing."""
+    totals, windows, oracle = run.json.totals, run.json.doc["windows"], run.oracle
+    rows = run.json.doc["leaks"]
+    assert 0 < windows["share_ppb"] < 10**9 and windows["windows"] > 20, windows
+    same("rows", sum(r["count"] for r in rows), totals["leaked"])
+    assert all(r["estimated_low"] <= r["estimated"] <= r["estimated_high"] for r in rows), rows
+    # Rows share the error of the windows, so their ends add up to no less than those of the sum.
+    middle, low, high = (sum(r["estimated" + end] for r in rows) for end in ("", "_low", "_high"))
+    assert middle - 3 * (middle - low) <= oracle["lost"] <= middle + 3 * (high - middle), (rows, windows, oracle)
+    assert all(any("Watched.lose" in step for step in r["path"]) for r in rows), rows
+    for verb in ("tree", "leaks", "summary"):
+        out = run.client(verb, run.json_path, code=10 if verb == "leaks" else 0)[0]
+        assert "of the allocations were watched, and counts are of these" in out, f"{verb}: {out}"
+        assert verb == "summary" or re.search(r", about [\d,]+ \([\d,]+ to [\d,]+\) in all", out), out
+
+
 def cases():
     yield Case("budget/without a gate", "com.app.Probes", "spend", agent="include=com.app",
                live=without_gate, check=near, short=(17,))
     yield Case("budget/at the start", "com.app.Probes", "spend", live=by_windows, check=lost_at_its_rate,
                agent="include=com.app,budget=2%,windowMillis=5,budgetSeconds=1", short=(25,))
+    yield Case("budget/estimates", "com.app.Probes", "watched", "2000", "2", "100", check=truth_is_near,
+               agent="include=com.app,budget=10%,windowMillis=5", jvm=["-Dio.netty.leakDetection.level=DISABLED"],
+               short=(17,))
