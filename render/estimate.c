@@ -81,8 +81,7 @@ void bbf_estimate_json_leak(struct bbf_buf *out, const struct bbf_snapshot *snap
     if (!bbf_is_windowed(snapshot))
         return;
     const struct bbf_estimate e = bbf_estimate_of(&snapshot->windows, count);
-    bbf_buf_printf(out,
-                   ",\"estimated\":%" PRIu64 ",\"estimated_low\":%" PRIu64
-                   ",\"estimated_high\":%" PRIu64,
-                   (uint64_t)(e.at + 0.5), (uint64_t)e.low, (uint64_t)(e.high + 1));
+    bbf_buf_printf(
+        out, ",\"estimated\":%" PRIu64 ",\"estimated_low\":%" PRIu64 ",\"estimated_high\":%" PRIu64,
+        (uint64_t)(e.at + 0.5), (uint64_t)e.low, (uint64_t)(e.high + 1));
 }

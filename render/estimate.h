@@ -5,8 +5,9 @@
  *
  * The count is taken as that of independent events that were each watched with the probability of
  * the share (the interval of a Poisson mean by Wilson and Hilferty, narrowed by what a share near 1
- * leaves to chance), in windows that differ from each other as much as their allocations did. Losses
- * that come in bursts shorter than a window differ more, and then the true interval is wider.
+ * leaves to chance), in windows that differ from each other as much as their allocations did.
+ * Losses that come in bursts shorter than a window differ more, and then the true interval is
+ * wider.
  *
  * Threads: any; pure.
  */

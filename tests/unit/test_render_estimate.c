@@ -1,5 +1,5 @@
 /* link: bbf_render bbf_core */
-/* Counts of watched buffers as estimates of all, and whether their intervals hold what they claim. */
+/* Counts of watched buffers as estimates of all; whether their intervals hold what they claim. */
 #include "render/estimate.h"
 #include "render/head.h"
 
@@ -131,10 +131,11 @@ static void texts(void **state)
     out.len = 0;
     assert_int_equal(bbf_head_text(&out, &s, "note: "), 1);
     /* 1,000 lives a second: 2,996 of them, and 2,995,732 */
-    assert_string_equal(bbf_buf_cstr(&out),
-                        "note: estimated: 2.00% of the time and 2.00% of the allocations were watched, "
-                        "and counts are of these; 'in all' is estimated (95%); at this rate a leak of "
-                        "1 buffer in 1,000 is found within 3 s, of 1 in 1,000,000 within 50 min\n");
+    assert_string_equal(
+        bbf_buf_cstr(&out),
+        "note: estimated: 2.00% of the time and 2.00% of the allocations were watched, "
+        "and counts are of these; 'in all' is estimated (95%); at this rate a leak of "
+        "1 buffer in 1,000 is found within 3 s, of 1 in 1,000,000 within 50 min\n");
     bbf_buf_free(&out);
 }
 
