@@ -15,6 +15,7 @@
 #include "agent/events.h"
 #include "agent/jmx.h"
 #include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/report/after_release.h"
 #include "agent/report/bare_roots.h"
 #include "agent/report/blackbox.h"

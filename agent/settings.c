@@ -9,6 +9,7 @@
 #include "agent/events.h"
 #include "agent/lttng.h"
 #include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/report/blackbox.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"

@@ -36,7 +36,7 @@ struct bbf_metric_place {
     uint64_t id;                           /* fingerprint of the entry; 0: the others */
     char name[BBF_METRIC_PLACE_BYTES + 1]; /* of its owner, safe UTF-8, may be cut */
     uint64_t now[BBF_PLACE_VALUES];        /* of the last snapshot */
-    uint64_t carried[BBF_PLACE_VALUES];    /* of before the last reset; counters only */
+    uint64_t carried[BBF_PLACE_VALUES];    /* until the last reset; counters only */
     uint64_t shown[BBF_PLACE_VALUES];      /* counters: the largest sum so far */
 };
 

@@ -7,7 +7,7 @@
 #include "agent/cost/governor.h"
 #include "agent/cost/meter.h"
 #include "agent/cost/model.h"
-#include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/state.h"
 #include "agent/stream.h"
 #include "core/clock.h"

@@ -6,7 +6,7 @@
 #include "agent/commands/port.h"
 #include "agent/jmx_link.h"
 #include "agent/lttng.h"
-#include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "agent/stream.h"

@@ -23,6 +23,7 @@
 #include "core/address.h"
 #include "core/clock.h"
 #include "core/err.h"
+#include "wire/http/request.h"
 #include "wire/http/server.h"
 
 static _Atomic unsigned wanted[BBF_HTTP_MEDIA];

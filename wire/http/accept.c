@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "wire/http/request.h"
+#include "wire/http/accept.h"
 
 #include <string.h>
 #include <strings.h>

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "wire/http/request.h"
+#include "wire/http/accept.h"
 
 enum { BBF_HTTP_HEAD_BYTES = 512 };
 

@@ -161,8 +161,8 @@ static void receive(struct bbf_http_conn *c, const struct bbf_http_desk *desk, i
     c->unread = true;
 }
 
-/* What was sent is lost if it is closed while bytes of the client are unread: the kernel sends a
- * reset. */
+/* If it were closed with unread bytes of the client, the kernel would send a reset, and the client
+ * might lose the answer. */
 static void discard(struct bbf_http_conn *c)
 {
     ssize_t n = recv(c->fd, c->in, sizeof c->in, 0);

@@ -13,8 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/buf.h"
 #include "wire/http/answer.h"
-#include "wire/http/server.h"
+#include "wire/http/config.h"
+#include "wire/http/request.h"
 
 /* Shared by those who write it. */
 struct bbf_http_document {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire/http/request.h - one HTTP/1 request from a buffer (RFC 9112), and which media type its
- * Accept prefers. Strict: what two programs could read differently (a folded line, a blank before a
- * colon, two hosts, a NUL) is an error, never a guess.
+ * wire/http/request.h - one HTTP/1 request from a buffer (RFC 9112). Strict: what two programs
+ * could read differently (a folded line, a blank before a colon, two hosts, a NUL) is an error,
+ * never a guess.
  *
  * Threads: any, no state. The text is not copied.
  */
@@ -12,14 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "wire/http/accept.h"
+
 /* A request with its header; a longer one is refused. */
 enum { BBF_HTTP_REQUEST_BYTES = 8192 };
-
-enum bbf_http_media { BBF_HTTP_TEXT, BBF_HTTP_OPENMETRICS };
-enum { BBF_HTTP_MEDIA = BBF_HTTP_OPENMETRICS + 1 };
-
-/* The value of Content-Type. */
-const char *bbf_http_media_type(enum bbf_http_media media);
 
 struct bbf_http_request {
     bool is_get, is_head;
@@ -38,9 +34,6 @@ struct bbf_http_request {
  * BBF_EFORMAT: malformed or too long, `status` is set, and the connection is of no more use.
  */
 int bbf_http_parse(struct bbf_http_request *request, const char *data, size_t len, size_t *used);
-
-/* The media type that this value of Accept prefers; text where it accepts neither. */
-enum bbf_http_media bbf_http_accept(const char *value, size_t len);
 
 /* Is the host an IP address or localhost? Then a page of another site that a browser shows, whose
  * name was made to mean this host, has not sent it. */

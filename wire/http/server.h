@@ -19,24 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/address.h"
 #include "core/buf.h"
-#include "wire/http/request.h"
+#include "wire/http/config.h"
 
 struct bbf_http;
-
-struct bbf_http_config {
-    struct bbf_address address;
-    size_t max_clients;  /* connections at once, 1 or more */
-    unsigned request_ms; /* from the first byte of a request to its last */
-    unsigned idle_ms;    /* without a byte */
-    unsigned answer_ms;  /* for the document, then 503 */
-    unsigned write_ms;   /* for the client to read the answer */
-    /* A document is needed. In the server's thread: it must not wait. Called again for each
-     * request until there is one. */
-    void (*want)(void *ctx, enum bbf_http_media media);
-    void *ctx;
-};
 
 /* Bind, listen, start the thread. BBF_EIO, BBF_EPERMISSION, BBF_ENOMEM; `why`: address and cause.
  */
