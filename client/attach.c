@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/attach.h"
 
+#include "client/attach_facts.h"
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/proc.h"
@@ -9,7 +10,6 @@
 #include "core/err.h"
 #include "core/folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -29,96 +29,8 @@ enum {
     ANSWER_MS = 60000, /* for Agent_OnAttach */
     GRACE_MS = 500,    /* after Ctrl-C: for a JVM that has our signal to look for the file */
     ARGUMENT = 1024,   /* the longest argument of protocol 1, with its NUL (arg_length_max) */
-    PERF_BYTES = 1 << 20,
     PATH_BYTES = 512
 };
-
-/* ---- Facts of the JVM
- * ---------------------------------------------------------------------------- */
-
-/* The `n`-th word (from 0; -1: the last) of the line that begins with `name`. */
-static bool status_number(const char *text, const char *name, int n, int base,
-                          unsigned long long *value)
-{
-    size_t len = strlen(name);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, len) != 0)
-            continue;
-        const char *at = line + len;
-        bool found = false;
-        for (int i = 0; n < 0 || i <= n; i++) {
-            char *end;
-            at += strspn(at, " \t");
-            if (*at == '\n' || *at == '\0')
-                break;
-            *value = strtoull(at, &end, base);
-            found = end != at && (n < 0 || i == n);
-            if (end == at)
-                return false;
-            at = end;
-        }
-        return found;
-    }
-    return false;
-}
-
-bool bbf_attach_read_status(const char *text, struct bbf_attach_status *status)
-{
-    unsigned long long pid, uid, gid, caught;
-    if (!status_number(text, "NSpid:", -1, 10, &pid) && !status_number(text, "Pid:", 0, 10, &pid))
-        return false;
-    if (!status_number(text, "Uid:", 1, 10, &uid) || !status_number(text, "Gid:", 1, 10, &gid) ||
-        !status_number(text, "SigCgt:", 0, 16, &caught))
-        return false;
-    *status = (struct bbf_attach_status){.inner = (pid_t)pid,
-                                         .uid = (uid_t)uid,
-                                         .gid = (gid_t)gid,
-                                         .catches_quit = (caught >> (SIGQUIT - 1) & 1) != 0};
-    return true;
-}
-
-static uint32_t perf_int(const unsigned char *at, bool little)
-{
-    return little ? (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-                        (uint32_t)at[3] << 24
-                  : (uint32_t)at[3] | (uint32_t)at[2] << 8 | (uint32_t)at[1] << 16 |
-                        (uint32_t)at[0] << 24;
-}
-
-int bbf_attach_perf(const unsigned char *bytes, size_t len)
-{
-    static const char name[] = "sun.rt.jvmCapabilities";
-    enum { PROLOGUE = 32, ENTRY = 20 };
-    if (len < PROLOGUE || perf_int(bytes, false) != 0xcafec0c0)
-        return -1;
-    bool little = bytes[4] == 1;
-    uint32_t at = perf_int(bytes + 24, little), entries = perf_int(bytes + 28, little);
-    for (uint32_t i = 0; i < entries && at <= len - ENTRY; i++) {
-        const unsigned char *entry = bytes + at;
-        uint32_t size = perf_int(entry, little), name_at = perf_int(entry + 4, little),
-                 data_at = perf_int(entry + 16, little);
-        if (size < ENTRY || size > len - at)
-            return -1;
-        if (name_at < size && size - name_at >= sizeof name && data_at < size &&
-            memcmp(entry + name_at, name, sizeof name) == 0)
-            return entry[data_at] == '1' ? 1 : entry[data_at] == '0' ? 0 : -1;
-        at += size;
-    }
-    return -1;
-}
-
-int bbf_attach_flag(const char *bytes, size_t len)
-{
-    static const char word[] = "DisableAttachMechanism";
-    int last = -1;
-    const char *end = bytes + len;
-    for (const char *at = bytes;
-         (at = memmem(at, (size_t)(end - at), word, sizeof word - 1)) != NULL; at++)
-        if (at > bytes && (at[-1] == '+' || at[-1] == '-'))
-            last = at[-1] == '-';
-    return last;
-}
 
 enum bbf_attach_outcome bbf_attach_read_answer(const char *answer, int *code, const char **text)
 {
@@ -148,63 +60,6 @@ struct jvm {
     char library[PATH_BYTES + 8]; /* in the JVM's namespace */
 };
 
-static size_t read_proc(pid_t pid, const char *name, char *to, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
-    FILE *file = fopen(path, "re");
-    size_t n = file != NULL ? fread(to, 1, size - 1, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    to[n] = '\0';
-    return n;
-}
-
-/* /tmp/hsperfdata_USER/N of whichever user. */
-static int perf_says(const struct jvm *jvm)
-{
-    int says = -1;
-    int fd = openat(jvm->tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *tmp = fd >= 0 ? fdopendir(fd) : NULL;
-    if (tmp == NULL) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    for (struct dirent *entry; says < 0 && (entry = readdir(tmp)) != NULL;) {
-        char path[PATH_BYTES];
-        struct stat st;
-        if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%ld", entry->d_name, (long)jvm->status.inner);
-        int file = openat(dirfd(tmp), path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (file < 0)
-            continue;
-        unsigned char *bytes = malloc(PERF_BYTES);
-        /* A file of the same number that belongs to another user is not this JVM's. */
-        if (bytes != NULL && fstat(file, &st) == 0 && st.st_uid == jvm->status.uid) {
-            ssize_t n = read(file, bytes, PERF_BYTES);
-            says = n > 0 ? bbf_attach_perf(bytes, (size_t)n) : -1;
-        }
-        free(bytes);
-        close(file);
-    }
-    closedir(tmp);
-    return says;
-}
-
-/* A JVM with -XX:+DisableAttachMechanism answers SIGQUIT with a thread dump on its stdout. */
-static bool takes_attach(const struct jvm *jvm)
-{
-    static char bytes[1 << 18];
-    int says = perf_says(jvm);
-    if (says < 0)
-        says = bbf_attach_flag(bytes, read_proc(jvm->pid, "cmdline", bytes, sizeof bytes));
-    if (says < 0)
-        says = bbf_attach_flag(bytes, read_proc(jvm->pid, "environ", bytes, sizeof bytes));
-    return says != 0;
-}
-
 static bool same_file(const char *a, const char *b)
 {
     struct stat one, two;
@@ -215,7 +70,7 @@ static bool same_file(const char *a, const char *b)
 static int open_jvm(struct jvm *jvm)
 {
     char text[8192], path[64], own[64];
-    if (read_proc(jvm->pid, "status", text, sizeof text) == 0 ||
+    if (bbf_proc_read(jvm->pid, "status", text, sizeof text) == 0 ||
         !bbf_attach_read_status(text, &jvm->status))
         return bbf_fail(BBF_EXIT_TARGET, "%s has ended", jvm->who);
     if (geteuid() != 0 && geteuid() != jvm->status.uid)
@@ -238,7 +93,7 @@ static int open_jvm(struct jvm *jvm)
     snprintf(path, sizeof path, "/proc/%ld/ns/mnt", (long)jvm->pid);
     snprintf(own, sizeof own, "/proc/%ld/root/", (long)jvm->pid);
     jvm->elsewhere = !same_file(path, "/proc/self/ns/mnt") || !same_file(own, "/");
-    if (!takes_attach(jvm))
+    if (!bbf_attach_is_on(jvm->pid, jvm->tmp, &jvm->status))
         return bbf_fail(
             BBF_EXIT_REFUSED,
             "%s was started with -XX:+DisableAttachMechanism; start it without, or with "
@@ -389,8 +244,8 @@ static bool quit_is_pending(pid_t pid)
 {
     char text[8192];
     unsigned long long shared = 0;
-    return read_proc(pid, "status", text, sizeof text) > 0 &&
-           status_number(text, "ShdPnd:", 0, 16, &shared) && (shared >> (SIGQUIT - 1) & 1) != 0;
+    return bbf_proc_read(pid, "status", text, sizeof text) > 0 &&
+           bbf_attach_number(text, "ShdPnd:", 0, 16, &shared) && (shared >> (SIGQUIT - 1) & 1) != 0;
 }
 
 /* Connect to .java_pidN in the JVM's /tmp; -1 with errno. */

@@ -17,28 +17,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The facts about a process in /proc/PID/status. */
-struct bbf_attach_status {
-    pid_t inner; /* its pid in its own namespace: the last of NSpid, or of Pid */
-    uid_t uid;   /* effective */
-    gid_t gid;
-    bool catches_quit; /* SIGQUIT has a handler: without one it would end the process */
-};
-
-/* Read it from the file's text; false if a field is missing. */
-bool bbf_attach_read_status(const char *text, struct bbf_attach_status *status);
-
-/*
- * Does the JVM accept an attach, according to its performance data (/tmp/hsperfdata_USER/PID)? By
- * the first character of sun.rt.jvmCapabilities: 1 yes, 0 no, -1 unknown (no such entry, or unknown
- * format). Source: perfMemory.hpp (PerfDataPrologue, PerfDataEntry), runtimeService.cpp.
- */
-int bbf_attach_perf(const unsigned char *bytes, size_t len);
-
-/* The last setting of DisableAttachMechanism in a command line or an environment: 1 off (attach is
- * accepted), 0 on, -1 not mentioned. */
-int bbf_attach_flag(const char *bytes, size_t len);
-
 enum bbf_attach_outcome {
     BBF_ATTACH_LOADED,    /* Agent_OnAttach has run: *code is its return value */
     BBF_ATTACH_NOT_LOADED /* the JVM refuses; its text has the reason */

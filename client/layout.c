@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
+#include "client/row.h"
 #include "core/safe.h"
 
 enum {
@@ -15,203 +15,6 @@ enum {
     ROOM_LEAST = 32,  /* columns of a further row: a marker has that many */
     HANG = 4          /* further rows of a line are so much further right */
 };
-
-/* Colours of a terminal: SGR, ECMA-48 8.3.117. */
-enum style { PLAIN, BOLD, DIM, RED, YELLOW };
-
-static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[1;31m", "\033[33m"};
-
-/* ---- Characters ------------------------------------------------------------------------------ */
-
-static size_t columns_of(uint32_t code)
-{
-    if (code < 0x7F)
-        return 1;
-    if (code == 0xFE0F)
-        return 1; /* the sign before it becomes an emoji of two columns */
-    int n = wcwidth((wchar_t)code);
-    return n >= 0 ? (size_t)n : 2; /* unknown here: the terminal may treat it as wide */
-}
-
-size_t bbf_columns(const char *text, size_t len)
-{
-    size_t columns = 0;
-
-    for (const char *p = text, *end = text + len; p < end;) {
-        uint32_t code;
-        p += bbf_utf8_next(p, end, &code);
-        columns += columns_of(code);
-    }
-    return columns;
-}
-
-/* Length in bytes of the longest prefix with at most `most` columns. */
-static size_t fitting(const char *text, size_t len, size_t most)
-{
-    const char *p = text, *end = text + len;
-
-    for (size_t columns = 0; p < end;) {
-        uint32_t code;
-        size_t n = bbf_utf8_next(p, end, &code);
-        columns += columns_of(code);
-        if (columns > most)
-            break;
-        p += n;
-    }
-    return (size_t)(p - text);
-}
-
-/* Our own signs, and their ASCII forms. */
-static const struct {
-    const char *sign, *ascii;
-} signs[] = {
-    {"│", "|"},
-    {"├── ", "|-- "},
-    {"└── ", "`-- "},
-    {"🚨 LEAK", "CRITICAL LEAK"},
-    {"⚠️ LEAK", "MODERATE LEAK"},
-    {"⏳ AGED", "AGED"},
-    {"→", "->"},
-    {"…", "..."},
-};
-
-/* Append it safe, on one line. In ASCII our own signs become words, all others \uXXXX. */
-static void add_safe(struct bbf_buf *out, const char *text, size_t len, bool ascii)
-{
-    const char *end = text + len, *plain = text;
-
-    for (const char *p = text; ascii && p < end; p++) {
-        if ((unsigned char)*p < 0x80)
-            continue;
-        for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-            size_t n = strlen(signs[i].sign);
-            if ((size_t)(end - p) < n || memcmp(p, signs[i].sign, n) != 0)
-                continue;
-            bbf_safe_add(out, plain, (size_t)(p - plain), BBF_SAFE_ASCII, '\0');
-            bbf_buf_str(out, signs[i].ascii);
-            plain = p + n;
-            p = plain - 1;
-            break;
-        }
-    }
-    bbf_safe_add(out, plain, (size_t)(end - plain), ascii ? BBF_SAFE_ASCII : BBF_SAFE_VALUE, '\0');
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-struct row {
-    struct bbf_buf *out;
-    const struct bbf_look *look;
-    size_t column;
-    size_t pending;   /* spaces to write before the next word of this row */
-    const char *hang; /* the beginning of further rows; safe */
-    size_t hang_len, hang_columns;
-    size_t start;          /* the column that a row's own text begins at */
-    struct bbf_buf *spare; /* of one piece */
-};
-
-static void set_style(struct row *row, enum style style)
-{
-    if (row->look->colour && style != PLAIN)
-        bbf_buf_str(row->out, codes[style]);
-}
-
-static void end_style(struct row *row, enum style style)
-{
-    if (row->look->colour && style != PLAIN)
-        bbf_buf_str(row->out, "\033[0m");
-}
-
-static void next_row(struct row *row, enum style style)
-{
-    row->pending = 0;
-    end_style(row, style);
-    bbf_buf_char(row->out, '\n');
-    bbf_buf_add(row->out, row->hang, row->hang_len);
-    row->column = row->start = row->hang_columns;
-    set_style(row, style);
-}
-
-/* Append a safe word and the spaces after it; it moves to the next row if it does not fit. Spaces
- * at a row's end are left out, so that no row begins with them. */
-static void put_word(struct row *row, const char *word, size_t len, enum style style)
-{
-    size_t width = row->look->width, ink = len;
-
-    while (ink > 0 && word[ink - 1] == ' ')
-        ink--;
-    size_t columns = bbf_columns(word, ink), spaces = len - ink;
-    if (ink > 0 && row->column + row->pending + columns > width && row->column > row->start &&
-        row->hang_columns + columns <= width)
-        next_row(row, style);
-    for (; ink > 0 && row->pending > 0 && row->column < width; row->pending--, row->column++)
-        bbf_buf_char(row->out, ' ');
-    while (ink > 0 && row->column + columns > width) { /* longer than a row */
-        size_t n = row->column < width ? fitting(word, ink, width - row->column) : 0;
-        if (n == 0 && row->column <= row->hang_columns)
-            break;
-        bbf_buf_add(row->out, word, n);
-        next_row(row, style);
-        columns -= bbf_columns(word, n); /* counting the rest again would take quadratic time */
-        word += n;
-        ink -= n;
-    }
-    bbf_buf_add(row->out, word, ink);
-    row->column += columns;
-    row->pending = ink > 0 ? spaces : row->pending + spaces;
-}
-
-/* Append text that is already safe; `whole`: its words stay in one row. */
-static void put_made(struct row *row, const char *text, size_t len, enum style style, bool whole)
-{
-    const char *end = text + len;
-    size_t width = row->look->width;
-    size_t room = width > row->hang_columns ? width - row->hang_columns : 0;
-    size_t rest = whole && width != 0 ? bbf_columns(text, len) : 0; /* counted once */
-
-    if (len == 0)
-        return;
-    set_style(row, style);
-    if (width == 0)
-        bbf_buf_add(row->out, text, len);
-    for (const char *p = text; width != 0 && text < end; text = p) {
-        while (p < end && *p != ' ')
-            p++;
-        if (whole && p > text && rest <= room)
-            p = end;
-        while (p < end && *p == ' ')
-            p++;
-        put_word(row, text, (size_t)(p - text), style);
-        rest -= whole ? bbf_columns(text, (size_t)(p - text)) : 0;
-    }
-    end_style(row, style);
-}
-
-/* If rows are laid out, tabs advance to the next stop. */
-static void put(struct row *row, const char *text, size_t len, enum style style, bool whole)
-{
-    const char *end = text + len;
-    size_t at = row->column + row->pending, from = 0; /* the column of spare's byte `from` */
-
-    row->spare->len = 0;
-    while (text < end) {
-        const char *tab = memchr(text, '\t', (size_t)(end - text));
-        add_safe(row->spare, text, (size_t)((tab != NULL ? tab : end) - text), row->look->ascii);
-        if (tab == NULL)
-            break;
-        if (row->spare->len > from)
-            at += bbf_columns(row->spare->data + from, row->spare->len - from);
-        if (row->look->width == 0)
-            bbf_buf_char(row->spare, '\t');
-        else
-            do
-                bbf_buf_char(row->spare, ' ');
-            while (++at % 8 != 0);
-        from = row->spare->len;
-        text = tab + 1;
-    }
-    put_made(row, row->spare->data, row->spare->len, style, whole);
-}
 
 static bool begins(const char *text, const char *end, const char *with)
 {
@@ -304,10 +107,10 @@ static bool shorten(struct bbf_buf *name, size_t most, bool ascii)
 
     if (columns <= most || most < NAME_LEAST)
         return false;
-    size_t front = fitting(name->data, name->len, (most - marked) / 3);
+    size_t front = bbf_fitting(name->data, name->len, (most - marked) / 3);
     size_t room = most - marked - bbf_columns(name->data, front);
-    size_t skip = fitting(name->data + front, name->len - front,
-                          bbf_columns(name->data + front, name->len - front) - room);
+    size_t skip = bbf_fitting(name->data + front, name->len - front,
+                              bbf_columns(name->data + front, name->len - front) - room);
     while (bbf_columns(name->data + front + skip, name->len - front - skip) > room)
         skip++;
     /* Do not cut within a character or before its combining marks. */
@@ -331,11 +134,14 @@ static bool begins_marker(const char *p, const char *end)
 
 /* The end of the next part of a tail: " [ref=1, count=43]", " 🚨 LEAK 41 (10.3 KiB direct)", or
  * anything up to the next marker. *whole: it must stay in one row. */
-static const char *tail_span(const char *p, const char *end, enum style *style, bool *whole)
+static const char *tail_span(const char *p, const char *end, enum bbf_style *style, bool *whole)
 {
     char last = begins(p, end, " [") ? ']' : begins_marker(p, end) ? ')' : '\0';
 
-    *style = last == ']' ? DIM : last == '\0' ? PLAIN : begins(p, end, " ⏳") ? YELLOW : RED;
+    *style = last == ']'            ? BBF_DIM
+             : last == '\0'         ? BBF_PLAIN
+             : begins(p, end, " ⏳") ? BBF_YELLOW
+                                    : BBF_RED;
     *whole = last != '\0';
     for (p++; p < end; p++) {
         if (last != '\0' && *p == last)
@@ -348,7 +154,7 @@ static const char *tail_span(const char *p, const char *end, enum style *style, 
 
 /* The columns for the name, which has `columns`: it is shortened a little to keep the marker in its
  * row, and more only to keep the counts. */
-static size_t name_room(struct row *row, const struct tree_line *tree, const char *end,
+static size_t name_room(struct bbf_screen_row *row, const struct tree_line *tree, const char *end,
                         size_t columns)
 {
     size_t room = row->look->width > row->column ? row->look->width - row->column : 0;
@@ -357,10 +163,10 @@ static size_t name_room(struct row *row, const struct tree_line *tree, const cha
 
     row->spare->len = 0;
     for (int i = 0; i < 2 && p < end; i++) {
-        enum style style;
+        enum bbf_style style;
         bool whole;
         const char *next = tail_span(p, end, &style, &whole);
-        add_safe(row->spare, p, (size_t)(next - p), row->look->ascii);
+        bbf_row_safe(row->spare, p, (size_t)(next - p), row->look->ascii);
         used = bbf_columns(row->spare->data, row->spare->len);
         size_t left = room > used ? room - used : 0;
         if (whole && (i == 0 || left >= NAME_GOOD))
@@ -373,7 +179,7 @@ static size_t name_room(struct row *row, const struct tree_line *tree, const cha
 }
 
 /* Append the text before the name, and set the beginning of further rows. */
-static void put_bars(struct row *row, const struct tree_line *tree, struct bbf_buf *hang)
+static void put_bars(struct bbf_screen_row *row, const struct tree_line *tree, struct bbf_buf *hang)
 {
     const struct bbf_look *look = row->look;
 
@@ -383,10 +189,10 @@ static void put_bars(struct row *row, const struct tree_line *tree, struct bbf_b
         bbf_buf_printf(row->spare, "(+%zu) ", tree->hidden);
     size_t front = row->spare->len;
     if (tree->levels > 0)
-        add_safe(row->spare, tree->bars, (size_t)(tree->name - tree->bars), look->ascii);
-    set_style(row, tree->levels == 0 ? BOLD : PLAIN);
+        bbf_row_safe(row->spare, tree->bars, (size_t)(tree->name - tree->bars), look->ascii);
+    bbf_row_style(row, tree->levels == 0 ? BBF_BOLD : BBF_PLAIN);
     bbf_buf_add(row->out, row->spare->data, row->spare->len);
-    end_style(row, tree->levels == 0 ? BOLD : PLAIN);
+    bbf_row_style_end(row, tree->levels == 0 ? BBF_BOLD : BBF_PLAIN);
     row->column = row->start = bbf_columns(row->spare->data, row->spare->len);
 
     for (size_t i = 0; tree->levels > 0 && i < front; i++)
@@ -403,7 +209,7 @@ static void put_bars(struct row *row, const struct tree_line *tree, struct bbf_b
     row->hang_columns = bbf_columns(hang->data, hang->len);
 }
 
-static bool put_tree_line(struct row *row, struct tree_line *tree, const char *end)
+static bool put_tree_line(struct bbf_screen_row *row, struct tree_line *tree, const char *end)
 {
     struct bbf_buf name = BBF_BUF_INIT, hang = BBF_BUF_INIT;
     const struct bbf_look *look = row->look;
@@ -416,12 +222,12 @@ static bool put_tree_line(struct row *row, struct tree_line *tree, const char *e
     if (look->width != 0)
         cut = shorten(&name, name_room(row, tree, end, bbf_columns(name.data, name.len)),
                       look->ascii);
-    put_made(row, name.data, name.len, tree->levels == 0 ? BOLD : PLAIN, false);
+    bbf_row_add_safe(row, name.data, name.len, tree->levels == 0 ? BBF_BOLD : BBF_PLAIN, false);
     for (const char *p = tree->tail, *next; p < end; p = next) {
-        enum style style;
+        enum bbf_style style;
         bool whole;
         next = tail_span(p, end, &style, &whole);
-        put(row, p, (size_t)(next - p), style, whole);
+        bbf_row_add(row, p, (size_t)(next - p), style, whole);
     }
     row->out->failed = row->out->failed || name.failed || hang.failed;
     bbf_buf_free(&name);
@@ -433,25 +239,25 @@ static bool put_tree_line(struct row *row, struct tree_line *tree, const char *e
 
 static const struct {
     const char *start;
-    enum style style;
+    enum bbf_style style;
     bool whole; /* the whole line, not only these words */
 } marks[] = {
-    {"=== ", BOLD, true},
-    {"Where lives are lost:", BOLD, true},
-    {"CRITICAL LEAK", RED, false},
-    {"MODERATE LEAK", RED, false},
-    {"LEAK proven", RED, false},
-    {"LEAK", RED, false},
-    {"STILL OPEN", YELLOW, false},
-    {"place loses buffers", BOLD, true},
-    {"places lose buffers", BOLD, true},
-    {"AGED", YELLOW, false},
-    {"USED AFTER RELEASE", RED, false},
-    {"note:", YELLOW, false},
-    {"ERROR", RED, false},
+    {"=== ", BBF_BOLD, true},
+    {"Where lives are lost:", BBF_BOLD, true},
+    {"CRITICAL LEAK", BBF_RED, false},
+    {"MODERATE LEAK", BBF_RED, false},
+    {"LEAK proven", BBF_RED, false},
+    {"LEAK", BBF_RED, false},
+    {"STILL OPEN", BBF_YELLOW, false},
+    {"place loses buffers", BBF_BOLD, true},
+    {"places lose buffers", BBF_BOLD, true},
+    {"AGED", BBF_YELLOW, false},
+    {"USED AFTER RELEASE", BBF_RED, false},
+    {"note:", BBF_YELLOW, false},
+    {"ERROR", BBF_RED, false},
 };
 
-static void put_line(struct row *row, const char *line, const char *end)
+static void put_line(struct bbf_screen_row *row, const char *line, const char *end)
 {
     char spaces[64];
     size_t indent = 0, most = row->look->width / 2;
@@ -473,12 +279,12 @@ static void put_line(struct row *row, const char *line, const char *end)
         if (!begins(from, end, marks[i].start))
             continue;
         const char *to = marks[i].whole ? end : from + strlen(marks[i].start);
-        put(row, line, (size_t)(from - line), PLAIN, false);
-        put(row, from, (size_t)(to - from), marks[i].style, false);
+        bbf_row_add(row, line, (size_t)(from - line), BBF_PLAIN, false);
+        bbf_row_add(row, from, (size_t)(to - from), marks[i].style, false);
         line = to;
         break;
     }
-    put(row, line, (size_t)(end - line), PLAIN, false);
+    bbf_row_add(row, line, (size_t)(end - line), BBF_PLAIN, false);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -510,11 +316,11 @@ bool bbf_layout(struct bbf_buf *out, const char *text, size_t len, const struct 
     for (const char *line = text; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline != NULL ? newline : end;
-        struct row row = {.out = out, .look = look, .spare = &spare};
+        struct bbf_screen_row row = {.out = out, .look = look, .spare = &spare};
         struct tree_line tree;
         spare.len = 0;
         if (is_forged(line, stop, look)) {
-            put_made(&row, says, sizeof says - 1, PLAIN, false);
+            bbf_row_add_safe(&row, says, sizeof says - 1, BBF_PLAIN, false);
             put_line(&row, line, stop);
         } else if (is_plain(line, stop, look)) {
             bbf_buf_add(out, line, (size_t)(stop - line));

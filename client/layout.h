@@ -13,19 +13,13 @@
 #ifndef BBF_CLIENT_LAYOUT_H
 #define BBF_CLIENT_LAYOUT_H
 
-#include "core/buf.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-struct bbf_look {
-    size_t width; /* columns; 0: lines stay as they are */
-    bool ascii;
-    bool colour;
-    bool foreign; /* a line that begins like bbflow's own messages is marked as the agent's */
-};
+#include "client/row.h"
+#include "core/buf.h"
 
 /* Append the lines of `text`. True if a name was cut. The last line may lack its end. */
 bool bbf_layout(struct bbf_buf *out, const char *text, size_t len, const struct bbf_look *look);
-
-/* The number of columns of the text, by the locale's characters. */
-size_t bbf_columns(const char *text, size_t len);
 
 #endif

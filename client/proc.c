@@ -19,6 +19,16 @@ static FILE *open_proc(pid_t pid, const char *name)
     return fopen(path, "re");
 }
 
+size_t bbf_proc_read(pid_t pid, const char *name, char *to, size_t size)
+{
+    FILE *file = open_proc(pid, name);
+    size_t n = file != NULL ? fread(to, 1, size - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    to[n] = '\0';
+    return n;
+}
+
 enum bbf_proc_kind bbf_proc_kind_of(pid_t pid, uid_t *owner)
 {
     char path[64];

@@ -24,6 +24,10 @@ enum bbf_proc_kind {
 /* Classify `pid`. *owner (may be NULL) gets its user if it exists. */
 enum bbf_proc_kind bbf_proc_kind_of(pid_t pid, uid_t *owner);
 
+/* Read at most size - 1 bytes of /proc/PID/NAME and end them with a NUL; how many, 0 if it cannot
+ * be read. */
+size_t bbf_proc_read(pid_t pid, const char *name, char *to, size_t size);
+
 /* Has it ended (a zombie has)? Is it stopped by a signal or a debugger, so that it cannot
  * answer? */
 bool bbf_proc_has_ended(pid_t pid);

@@ -50,6 +50,9 @@ def growing(run):
          (doc["totals"]["leaked"], doc["totals"]["leaked_bytes"]))
     assert row["first"] < row["last"] <= doc["captured_at"], row
     held = rows_of(doc, "held")
+    # A loss is held until two collections have found it, which a busy machine delays.
+    lost_yet = held.pop(("com.app.Growing.lose", "direct"), {"lives": [0]})
+    assert max(lost_yet["lives"]) < sum(row["lives"]), (lost_yet, row)
     same("histories of what is held", list(held), [("com.app.Growing.queue", "direct")])
     lives = held["com.app.Growing.queue", "direct"]["lives"]
     same("nothing leaves the queue", lives, sorted(lives))

@@ -56,9 +56,19 @@ def without_module(bench):
         same("exit", program.end(), 0)
 
 
+def gone(bench):
+    """Neither `set jmx=off` nor `stop` leaves an MBean behind."""
+    jvm = [NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.app,jmx=compat"]
+    for command in (["set", "jmx=off"], ["stop"]):
+        with Program(bench, "jmx", "gone", ready="REGISTERED", jvm=jvm) as program:
+            program.ask(command[0], str(program.pid), *command[1:])
+            program.wait_for("GONE")
+
+
 def cases():
     yield Case("jmx/lazy", "com.app.Probes", "jmx", agent="include=com.app,jmx=lazy", check=read, own_jvm=True,
                jvm=(NO_LEAK_DETECTOR,), short=(25,))
     yield Case("jmx/compat", "com.app.Probes", "jmx", "compat", agent="include=com.app,jmx=compat", check=read,
                own_jvm=True, jvm=(NO_LEAK_DETECTOR,), short=(17,))
+    yield Scenario("jmx/gone", gone, short=(17,))
     yield Scenario("jmx/without-module", without_module, short=(25,))

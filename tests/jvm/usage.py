@@ -28,10 +28,11 @@ def check_form(name, row, says, memory):
     same(f"{name}: lives", (row["lives"], row["measured"], row["not_read"]), (lives, lives, 0))
     same(f"{name}: bytes", (row["memory"], row["measured_bytes"]), (memory, size))
     same(f"{name}: all are measured", row["measured_byte_seconds"], row["byte_seconds"])
-    # A life counts the seconds that begin while it is open: one more or less than its length.
+    # A life counts the seconds that begin while it is open: one more or less than its length. On a
+    # busy machine the agent's thread begins a second late.
     wanted = says[name + "_byte_seconds"]
-    assert abs(row["byte_seconds"] - wanted) <= size, (name, row, wanted)
-    assert 0.6 * wanted <= row["byte_seconds"] <= 1.4 * wanted, (name, row, wanted)
+    assert abs(row["byte_seconds"] - wanted) <= 1.1 * size, (name, row, wanted)
+    assert 0.65 * wanted <= row["byte_seconds"] <= 1.35 * wanted, (name, row, wanted)
 
 
 def over_time(memory):

@@ -68,8 +68,8 @@ struct app {
     uint64_t seed;
     _Atomic uint64_t scans;
     uint64_t captures, resets; /* agent */
-    uint64_t misplaced;       /* agent: captures that show lives at ?before-reset without a reset */
-    bool wrong;               /* agent: a capture failed, or its bytes do not add up */
+    uint64_t misplaced; /* agent: captures that show lives at ?before-reset without a reset */
+    bool wrong;         /* agent: a capture failed, or its bytes do not add up */
     _Atomic uint64_t windows;
     uint64_t frozen; /* window thread */
     _Atomic uint64_t at_gap, at_raced,

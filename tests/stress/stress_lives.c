@@ -168,8 +168,8 @@ static double seconds_of_case(const struct app *app)
 static void wait_for_lives(const struct app *app)
 {
     for (int i = 0; i < 300; i++) {
-        bool enough = app->opened > 1000 && app->scans > 20 &&
-                      (!app->rules.windows || app->windows > 20);
+        bool enough =
+            app->opened > 1000 && app->scans > 20 && (!app->rules.windows || app->windows > 20);
         if (enough)
             return;
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);

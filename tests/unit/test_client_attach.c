@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "client/attach.h"
+#include "client/attach_facts.h"
 #include "client/client.h"
 
 #define TAIL "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nSigCgt:\t%s\n"

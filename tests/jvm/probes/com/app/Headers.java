@@ -7,6 +7,7 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * headers THREADS ROUNDS [wait]: objects with a buffer in them, and others that have a number where those have the
@@ -53,6 +54,10 @@ final class Headers {
         }
         if (args.length > 2) {
             System.out.println("READY");
+            // The agent forgets all kinds of classes when it finds one that carries buffers.
+            Thread again = new Thread(() -> takeForEver(new Number(), "text", new Object[0]));
+            again.setDaemon(true);
+            again.start();
             System.in.read();
         }
         int lives = threads * rounds, lost = threads * (rounds / EVERY);
@@ -126,6 +131,13 @@ final class Headers {
                 take(any);
             }
             other.join();
+        }
+    }
+
+    private static void takeForEver(Object... all) {
+        for (int i = 0;; i++) {
+            take(all[i % all.length]);
+            LockSupport.parkNanos(1_000_000);
         }
     }
 

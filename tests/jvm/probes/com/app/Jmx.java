@@ -25,7 +25,8 @@ import javax.management.remote.JMXServiceURL;
 
 /**
  * jmx [compat]: a client of bbflow's MBeans by JMX's RMI connector, in the same JVM. Loses three buffers,
- * waits for the notification, and prints what it read as "JMX name=value".
+ * waits for the notification, and prints what it read as "JMX name=value". With "gone": it prints
+ * when the MBeans of jmx=compat have come and when both have gone.
  */
 final class Jmx {
     private static final BlockingQueue<Notification> NOTES = new LinkedBlockingQueue<>();
@@ -102,9 +103,25 @@ final class Jmx {
         say("compat reset", at.getAttribute(old, "RootCount"));
     }
 
+    private static void waitUntil(MBeanServer server, boolean registered, String word) throws Exception {
+        ObjectName old = new ObjectName("com.example:type=ByteBufFlowTracker");
+        for (int i = 0; i < 400; i++) {
+            if (server.isRegistered(name) == registered && server.isRegistered(old) == registered) {
+                System.out.println(word);
+                return;
+            }
+            Thread.sleep(50);
+        }
+    }
+
     static void run(String[] args) throws Exception {
         name = new ObjectName("io.bbflow:type=Tracker");
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        if (args.length > 0 && args[0].equals("gone")) {
+            waitUntil(server, true, "REGISTERED");
+            waitUntil(server, false, "GONE");
+            return;
+        }
         for (int i = 0; i < 200 && !server.isRegistered(name); i++)
             Thread.sleep(50);
         JMXConnectorServer connector = JMXConnectorServerFactory.newJMXConnectorServer(

@@ -13,13 +13,13 @@ import java.util.concurrent.Executors;
 
 /**
  * Buffers of known sizes that are open for known times, of which a known part is written; each form
- * ends in a method of its name. One of each is opened every 50 ms for a second and released 1.5 s later,
+ * ends in a method of its name. One of each is opened every 50 ms for a second and released 3 s later,
  * every second one by another thread. What byte-seconds they took is measured here, with a clock.
  */
 public final class Usage {
     private static final int ROUNDS = 20;
     private static final int EVERY_MS = 50;
-    private static final int OPEN_ROUNDS = 30;
+    private static final int OPEN_ROUNDS = 60;
     private static final int CAPACITY = 4096;
     private static final int WRITTEN = 1024;
     private static final int GROWN = 10_000;
