@@ -2,6 +2,7 @@
 #include "wire/http/accept.h"
 
 #include <string.h>
+#include <stdbool.h>
 #include <strings.h>
 
 static const struct {
