@@ -68,10 +68,10 @@ static void apply_to_metrics(const struct bbf_rules *now, struct bbf_buf *text)
 {
     char why[400];
     struct bbf_metrics_state state;
-    int err = bbf_metrics_apply(&now->options, why, sizeof why);
+    (void)bbf_metrics_apply(&now->options, why, sizeof why); /* a duty may have done it already */
     bbf_metrics_state(&state);
-    if (text != NULL && err != BBF_OK)
-        bbf_buf_printf(text, "metrics: nothing is served: %s\n", why);
+    if (text != NULL && state.why[0] != '\0')
+        bbf_buf_printf(text, "metrics: nothing is served: %s\n", state.why);
     else if (text != NULL && state.url[0] != '\0')
         bbf_buf_printf(text, "metrics: %s\n", state.url);
 }

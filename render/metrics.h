@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/metrics.h - what metrics remember from one document to the next (formats prom and
- * openmetrics): which places have labels, and the counters of before a reset.
+ * openmetrics): which places have labels, and what the counters were before a reset.
  *
  * Invariants. A leak row belongs to one place for as long as the memory is kept: that of the entry
  * that it was part of when it was first seen. The first `most` places have a series each, all

@@ -2,7 +2,7 @@
 /*
  * render/metrics_table.h - the table of metrics: the only list of them. The formats prom and
  * openmetrics have their families from it; monitoring/generate reads it and makes the table in
- * docs/monitoring.md, the rules, the alerts and the dashboard, and refuses a name that is not here.
+ * docs/monitoring.md and the dashboard, and refuses there and in the rules a name that is not here.
  * A row: id, name without "bbflow_" and "_total", kind, labels, help (one line, no line end).
  */
 #ifndef BBF_RENDER_METRICS_TABLE_H
