@@ -48,8 +48,10 @@
     XX(LIMIT, "limit", GAUGE, "limit", "The limit: an option of bbflow.")                          \
     XX(SAMPLE, "sample", GAUGE, "",                                                                \
        "One buffer in this number is followed, and counts as this number.")                        \
+    XX(WATCHED, "watched_ratio", GAUGE, "",                                                        \
+       "The part of the allocations that was watched, whose counts these are; 1: all.")            \
     XX(CPU, "cpu_seconds", COUNTER, "part",                                                        \
-       "Processor time of bbflow: its threads, rewriting of classes, and its hooks (estimated).")  \
+       "Processor time of bbflow: of its threads, and in the application's (estimated).")          \
     XX(PROCESS_CPU, "process_cpu_seconds", COUNTER, "",                                            \
        "Processor time of the whole JVM since bbflow was loaded.")                                 \
     XX(MEMORY, "memory_bytes", GAUGE, "of", "Native memory of bbflow, by purpose.")

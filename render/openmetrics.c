@@ -11,6 +11,7 @@
 
 #include "core/err.h"
 #include "render/direct_counter.h"
+#include "render/estimate.h"
 #include "render/fingerprint.h"
 #include "render/formats.h"
 #include "render/growth.h"
@@ -171,6 +172,17 @@ static void add_leaked(struct document *d)
     bbf_buf_char(d->out, '\n');
 }
 
+static void add_watched(struct document *d)
+{
+    const struct bbf_snapshot *s = d->view->snapshot;
+    uint64_t ppb = bbf_is_windowed(s) ? s->windows.share_ppb_ : BBF_SHARE_ALL_PPB;
+
+    begin(d, BBF_METRIC_WATCHED);
+    add_name(d, BBF_METRIC_WATCHED);
+    bbf_buf_printf(d->out, " %" PRIu64 ".%09" PRIu64 "\n", ppb / BBF_SHARE_ALL_PPB,
+                   ppb % BBF_SHARE_ALL_PPB);
+}
+
 static void add_totals(struct document *d)
 {
     const struct bbf_snap_totals *t = &d->view->snapshot->totals;
@@ -195,6 +207,7 @@ static void add_totals(struct document *d)
     add_kind(d, BBF_METRIC_NOT_SEEN, "what", "buffers", t->untracked_buffers_);
     add_kind(d, BBF_METRIC_NOT_SEEN, "what", "internal_errors", t->internal_errors_);
     add_one(d, BBF_METRIC_SAMPLE, t->sampled_ > 1 ? t->sampled_ : 1);
+    add_watched(d);
 }
 
 static void add_limits(struct document *d)
@@ -260,9 +273,11 @@ static void add_cost(struct document *d)
     begin(d, BBF_METRIC_CPU);
     add_seconds(d, BBF_METRIC_CPU, "agent", all->agent_ns_);
     add_seconds(d, BBF_METRIC_CPU, "server", all->server_ns_);
-    add_seconds(d, BBF_METRIC_CPU, "rewriting", all->rewrite_ns_);
-    add_seconds(d, BBF_METRIC_CPU, "hooks", all->estimated_hook_ns_);
-    add_seconds(d, BBF_METRIC_CPU, "native_calls", all->estimated_native_ns_);
+    add_seconds(d, BBF_METRIC_CPU, "gate", all->gate_ns_);
+    /* Rewriting, hooks and what they call; so the sum of the parts is the overhead of a report. */
+    uint64_t own = all->agent_ns_ + all->server_ns_ + all->gate_ns_;
+    uint64_t overhead = all->estimated_overhead_ns_;
+    add_seconds(d, BBF_METRIC_CPU, "application", overhead > own ? overhead - own : 0);
     begin(d, BBF_METRIC_PROCESS_CPU);
     add_seconds(d, BBF_METRIC_PROCESS_CPU, NULL, all->process_ns_);
     begin(d, BBF_METRIC_MEMORY);
