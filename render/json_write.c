@@ -467,7 +467,7 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
                        bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
                        leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
                        bbf_json_lost[leak->lost], leak->thread, leak->thread_count,
-                       leak->references, snapshot->nodes[bbf_owner_of(view, leak->node)].id);
+                       leak->references, snapshot->nodes[bbf_owner_to_mend(view, leak->node)].id);
         const struct bbf_view_path path = bbf_view_path(view, leak->node);
         bbf_view_join(out, view, path.nodes, path.n, "\",");
         bbf_buf_str(out, "\"]");

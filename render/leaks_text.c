@@ -271,6 +271,11 @@ static void add_look(const struct list *l, const struct bbf_divergence *d)
         return;
     }
     bbf_buf_str(out, "    look at: ");
+    if (bbf_view_is_gap(l->view, d->last)) {
+        bbf_view_name(out, l->view, bbf_owner_to_mend(l->view, d->last));
+        bbf_buf_str(out, ", and what has them after it\n");
+        return;
+    }
     bbf_view_name(out, l->view, owner);
     if (owner != d->last) {
         bbf_buf_str(out, ", after ");

@@ -144,7 +144,7 @@ static int place_of_entry(struct bbf_metrics *m, const struct bbf_view *view, ui
         const struct bbf_snapshot *s = view->snapshot;
         struct bbf_metric_place *row = &m->places[m->n++];
         row->id = id;
-        keep_name(row, &view->names.names[s->nodes[bbf_owner_of(view, last)].site]);
+        keep_name(row, &view->names.names[s->nodes[bbf_owner_to_mend(view, last)].site]);
     }
     return BBF_OK;
 }
