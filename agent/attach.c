@@ -15,6 +15,7 @@
 #include "agent/cost/account.h"
 #include "agent/cost/gate.h"
 #include "agent/jmx.h"
+#include "agent/metrics_server.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
 #include "agent/jvm/memory.h"
@@ -237,6 +238,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     bbf_shim_unhook_exit(env);
     bbf_jmx_stop(env);
     bbf_tracing_stop();
+    bbf_metrics_server_stop(END_MS);
     bbf_lives_mark_stopped(t);
     if (text != NULL)
         add_detached(text, &r, live, estimated);

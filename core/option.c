@@ -169,6 +169,15 @@ static const struct bbf_option_row table[] = {
       .off = BBF_PORT_OFF, .initial = "off", .argument = "N|off",
       .help = "also serve TCP on 127.0.0.1, for stock BTrace clients; 0: any free port; the "
               "system property btrace.port has the number" },
+    { "metrics", TYPE_ADDRESS, FIELD(metrics), LIVE(BBF_EFFECT_METRICS), .initial = "off",
+      .argument = "PORT|HOST:PORT|off",
+      .help = "serve http://127.0.0.1:PORT/metrics for Prometheus, as OpenMetrics or its older text "
+              "(docs/monitoring.md); HOST: another IP address to listen on, as 0.0.0.0; 0: any free port, "
+              "which 'bbflow status' shows" },
+    { "metricsPlaces", TYPE_COUNT, .expert = true, FIELD(metrics_places), .min = 1, .max = 1000, .initial = "100",
+      .argument = "N",
+      .help = "places that lose buffers and have a series of their own in metrics=, the first that are "
+              "found; the series with id=\"others\" has the sum of the others" },
     { "auth", TYPE_TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
       .help = "TCP authentication. on: require the token in the file that -Dbtrace.auth.tokenFile "
               "names; if that is unset, create a file and set the property. FILE: use that token "

@@ -66,6 +66,8 @@ struct bbf_options {
     uint64_t port;           /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
     char *auth;              /* of TCP clients: on (default), off, or the token's file */
     uint64_t max_clients;    /* 1..1000, default 16 */
+    char *metrics;           /* "9404", "HOST:PORT" (core/address.h), NULL: off; live */
+    uint64_t metrics_places; /* that have labels, 1..1000, default 100 */
     uint64_t max_waiting;    /* TCP connections without the token, 4..1000, default 64 */
     uint64_t auth_seconds;   /* from a TCP connect to the token, 1..60, default 2 */
     uint64_t queue;          /* messages that the live stream keeps, 1..1000000, default 5000 */
@@ -121,7 +123,8 @@ enum bbf_option_effect {
     BBF_EFFECT_BUDGET = 8,     /* budget, budgetSeconds */
     BBF_EFFECT_LTTNG = 16,     /* lttng, lttngProtocol */
     BBF_EFFECT_RECORDING = 32, /* jfr, maxsize, maxage, blackbox */
-    BBF_EFFECT_GATE = 64       /* duty, windowMillis */
+    BBF_EFFECT_GATE = 64,      /* duty, windowMillis */
+    BBF_EFFECT_METRICS = 128
 };
 
 /*

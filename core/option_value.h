@@ -27,6 +27,7 @@ enum bbf_option_type {
     TYPE_SHARE,    /* millionths */
     TYPE_PORT,
     TYPE_TEXT,
+    TYPE_ADDRESS, /* of a listener (core/address.h), or off: NULL */
     TYPE_CHOICE,
     TYPE_FLAG,
     TYPE_TRACKS,

@@ -18,6 +18,7 @@
 struct bbf_choice;
 struct bbf_view;
 struct bbf_check_rules;
+struct bbf_metrics;
 
 enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
@@ -74,6 +75,8 @@ struct bbf_render_options {
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:
                                       its defaults */
     const struct bbf_choice *choice; /* losses that are shown (render/choice.h); NULL: all */
+    struct bbf_metrics *metrics;     /* prom, openmetrics: of earlier documents (render/metrics.h),
+                                        which the call changes; NULL: this is the only one */
 };
 
 /* `options` is never NULL. */

@@ -7,6 +7,7 @@
 #include "agent/cost/governor.h"
 #include "agent/cost/meter.h"
 #include "agent/cost/model.h"
+#include "agent/metrics_server.h"
 #include "agent/state.h"
 #include "agent/stream.h"
 #include "core/clock.h"
@@ -86,7 +87,7 @@ static uint64_t server_ns(void)
     if (now < o.server_seen)
         o.server_before += o.server_seen;
     o.server_seen = now;
-    return o.server_before + now;
+    return o.server_before + now + bbf_metrics_cpu_ns();
 }
 
 /* Since bbflow was attached. */

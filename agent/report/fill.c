@@ -165,3 +165,17 @@ int bbf_report_fill_brief(JNIEnv *env, struct bbf_snapshot *s, size_t rows)
     bbf_gate_fill(&s->windows);
     return err;
 }
+
+int bbf_report_fill_numbers(JNIEnv *env, struct bbf_snapshot *s)
+{
+    int err = fill_facts(env, s);
+    if (err == BBF_OK)
+        err = bbf_growth_fill(bbf_agent.tracker, s); /* before the capture, as above */
+    if (err == BBF_OK)
+        err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = bbf_misuse_fill(s);
+    bbf_account_fill(&s->cost);
+    bbf_gate_fill(&s->windows);
+    return err;
+}
