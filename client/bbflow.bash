@@ -43,7 +43,7 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                 fi
             done
             ;;
-        tree | summary | why | llm | dump | check | diff | merge)
+        tree | summary | why | llm | dump | check | diff | merge | push)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
             ;;
