@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/curl_api.h - the part of libcurl that `push` uses, opened at run time: bbflow needs neither
- * its headers nor the library unless something is pushed. The numbers are libcurl's binary
+ * client/curl_api.h - the part of libcurl that `push` uses, opened at run time: bbflow needs
+ * neither its headers nor the library unless something is pushed. The numbers are libcurl's binary
  * interface (https://curl.se/libcurl/abi.html), which has not changed them since 2006; where
  * curl/curl.h is installed, tests/unit/test_client_http.c compares each.
  *

@@ -21,15 +21,12 @@ int bbf_http_open(struct bbf_curl *curl, const char *const *names, char *why, si
     const struct {
         const char *name;
         void *to;
-    } functions[] = {{"curl_global_init", &curl->global_init},
-                     {"curl_easy_init", &curl->easy_init},
-                     {"curl_easy_setopt", &curl->easy_setopt},
-                     {"curl_easy_perform", &curl->easy_perform},
-                     {"curl_easy_getinfo", &curl->easy_getinfo},
-                     {"curl_easy_cleanup", &curl->easy_cleanup},
-                     {"curl_easy_strerror", &curl->easy_strerror},
-                     {"curl_slist_append", &curl->slist_append},
-                     {"curl_slist_free_all", &curl->slist_free_all}};
+    } functions[] = {
+        {"curl_global_init", &curl->global_init},      {"curl_easy_init", &curl->easy_init},
+        {"curl_easy_setopt", &curl->easy_setopt},      {"curl_easy_perform", &curl->easy_perform},
+        {"curl_easy_getinfo", &curl->easy_getinfo},    {"curl_easy_cleanup", &curl->easy_cleanup},
+        {"curl_easy_strerror", &curl->easy_strerror},  {"curl_slist_append", &curl->slist_append},
+        {"curl_slist_free_all", &curl->slist_free_all}};
     bool all = true;
 
     *curl = (struct bbf_curl){.library = NULL};
@@ -42,8 +39,9 @@ int bbf_http_open(struct bbf_curl *curl, const char *const *names, char *why, si
     }
     if (curl->library != NULL && all && curl->global_init(BBF_CURL_GLOBAL_DEFAULT) == BBF_CURLE_OK)
         return BBF_OK;
-    snprintf(why, why_size, "%s; install it: apt-get install libcurl4 (Ubuntu 24.04: "
-                            "libcurl4t64), dnf install libcurl, apk add libcurl",
+    snprintf(why, why_size,
+             "%s; install it: apt-get install libcurl4 (Ubuntu 24.04: "
+             "libcurl4t64), dnf install libcurl, apk add libcurl",
              curl->library != NULL ? "libcurl cannot be used" : "libcurl.so.4 was not found");
     return BBF_ENOTFOUND;
 }
@@ -219,7 +217,8 @@ static void prepare(const struct bbf_curl *curl, void *easy, const struct bbf_ht
                     struct bbf_http_answer *answer)
 {
     curl->easy_setopt(easy, BBF_CURLOPT_URL, request->url);
-    curl->easy_setopt(easy, BBF_CURLOPT_PROTOCOLS, (long)(BBF_CURLPROTO_HTTP | BBF_CURLPROTO_HTTPS));
+    curl->easy_setopt(easy, BBF_CURLOPT_PROTOCOLS,
+                      (long)(BBF_CURLPROTO_HTTP | BBF_CURLPROTO_HTTPS));
     curl->easy_setopt(easy, BBF_CURLOPT_USERAGENT, "bbflow/" BBF_VERSION);
     curl->easy_setopt(easy, BBF_CURLOPT_POSTFIELDSIZE_LARGE, (int64_t)request->len);
     curl->easy_setopt(easy, BBF_CURLOPT_POSTFIELDS, request->body != NULL ? request->body : "");

@@ -77,7 +77,8 @@ static void wait_until(uint64_t due_ns)
     for (size_t i = 0; i < ENDINGS; i++)
         sigaddset(&ends, endings[i]);
     sigprocmask(SIG_BLOCK, &ends, &before);
-    for (uint64_t now = bbf_monotonic_ns(); is_over == 0 && now < due_ns; now = bbf_monotonic_ns()) {
+    for (uint64_t now = bbf_monotonic_ns(); is_over == 0 && now < due_ns;
+         now = bbf_monotonic_ns()) {
         const struct timespec rest = bbf_clock_timespec(due_ns - now);
         (void)ppoll(NULL, 0, &rest, &before);
     }
@@ -358,8 +359,9 @@ static int push_often(struct push *push)
         push->is_refused = false;
         exit_code = push_once(push, &gone);
         push->has_failed = exit_code != BBF_EXIT_OK;
-        if (gone || is_over != 0 || (!push->is_later && push->has_failed &&
-                                     (push->is_refused || exit_code != BBF_EXIT_FAILED)))
+        if (gone || is_over != 0 ||
+            (!push->is_later && push->has_failed &&
+             (push->is_refused || exit_code != BBF_EXIT_FAILED)))
             break;
         wait_until(push->next_ns);
         push->is_later = true;

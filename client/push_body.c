@@ -37,9 +37,10 @@ static void add_default(struct labels *labels, const char *name, const char *val
 static struct labels all_labels(const struct bbf_push_flags *flags, const char *service,
                                 const char *instance)
 {
-    static const char *const names[][2] = {[BBF_PUSH_OTLP] = {"service.name", "service.instance.id"},
-                                           [BBF_PUSH_PPROF] = {"service_name", "instance"},
-                                           [BBF_PUSH_PROM] = {"job", "instance"}};
+    static const char *const names[][2] = {
+        [BBF_PUSH_OTLP] = {"service.name", "service.instance.id"},
+        [BBF_PUSH_PPROF] = {"service_name", "instance"},
+        [BBF_PUSH_PROM] = {"job", "instance"}};
     struct labels labels = {.n = flags->n_labels};
 
     memcpy(labels.items, flags->labels, flags->n_labels * sizeof *flags->labels);
@@ -140,9 +141,8 @@ static int deflate_all(struct bbf_buf *to, const struct bbf_buf *from)
 {
     z_stream zip = {.next_in = (Bytef *)from->data, .avail_in = (uInt)from->len};
 
-    if (from->len > UINT32_MAX ||
-        deflateInit2(&zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, DEFAULT_MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
+    if (from->len > UINT32_MAX || deflateInit2(&zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
+                                               DEFAULT_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return BBF_ENOMEM;
     const size_t most = deflateBound(&zip, (uLong)from->len);
     char *out = bbf_buf_reserve(to, most);
@@ -261,7 +261,8 @@ static bool read_varint(struct reader *r, uint64_t *value)
     return false;
 }
 
-/* The next field: its number and, by its type, *value or *bytes. False: the end, or another type. */
+/* The next field: its number and, by its type, *value or *bytes. False: the end, or another type.
+ */
 static bool read_field(struct reader *r, uint64_t *field, uint64_t *value, struct reader *bytes)
 {
     uint64_t key;

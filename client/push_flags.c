@@ -36,10 +36,10 @@ static int take_as(struct bbf_push_flags *flags, const char *value)
 
 static int take_every(struct bbf_push_flags *flags, const char *value)
 {
-    if (bbf_parse_duration(value, &flags->every_ns) != BBF_OK || flags->every_ns < BBF_CLOCK_SECOND ||
-        flags->every_ns > SECONDS_MAX * BBF_CLOCK_SECOND)
-        return bbf_fail(BBF_EXIT_USAGE, "--every takes a time, 1s to 7 days, as 60s or 5m, not '%s'",
-                        value);
+    if (bbf_parse_duration(value, &flags->every_ns) != BBF_OK ||
+        flags->every_ns < BBF_CLOCK_SECOND || flags->every_ns > SECONDS_MAX * BBF_CLOCK_SECOND)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--every takes a time, 1s to 7 days, as 60s or 5m, not '%s'", value);
     return BBF_EXIT_OK;
 }
 
@@ -64,9 +64,10 @@ static int take_header(struct bbf_push_flags *flags, const char *value)
     if (flags->n_headers == BBF_PUSH_MOST)
         return bbf_fail(BBF_EXIT_USAGE, "more than %d --header", (int)BBF_PUSH_MOST);
     if (value[0] != '@' && !is_header(value))
-        return bbf_fail(BBF_EXIT_USAGE, "--header takes 'Name: value', or @FILE with one such line "
-                                        "each; this one has another form (not shown, because it may "
-                                        "be secret)");
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--header takes 'Name: value', or @FILE with one such line "
+                        "each; this one has another form (not shown, because it may "
+                        "be secret)");
     if (value[0] == '@' && value[1] == '\0')
         return bbf_fail(BBF_EXIT_USAGE, "--header @ needs a file: --header @FILE");
     flags->headers[flags->n_headers++] = value;

@@ -34,7 +34,8 @@ static bool began_again(const struct bbf_snapshot *now, const struct bbf_snapsho
 
     if (now->jvm.pid != before->jvm.pid || strcmp(now->jvm.main, before->jvm.main) != 0)
         return true;
-    if (start != 0 && other != 0 && (start - other > SAME_START_MS || other - start > SAME_START_MS))
+    if (start != 0 && other != 0 &&
+        (start - other > SAME_START_MS || other - start > SAME_START_MS))
         return true;
     if (counted_ms > 0 && now->captured_at_ms - counted_ms > before->captured_at_ms + SAME_START_MS)
         return true;
