@@ -80,7 +80,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     const char *why;
     if (!bbf_gate_allows(&bbf_agent.options, &why)) { /* attached again, with other options */
         bbf_log(BBF_LOG_WARN, "%s", why);
-        bbf_agent.options.duty = 0;
+        bbf_agent.options.duty = bbf_agent.options.budget = 0;
     }
     bbf_carrier_classes_begin(&bbf_agent.options);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
@@ -90,7 +90,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || detached_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
-    if (bbf_account_apply(&rules->options, true) != BBF_OK)
+    if (bbf_account_apply(&rules->options) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
     /* track= needs map mode's table even if Netty's buffers have the hidden field. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||

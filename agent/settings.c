@@ -73,7 +73,7 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
     if ((effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
-        bbf_account_apply(&now->options, false) != BBF_OK)
+        bbf_account_apply(&now->options) != BBF_OK)
         return BBF_ELIMIT;
     if ((effects & BBF_EFFECT_GATE) != 0)
         bbf_gate_apply(&now->options);
@@ -88,7 +88,8 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         apply_to_classes(env, before, now, text);
         apply_context(now, false, text);
     }
-    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
+    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_GATE | BBF_EFFECT_CLASSES)) !=
+        0)
         bbf_account_changed();
     return BBF_OK;
 }

@@ -54,9 +54,10 @@ struct bbf_options {
     uint64_t growth_keep;         /* intervals, 4..1440, default 60 */
     uint64_t root_callers;        /* one allocation in this number, 0..1000000, default 64; live */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
-    uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
-    uint64_t duty; /* millionths of the time in which lives begin, 0 = all of it (default); live */
-    uint64_t window_ms;      /* of a window of duty=, 1..10000, default 20; live */
+    /* Shares in millionths, 0 = off (default), BBF_SHARE_NONE = 0%; live. Of the process's
+     * processor time, and of the time in which lives begin. Never both. */
+    uint64_t budget, duty;
+    uint64_t window_ms;      /* of a window of the two, 1..10000, default 20; live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
     bool usage;              /* byte-seconds by path, and what was never written; live */
@@ -94,6 +95,9 @@ struct bbf_options {
 
 void bbf_options_init(struct bbf_options *options); /* defaults */
 void bbf_options_free(struct bbf_options *options);
+
+/* Which of these options exclude each other, and the remedy, as a static text; NULL: none. */
+const char *bbf_options_conflict(const struct bbf_options *options);
 
 /*
  * Parse an agent option string, "key=value,key=value" (design.md: names and formats: lists join

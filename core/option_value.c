@@ -198,7 +198,9 @@ static int parse_share(const struct bbf_option_row *option, const char *value, u
             "option '%s': '%.*s' is no share; it takes 0.01%% to 100%%, as 1%% or "
             "0.5%%, or off",
             option->name, bbf_option_shown(strlen(value)), value);
-    if (rc != BBF_OK || millionths < option->min || millionths > option->max)
+    if (rc == BBF_OK && millionths == 0 && option->none)
+        millionths = BBF_SHARE_NONE;
+    else if (rc != BBF_OK || millionths < option->min || millionths > option->max)
         return bbf_option_complain(
             error, column, "option '%s': %.*s is out of range; it takes 0.01%% to 100%%, or off",
             option->name, bbf_option_shown(strlen(value)), value);
@@ -212,6 +214,10 @@ static void show_share(uint64_t millionths, struct bbf_buf *out)
 
     if (millionths == 0) {
         bbf_buf_str(out, "off");
+        return;
+    }
+    if (millionths == BBF_SHARE_NONE) {
+        bbf_buf_str(out, "0%");
         return;
     }
     int len = snprintf(text, sizeof text, "%" PRIu64 ".%04" PRIu64, millionths / 10000,

@@ -63,6 +63,7 @@ struct bbf_option_row {
     size_t offset, width; /* of the field in struct bbf_options */
     uint64_t min, max;
     uint64_t off;        /* TYPE_PORT: the value that "off" means, outside min..max */
+    bool none;           /* TYPE_SHARE: it takes 0% also, as BBF_SHARE_NONE */
     const char *initial; /* parsed like any value of the option; "" = none */
     const struct bbf_choice *choices;
     const char *argument;

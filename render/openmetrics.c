@@ -116,7 +116,7 @@ static void add_place_labels(const struct metrics *m, const struct place *place)
         bbf_buf_str(out, "{id=\"others\",place=\"others\"} ");
         return;
     }
-    uint32_t owner = bbf_owner_of(m->view, place->last);
+    uint32_t owner = bbf_owner_to_mend(m->view, place->last);
     const struct bbf_name *name = &m->view->names.names[m->view->snapshot->nodes[owner].site];
     bbf_buf_str(out, "{id=\"");
     bbf_fingerprint_text(out, place->id);

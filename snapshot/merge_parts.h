@@ -62,6 +62,7 @@ struct bbf_merge {
     uint32_t sampled, exact; /* snapshots */
     uint32_t unread;         /* without Netty's own numbers */
     bool rates_differ, limits_differ, histories_differ, usage_differs, has_costs;
+    uint32_t windowed; /* snapshots that have what windows watched */
 };
 
 /* A site by its names: the same in every JVM. */
