@@ -51,7 +51,7 @@ static const struct flag {
     {"tolerance", 0, COMPARES, "PERCENT", "a rate is the same within PERCENT of it (10)"},
     {"sources", 0, COMPARES, "DIRS", "folders of sources, joined by ':' (src/*/java ...)"},
     {"to", 0, PUSH, "URL", "the receiver, as http://collector:4318"},
-    {"as", 0, PUSH, "otlp|pprof|prom", "collector (default), Pyroscope, Pushgateway"},
+    {"as", 0, PUSH, "RECEIVER", "otlp: a collector (default); pprof: Pyroscope; prom: Pushgateway"},
     {"every", 0, PUSH, "TIME", "push again and again, as 60s or 5m (once)"},
     {"header", 0, PUSH, "HEADER", "'Name: value', or @FILE with such lines; several times"},
     {"label", 0, PUSH, "NAME=VALUE", "a label of all that is pushed, as zone=eu-1; several times"},

@@ -128,7 +128,8 @@ static bool is_label_name(const char *name, enum bbf_push_as as)
 /* A label of the group would replace the label of that name of each series. */
 static bool is_own_label(const char *name)
 {
-    static const char *const own[] = {"id", "place", "end", "what"};
+    static const char *const own[] = {"counter", "end",  "id",    "labelled", "limit", "netty",
+                                      "of",      "part", "place", "version",  "what"};
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(name, own[i]) == 0)

@@ -65,7 +65,8 @@ static void test_absent(void **state)
 
     (void)state;
     assert_int_equal(bbf_http_open(&curl, none, why, sizeof why), BBF_ENOTFOUND);
-    assert_non_null(strstr(why, "libcurl.so.4 was not found; install it: apt-get install libcurl4"));
+    assert_non_null(
+        strstr(why, "libcurl.so.4 was not found; install it: apt-get install libcurl4"));
     assert_int_equal(bbf_http_open(&curl, other, why, sizeof why), BBF_ENOTFOUND);
     assert_non_null(strstr(why, "libcurl cannot be used; install it"));
 }
