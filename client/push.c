@@ -282,7 +282,7 @@ static int save_since(const struct push *push, const struct bbf_buf *document)
                           "pushed, but the next push will repeat it: cannot write %s", why);
 }
 
-/* It arrived: the next push is what comes after `whole`, which is ours now. */
+/* It arrived: the next push is what comes after `whole`, which this function owns. */
 static int keep(struct push *push, struct bbf_snapshot *whole, const struct bbf_loaded *loaded,
                 const char *place, size_t bytes)
 {

@@ -20,7 +20,7 @@ enum { ANSWER_PARTIAL = 1, PARTIAL_REJECTED = 1, PARTIAL_MESSAGE };
 enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
 enum { GZIP = 15 + 16, DEFAULT_MEMORY = 8, LABELS = BBF_PUSH_MOST + 2 };
 
-/* The user's labels, and those that are ours where the user has none of the name. */
+/* The user's labels, and the defaults of those that the user does not give. */
 struct labels {
     struct bbf_label items[LABELS];
     size_t n;
