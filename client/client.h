@@ -49,6 +49,7 @@ struct bbf_command_line {
     bool all;
     bool lines;
     bool nodes;
+    bool json; /* --json */
 };
 
 #endif

@@ -50,6 +50,7 @@ static const struct flag {
     {"tolerance", 0, COMPARES, "PERCENT", "a rate is the same within PERCENT of it (10)"},
     {"sources", 0, COMPARES, "DIRS", "folders of sources, joined by ':' (src/*/java ...)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
+    {"json", 0, JSON, NULL, "print the findings as JSON"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
     {"timeout", 0, TIMEOUT, "SECONDS", "how long to wait for each reply (60; handshake 5)"},
@@ -285,6 +286,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case RULES:
     case COMPARES:
         return bbf_check_flag(&request->check, flag->name, value);
+    case JSON:
+        request->json = true;
+        break;
     case ASCII:
         request->ascii = true;
         break;
