@@ -22,7 +22,7 @@ static const char *after(const char *line, const char *name)
 {
     size_t len = strlen(name);
     return strncmp(line, name, len) == 0 && line[len] == ' ' ? line + len + strspn(line + len, " ")
-                                                              : NULL;
+                                                             : NULL;
 }
 
 /* "  maxNodes         17 / 1000000, 3": a row of the limits. */

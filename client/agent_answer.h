@@ -21,7 +21,7 @@ struct bbf_agent_answer {
     char version[64];
     struct bbf_words netty, notes;
     struct bbf_words settings; /* "sample=1" */
-    struct bbf_words limits;   /* those that were reached: "maxNodes, 1000000 of 1000000, 17 times" */
+    struct bbf_words limits; /* those that were reached: "maxNodes, 1000000 of 1000000, 17 times" */
     bool has_lives;
     uint64_t lives; /* since the last reset */
 };

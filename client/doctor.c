@@ -132,8 +132,7 @@ int bbf_verb_doctor(const struct bbf_command_line *request)
     bbf_library_find(request->agent, library, sizeof library);
     bbf_library_facts_read(&doctor.library, library);
     if (request->json)
-        bbf_buf_printf(&doctor.out,
-                       "{\"schema\":\"bbflow-doctor/1\",\"version\":\"%s\",\"jvms\":[",
+        bbf_buf_printf(&doctor.out, "{\"schema\":\"bbflow-doctor/1\",\"version\":\"%s\",\"jvms\":[",
                        BBF_VERSION);
     int exit_code = examine_targets(&doctor);
     if (exit_code == BBF_EXIT_OK)

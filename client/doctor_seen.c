@@ -52,14 +52,15 @@ static void check_jar(struct bbf_findings *findings, const struct bbf_netty_jar 
                          netty->jar, "use Netty 4.1 or 4.2");
     else if (netty->major == 4)
         bbf_findings_add(findings, BBF_KNOW, "netty",
-                         T("Netty %s%s%s", version, is_relocated(netty->package) ? ", shaded as " : "",
+                         T("Netty %s%s%s", version,
+                           is_relocated(netty->package) ? ", shaded as " : "",
                            is_relocated(netty->package) ? netty->package : ""),
                          netty->jar, "");
     else
-        bbf_findings_add(findings, BBF_LIMITS, "other-netty",
-                         T("Netty %d has no ByteBuf, so bbflow follows none of its buffers",
-                           netty->major),
-                         netty->jar, "bbflow follows Netty 4.1 and 4.2");
+        bbf_findings_add(
+            findings, BBF_LIMITS, "other-netty",
+            T("Netty %d has no ByteBuf, so bbflow follows none of its buffers", netty->major),
+            netty->jar, "bbflow follows Netty 4.1 and 4.2");
 }
 
 /* Without the agent: Nettys in jars that class loaders have open. */
@@ -70,10 +71,10 @@ static void check_jars(struct bbf_findings *findings, const struct bbf_jvm_facts
     for (size_t i = 0; i < jars->count; i++)
         check_jar(findings, &jars->nettys[i]);
     if (jars->count + jars->more > 1)
-        bbf_findings_add(findings, BBF_KNOW, "several-nettys",
-                         T("%zu Nettys are in the jars that the JVM has open",
-                           jars->count + jars->more),
-                         T("/proc/%ld/fd", (long)jvm->pid), several);
+        bbf_findings_add(
+            findings, BBF_KNOW, "several-nettys",
+            T("%zu Nettys are in the jars that the JVM has open", jars->count + jars->more),
+            T("/proc/%ld/fd", (long)jvm->pid), several);
     if (jars->count == 0)
         bbf_findings_add(
             findings, BBF_KNOW, "no-netty",
@@ -82,8 +83,7 @@ static void check_jars(struct bbf_findings *findings, const struct bbf_jvm_facts
             "is it the JVM that you mean? A Netty in a folder of classes is not seen here");
     if (jars->skipped > 0)
         bbf_findings_add(findings, BBF_KNOW, "jars-not-read",
-                         T("%zu jars could not be looked into, or not to their end",
-                           jars->skipped),
+                         T("%zu jars could not be looked into, or not to their end", jars->skipped),
                          T("/proc/%ld/fd", (long)jvm->pid), "");
 }
 
@@ -173,10 +173,10 @@ static void check_answer(struct bbf_findings *findings, const struct bbf_jvm_fac
     for (size_t i = 0; i < findings->count; i++)
         explained = explained || findings->items[i].severity == BBF_STOPS;
     if (answer->has_lives && answer->lives == 0 && !explained)
-        bbf_findings_add(findings, BBF_LIMITS, "no-lives", "no buffer has been followed so far",
-                         "the agent's totals",
-                         T("send the application a request, then: bbflow tree %ld --all",
-                           (long)jvm->pid));
+        bbf_findings_add(
+            findings, BBF_LIMITS, "no-lives", "no buffer has been followed so far",
+            "the agent's totals",
+            T("send the application a request, then: bbflow tree %ld --all", (long)jvm->pid));
     for (size_t i = 0; i < answer->limits.count; i++)
         check_limit(findings, jvm, answer->limits.items[i]);
     check_setting(findings, jvm, "trackDirectOnly", "false", "heap buffers are not followed");
@@ -231,9 +231,10 @@ static void check_detector(struct bbf_findings *findings, const struct bbf_jvm_f
     if (level == NULL)
         level = bbf_words_last(&jvm->words, "-Dio.netty.leakDetectionLevel=");
     if (level != NULL && strcasecmp(level, "disabled") != 0)
-        bbf_findings_add(findings, BBF_KNOW, "leak-detector",
-                         T("Netty's own leak detector is %s", level), "its options",
-                         "bbflow needs none: -Dio.netty.leakDetection.level=disabled saves its cost");
+        bbf_findings_add(
+            findings, BBF_KNOW, "leak-detector", T("Netty's own leak detector is %s", level),
+            "its options",
+            "bbflow needs none: -Dio.netty.leakDetection.level=disabled saves its cost");
 }
 
 /* Options that take from the JVM what bbflow or this command reads. */
@@ -256,9 +257,9 @@ static void check_switches(struct bbf_findings *findings, const struct bbf_jvm_f
 
 static void check_memory(struct bbf_findings *findings, const struct bbf_jvm_facts *jvm)
 {
-    static const char *const names[] = {"-XX:MaxDirectMemorySize=", "-Dio.netty.maxDirectMemory=",
-                                        "-Dio.netty.noPreferDirect=",
-                                        "-Dio.netty.allocator.type=", "-Dio.netty.noUnsafe="};
+    static const char *const names[] = {
+        "-XX:MaxDirectMemorySize=", "-Dio.netty.maxDirectMemory=", "-Dio.netty.noPreferDirect=",
+        "-Dio.netty.allocator.type=", "-Dio.netty.noUnsafe="};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = bbf_words_last(&jvm->words, names[i]);
         if (value != NULL)

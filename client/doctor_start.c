@@ -37,11 +37,12 @@ static void check_kind_of_jvm(const struct doctor *d)
                          jvm->libjvm != NULL ? jvm->libjvm : "",
                          T("run it with Java %d to %d", JAVA_FIRST, JAVA_LAST_TESTED));
     else if (jvm->java > JAVA_LAST_TESTED)
-        bbf_findings_add(d->findings, BBF_LIMITS, "java-not-tested",
-                         T("Java %d is newer than this bbflow: it is tested with Java %d to %d",
-                           jvm->java, JAVA_FIRST, JAVA_LAST_TESTED),
-                         jvm->libjvm != NULL ? jvm->libjvm : "",
-                         "read the notes below and those of 'bbflow status', or use a newer bbflow");
+        bbf_findings_add(
+            d->findings, BBF_LIMITS, "java-not-tested",
+            T("Java %d is newer than this bbflow: it is tested with Java %d to %d", jvm->java,
+              JAVA_FIRST, JAVA_LAST_TESTED),
+            jvm->libjvm != NULL ? jvm->libjvm : "",
+            "read the notes below and those of 'bbflow status', or use a newer bbflow");
     if (jvm->stopped)
         bbf_findings_add(d->findings, BBF_STOPS, "stopped",
                          "the process is stopped, by SIGSTOP or a debugger, and answers nothing",
@@ -120,22 +121,23 @@ static bool check_attach_allowed(const struct doctor *d)
 
     if (!jvm->attach) {
         bbf_findings_add(d->findings, BBF_STOPS, "attach-off",
-                       "the JVM takes no attach: -XX:+DisableAttachMechanism", "its options",
-                       another);
+                         "the JVM takes no attach: -XX:+DisableAttachMechanism", "its options",
+                         another);
         return true;
     }
     if (bbf_words_switch(&jvm->words, "EnableDynamicAgentLoading") == 0) {
         bbf_findings_add(d->findings, BBF_STOPS, "dynamic-loading-off",
-                       "the JVM loads no agent later: -XX:-EnableDynamicAgentLoading",
-                       "its options", another);
+                         "the JVM loads no agent later: -XX:-EnableDynamicAgentLoading",
+                         "its options", another);
         return true;
     }
     if (jvm->has_status && !jvm->status.catches_quit) {
-        bbf_findings_add(d->findings, BBF_STOPS, "no-sigquit",
-                       "the JVM has no handler for SIGQUIT, by which an attach begins: -Xrs, or it "
-                       "is just starting",
-                       T("SigCgt in /proc/%ld/status", (long)jvm->pid),
-                       "start it without -Xrs, or with the agent");
+        bbf_findings_add(
+            d->findings, BBF_STOPS, "no-sigquit",
+            "the JVM has no handler for SIGQUIT, by which an attach begins: -Xrs, or it "
+            "is just starting",
+            T("SigCgt in /proc/%ld/status", (long)jvm->pid),
+            "start it without -Xrs, or with the agent");
         return true;
     }
     return false;
@@ -147,23 +149,24 @@ static bool check_attach_files(const struct doctor *d)
     const struct bbf_jvm_facts *jvm = d->jvm;
 
     if (!jvm->listens && jvm->tmp.seen && !jvm->tmp.writable && !jvm->cwd_writable) {
-        bbf_findings_add(d->findings, BBF_STOPS, "tmp-not-writable",
-                       "an attach begins with a file in the JVM's /tmp or its working folder, and "
-                       "its user may write to neither",
-                       jvm->tmp.read_only ? "/tmp is on a file system that is mounted read-only"
-                                          : "/tmp",
-                       "give it a /tmp that can be written to (an emptyDir, a tmpfs), or start it "
-                       "with the agent");
+        bbf_findings_add(
+            d->findings, BBF_STOPS, "tmp-not-writable",
+            "an attach begins with a file in the JVM's /tmp or its working folder, and "
+            "its user may write to neither",
+            jvm->tmp.read_only ? "/tmp is on a file system that is mounted read-only" : "/tmp",
+            "give it a /tmp that can be written to (an emptyDir, a tmpfs), or start it "
+            "with the agent");
         return true;
     }
     if (jvm->other_files && jvm->tmp.seen && (!jvm->tmp.writable || jvm->tmp.noexec)) {
-        bbf_findings_add(d->findings, BBF_STOPS, "tmp-noexec",
-                       T("the JVM sees other files than we, so an attach copies libbbflow.so to its "
-                         "/tmp, which %s",
-                         jvm->tmp.noexec ? "is mounted noexec" : "cannot be written to"),
-                       T("/proc/%ld/root/tmp", (long)jvm->pid),
-                       "put libbbflow.so into its files, and load it by jcmd's JVMTI.agent_load, or "
-                       "at its start");
+        bbf_findings_add(
+            d->findings, BBF_STOPS, "tmp-noexec",
+            T("the JVM sees other files than we, so an attach copies libbbflow.so to its "
+              "/tmp, which %s",
+              jvm->tmp.noexec ? "is mounted noexec" : "cannot be written to"),
+            T("/proc/%ld/root/tmp", (long)jvm->pid),
+            "put libbbflow.so into its files, and load it by jcmd's JVMTI.agent_load, or "
+            "at its start");
         return true;
     }
     return false;
@@ -171,8 +174,7 @@ static bool check_attach_files(const struct doctor *d)
 
 static void check_attach_warning(const struct doctor *d)
 {
-    if (d->jvm->java >= 21 &&
-        bbf_words_switch(&d->jvm->words, "EnableDynamicAgentLoading") < 0)
+    if (d->jvm->java >= 21 && bbf_words_switch(&d->jvm->words, "EnableDynamicAgentLoading") < 0)
         bbf_findings_add(d->findings, BBF_KNOW, "dynamic-loading-warns",
                          T("Java %d prints a warning to its stderr at an attach", d->jvm->java), "",
                          "-XX:+EnableDynamicAgentLoading avoids it; so does -agentpath");
@@ -204,8 +206,8 @@ static void check_not_loaded(const struct doctor *d)
 
     if (is_in_options(jvm)) {
         bbf_findings_add(d->findings, BBF_STOPS, "agent-refused",
-                       "the JVM was started with the agent, but has not loaded it", "its options",
-                       "read the JVM's stderr, or the file of log=, from its start");
+                         "the JVM was started with the agent, but has not loaded it", "its options",
+                         "read the JVM's stderr, or the file of log=, from its start");
         return;
     }
     if (geteuid() != 0 && geteuid() != jvm->owner)
@@ -220,13 +222,13 @@ static void check_not_loaded(const struct doctor *d)
     for (size_t i = before; i < d->findings->count; i++)
         stopped = stopped || d->findings->items[i].severity == BBF_STOPS;
     /* A JVM that shows no Netty, as a build tool's, is none that `doctor all` must warn of. */
-    bbf_findings_add(d->findings, jvm->named || has_netty(jvm) ? BBF_STOPS : BBF_KNOW, "agent-not-loaded",
-                   "the agent is not loaded, so nothing is followed",
-                   T("/proc/%ld/maps has no libbbflow.so", (long)jvm->pid),
-                   stopped ? "remove what stops an attach, or start the JVM with the agent"
-                   : d->package[0] != '\0'
-                       ? T("bbflow attach %ld include=%s", (long)jvm->pid, d->package)
-                       : T("bbflow attach %ld include=your.package", (long)jvm->pid));
+    bbf_findings_add(d->findings, jvm->named || has_netty(jvm) ? BBF_STOPS : BBF_KNOW,
+                     "agent-not-loaded", "the agent is not loaded, so nothing is followed",
+                     T("/proc/%ld/maps has no libbbflow.so", (long)jvm->pid),
+                     stopped ? "remove what stops an attach, or start the JVM with the agent"
+                     : d->package[0] != '\0'
+                         ? T("bbflow attach %ld include=%s", (long)jvm->pid, d->package)
+                         : T("bbflow attach %ld include=your.package", (long)jvm->pid));
 }
 
 static void check_silent(const struct doctor *d)
@@ -257,11 +259,11 @@ static void check_agent(const struct doctor *d)
     } else if (!jvm->agent.answered) {
         check_silent(d);
     } else if (strcmp(jvm->agent.version, BBF_VERSION) != 0) {
-        bbf_findings_add(d->findings, BBF_LIMITS, "other-version",
-                         T("the agent is bbflow %s, this command is bbflow %s",
-                           jvm->agent.version, BBF_VERSION),
-                         jvm->mapped_agent,
-                         "use the command of the agent's version, or start the JVM with this one");
+        bbf_findings_add(
+            d->findings, BBF_LIMITS, "other-version",
+            T("the agent is bbflow %s, this command is bbflow %s", jvm->agent.version, BBF_VERSION),
+            jvm->mapped_agent,
+            "use the command of the agent's version, or start the JVM with this one");
     }
 }
 

@@ -15,7 +15,8 @@ enum bbf_libc { BBF_LIBC_UNKNOWN, BBF_LIBC_GLIBC, BBF_LIBC_MUSL };
 struct bbf_elf {
     unsigned machine; /* e_machine; 0: no ELF file */
     enum bbf_libc libc;
-    unsigned glibc_minor; /* the newest 2.N that it names: libc.so.6 has it, others need it; 0: none */
+    unsigned
+        glibc_minor; /* the newest 2.N that it names: libc.so.6 has it, others need it; 0: none */
     bool names_libz;
 };
 

@@ -87,7 +87,9 @@ bool bbf_jars_entry(const char *name, struct bbf_netty_jar *netty)
     if (!version_of_jar(name, netty))
         return false;
     snprintf(netty->package, sizeof netty->package, "%s",
-             netty->major == 5 ? "io.netty5" : netty->major == 3 ? "org.jboss.netty" : "io.netty");
+             netty->major == 5   ? "io.netty5"
+             : netty->major == 3 ? "org.jboss.netty"
+                                 : "io.netty");
     return true;
 }
 
@@ -148,7 +150,9 @@ static bool read_entries(struct bbf_jars *jars, unzFile zip, const char *shown)
         /* An entry of this jar itself has the version of the jar. */
         if (found[i].version[0] == '\0')
             snprintf(found[i].version, sizeof found[i].version, "%s",
-                     version[0] != '\0' ? version : named ? outer.version : "");
+                     version[0] != '\0' ? version
+                     : named            ? outer.version
+                                        : "");
         add_netty(jars, &found[i]);
     }
     return rc == UNZ_END_OF_LIST_OF_FILE;

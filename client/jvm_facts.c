@@ -89,9 +89,15 @@ bool bbf_jvm_has_file(const struct bbf_jvm_facts *facts, const char *path)
 
 static void find_libz(struct bbf_jvm_facts *facts)
 {
-    static const char *const folders[] = {"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib",
-                                          "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
-                                          "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"};
+    static const char *const folders[] = {"/lib",
+                                          "/usr/lib",
+                                          "/lib64",
+                                          "/usr/lib64",
+                                          "/usr/local/lib",
+                                          "/lib/x86_64-linux-gnu",
+                                          "/usr/lib/x86_64-linux-gnu",
+                                          "/lib/aarch64-linux-gnu",
+                                          "/usr/lib/aarch64-linux-gnu"};
     char path[64];
 
     for (size_t i = 0; !facts->has_libz && i < sizeof folders / sizeof folders[0]; i++) {

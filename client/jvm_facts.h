@@ -25,21 +25,21 @@ struct bbf_jvm_facts {
     pid_t pid;
     enum bbf_proc_kind kind;
     uid_t owner;
-    bool named;                       /* a person asked for this JVM, not for all */
-    char *main_class;                 /* "", "com.app.Main", "app.jar" */
+    bool named;                         /* a person asked for this JVM, not for all */
+    char *main_class;                   /* "", "com.app.Main", "app.jar" */
     char *libjvm, *libc, *mapped_agent; /* paths as the JVM has them; NULL: not mapped */
-    char *aot, *archive;              /* class archives that are mapped, but not the JDK's own */
-    int java;                         /* 17; 0 = unknown */
-    char *vm;                         /* "OpenJDK 64-Bit Server VM", NULL = unknown */
-    struct bbf_elf elf;               /* of its C library */
-    bool has_libz;                    /* its zlib is mapped, or in a usual folder */
-    bool stopped;                     /* by a signal or a debugger */
+    char *aot, *archive;                /* class archives that are mapped, but not the JDK's own */
+    int java;                           /* 17; 0 = unknown */
+    char *vm;                           /* "OpenJDK 64-Bit Server VM", NULL = unknown */
+    struct bbf_elf elf;                 /* of its C library */
+    bool has_libz;                      /* its zlib is mapped, or in a usual folder */
+    bool stopped;                       /* by a signal or a debugger */
     bool has_status;
     struct bbf_attach_status status;
-    bool has_perf;  /* performance data were found */
-    bool reads_perf; /* /tmp could be entered, so their absence is a fact */
-    bool attach;    /* nothing says that it takes no attach */
-    bool listens;   /* its attach listener has a socket */
+    bool has_perf;          /* performance data were found */
+    bool reads_perf;        /* /tmp could be entered, so their absence is a fact */
+    bool attach;            /* nothing says that it takes no attach */
+    bool listens;           /* its attach listener has a socket */
     struct bbf_words words; /* its options */
     struct {
         bool seen, writable, read_only, noexec;

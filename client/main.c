@@ -130,7 +130,7 @@ static void print_usage(struct bbf_buf *to)
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
                 "5 refused by the agent, 10 leaks, why: a leak is proven, check: a rule is\n"
-                "broken.\n");
+                "broken, doctor: something keeps bbflow from seeing all.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)

@@ -12,12 +12,24 @@ static const char usual_path[] = "/opt/bbflow/libbbflow.so";
 /* Packages of launchers: their main class says nothing about the application's. */
 static bool is_framework(const char *name)
 {
-    static const char *const starts[] = {"org.springframework.", "org.apache.",  "org.eclipse.",
-                                         "org.jboss.",           "org.wildfly.", "org.gradle.",
-                                         "org.codehaus.",        "io.quarkus.",  "io.netty.",
-                                         "io.micronaut.",        "io.vertx.",    "java.",
-                                         "javax.",               "jdk.",         "sun.",
-                                         "com.sun.",             "kotlin.",      "scala."};
+    static const char *const starts[] = {"org.springframework.",
+                                         "org.apache.",
+                                         "org.eclipse.",
+                                         "org.jboss.",
+                                         "org.wildfly.",
+                                         "org.gradle.",
+                                         "org.codehaus.",
+                                         "io.quarkus.",
+                                         "io.netty.",
+                                         "io.micronaut.",
+                                         "io.vertx.",
+                                         "java.",
+                                         "javax.",
+                                         "jdk.",
+                                         "sun.",
+                                         "com.sun.",
+                                         "kotlin.",
+                                         "scala."};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
             return true;
@@ -42,6 +54,34 @@ static bool take_package(const char *name, const char *end, char *package, size_
     return true;
 }
 
+/* Is the class in this package, or below it? */
+static bool is_below(const char *class, const char *package)
+{
+    size_t len = strlen(package);
+    return class != NULL && strncmp(class, package, len) == 0 && class[len] == '.';
+}
+
+/* What the agent suggests: the package that has the main class, else the first. */
+static bool suggested(const struct bbf_jvm_facts *facts, const char *list, char *package,
+                      size_t size)
+{
+    char one[256];
+
+    package[0] = '\0';
+    for (const char *at = list; *at != '\0' && *at != ';'; at += strspn(at, ", ")) {
+        size_t len = strcspn(at, ", ;");
+        if (len == 0)
+            break;
+        if (take_package(at, at + len, one, sizeof one) &&
+            (package[0] == '\0' || is_below(facts->main_class, one)))
+            snprintf(package, size, "%s", one);
+        at += len;
+        if (is_below(facts->main_class, package))
+            break;
+    }
+    return package[0] != '\0';
+}
+
 bool bbf_guess_package(const struct bbf_jvm_facts *facts, char *package, size_t size)
 {
     static const char nearest[] = "nearest loaded packages: ";
@@ -49,10 +89,7 @@ bool bbf_guess_package(const struct bbf_jvm_facts *facts, char *package, size_t 
 
     for (size_t i = 0; i < notes->count; i++) {
         const char *at = strstr(notes->items[i], nearest);
-        if (at == NULL)
-            continue;
-        at += sizeof nearest - 1;
-        if (take_package(at, at + strcspn(at, ", "), package, size))
+        if (at != NULL && suggested(facts, at + sizeof nearest - 1, package, size))
             return true;
     }
     const char *dot = facts->main_class != NULL ? strrchr(facts->main_class, '.') : NULL;
@@ -108,7 +145,8 @@ bool bbf_next_start(const struct bbf_jvm_facts *facts, const struct bbf_library_
 
     *copy = false;
     if (given == NULL) {
-        bool here = library->there && (!facts->other_files || bbf_jvm_has_file(facts, library->path));
+        bool here =
+            library->there && (!facts->other_files || bbf_jvm_has_file(facts, library->path));
         snprintf(path, sizeof path, "%s", here ? library->path : usual_path);
         *copy = !here && !bbf_jvm_has_file(facts, usual_path);
     }

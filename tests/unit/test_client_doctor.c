@@ -1,8 +1,8 @@
 /* link: bbf_client */
 /*
- * tests/unit/test_client_doctor.c - `bbflow doctor`: each rule by facts that break it alone, what is
- * read (options, an ELF file, a jar, a status), and the text and the JSON byte for byte.
- * Whole JVMs: tests/jvm/doctor.py.
+ * tests/unit/test_client_doctor.c - `bbflow doctor`: each rule by facts that break it alone, what
+ * is read (options, an ELF file, a jar, a status), and the text and the JSON byte for byte. Whole
+ * JVMs: tests/jvm/doctor.py.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,9 +56,8 @@ static int set_up(void **state)
     jvm.status.catches_quit = true;
     jvm.tmp.seen = jvm.tmp.writable = true;
     jvm.elf = (struct bbf_elf){62, BBF_LIBC_GLIBC, 36, false};
-    library = (struct bbf_library_facts){.path = "/opt/bbflow/libbbflow.so",
-                                         .there = true,
-                                         .elf = {62, BBF_LIBC_GLIBC, 34, true}};
+    library = (struct bbf_library_facts){
+        .path = "/opt/bbflow/libbbflow.so", .there = true, .elf = {62, BBF_LIBC_GLIBC, 34, true}};
     findings = (struct bbf_findings){.items = NULL};
     return 0;
 }
@@ -257,10 +256,14 @@ static void notes_of_the_agent(void **state)
     jvm.agent.lives = 0;
     expect("no-lives", BBF_LIMITS, "no buffer", "bbflow tree 4711");
     add(&jvm.agent.notes, "include matched no class with a buffer; nearest loaded packages: "
-                          "net.store.web.in, net.store");
-    expect("include-matches-nothing", BBF_STOPS, "nearest", "bbflow set 4711 include=net.store.web");
+                          "net.store.web.in, net.store  ");
+    expect("include-matches-nothing", BBF_STOPS, "nearest",
+           "bbflow set 4711 include=net.store.web");
     assert_null(found("no-lives")); /* explained by the note */
     assert_string_equal(findings.next, "-agentpath:/opt/bbflow/libbbflow.so=include=net.store.web");
+    char *last = jvm.agent.notes.items[jvm.agent.notes.count - 1];
+    snprintf(strstr(last, "net.store"), 27, "com.other, com.shop, x.y");
+    expect("include-matches-nothing", BBF_STOPS, "nearest", "bbflow set 4711 include=com.shop");
     add(&jvm.agent.notes, "tracking is off: 3 internal errors");
     expect("tracking-off", BBF_STOPS, "3 internal errors", "stderr");
     add(&jvm.agent.notes, "something new \033[31m");
@@ -495,8 +498,8 @@ static void text_and_json(void **state)
     bbf_doctor_json(&out, &jvm, &findings, library.path);
     assert_string_equal(
         bbf_buf_cstr(&out),
-        "{\"pid\":4711,\"main\":\"com.x.\\u001b[2JMain\\\"\\n\",\"java\":17,\"agent\":\"" BBF_VERSION
-        "\",\"found\":true,\"findings\":[\n"
+        "{\"pid\":4711,\"main\":\"com.x.\\u001b[2JMain\\\"\\n\",\"java\":17,\"agent\":"
+        "\"" BBF_VERSION "\",\"found\":true,\"findings\":[\n"
         "{\"severity\":\"limits\",\"id\":\"note\",\"text\":\"a\\nSTOPS b\",\"where\":\"the agent's "
         "status\",\"remedy\":\"\"}],"
         "\"next\":\"-agentpath:/opt/bbflow/libbbflow.so=include=com.x\","
