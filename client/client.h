@@ -51,6 +51,7 @@ struct bbf_command_line {
     bool all;
     bool lines;
     bool nodes;
+    bool json; /* --json */
 };
 
 #endif

@@ -58,6 +58,7 @@ static const struct flag {
     {"since", 0, PUSH, "FILE", "losses since the push that wrote FILE, and write it"},
     {"cacert", 0, PUSH, "FILE", "certificates to trust (those of the system)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
+    {"json", 0, JSON, NULL, "print the findings as JSON"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
     {"timeout", 0, TIMEOUT, "SECONDS", "how long to wait for each reply (60; handshake 5)"},
@@ -295,6 +296,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         return bbf_check_flag(&request->check, flag->name, value);
     case PUSH:
         return bbf_push_flag(&request->push, flag->name, value);
+    case JSON:
+        request->json = true;
+        break;
     case ASCII:
         request->ascii = true;
         break;

@@ -6,6 +6,7 @@
 #include "client/check.h"
 #include "client/client.h"
 #include "client/connect.h"
+#include "client/doctor.h"
 #include "client/flags.h"
 #include "client/jfr.h"
 #include "client/output.h"
@@ -89,6 +90,13 @@ static const struct verb {
      "names.key\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
+    {"doctor", TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
+     "find out why nothing is seen in a JVM, and what helps; it changes nothing",
+     "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"
+     "has its remedy; at the end is the option for the JVM's next start. It reads /proc, the "
+     "JVM's\n"
+     "files and the agent's status: no attach, no signal, no file. Exit code 10: something keeps\n"
+     "bbflow from seeing all. The findings: docs/doctor.md\n"},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
      "The options marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
     {"reset", JVM | GC | NODES, bbf_verb_reset, "set all counts to zero; open buffers stay open",
@@ -133,7 +141,7 @@ static void print_usage(struct bbf_buf *to)
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
                 "5 refused by the agent, 10 leaks, why: a leak is proven, check: a rule is\n"
-                "broken.\n");
+                "broken, doctor: something keeps bbflow from seeing all.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)

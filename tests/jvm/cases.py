@@ -16,6 +16,7 @@ import ci
 import coming
 import context
 import corners
+import doctor
 import exits
 import blackbox
 import files
@@ -944,7 +945,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *jmx.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases()]
+         *names.cases(), *windows.cases(), *doctor.cases()]
 CASES += coming.cases(CASES)
 
 
