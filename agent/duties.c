@@ -13,6 +13,8 @@
 #include "agent/cost/gate.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/handlers.h"
+#include "agent/handlers_natives.h"
 #include "agent/jmx.h"
 #include "agent/report/after_release.h"
 #include "agent/report/bare_roots.h"
@@ -180,6 +182,11 @@ static void poll_jmx(JNIEnv *env)
     bbf_jmx_poll(env, options_in_force());
 }
 
+static void poll_handlers(JNIEnv *env)
+{
+    bbf_handlers_poll(env, options_in_force());
+}
+
 static void poll_tracked(JNIEnv *env)
 {
     (void)env;
@@ -211,6 +218,7 @@ static const struct bbf_duty {
     {"memory limit", poll_limit, NULL},
     {"custom types", poll_tracked, NULL},
     {"jmx", poll_jmx, NULL},
+    {"handlers", poll_handlers, bbf_handlers_wait_ms},
     {"flush", poll_flush, NULL},
     {"black box", poll_blackbox, NULL}, /* after all that a report names */
 };
@@ -234,6 +242,7 @@ static int reset(bool nodes)
     bbf_misuse_reset();
     bbf_bare_roots_reset();
     bbf_gate_reset();
+    bbf_handlers_were_reset();
     return nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
                  : bbf_tracker_baseline(bbf_agent.tracker);
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bbflow.handlers;
+
+/** The natives of handlers= (agent/handlers_natives.c). They wait for the agent thread, and never run in it. */
+final class HandlersNative {
+    static final int DIRECT = 1, HEAP = 2; // enum bbf_loss_kind
+
+    private HandlersNative() {
+    }
+
+    /**
+     * What was lost of these kinds since `base`, which is from an answer before (null: since bbflow began
+     * to follow, or since the last reset). {new base, of all kinds, long[] {direct, heap}, byte[] direct flows, byte[] heap
+     * flows}; flows are lines of UTF-8. Null: bbflow does not follow this JVM, or has no memory.
+     */
+    static native Object[] losses(int kinds, long[] base);
+
+    /** What `bbflow status` shows: Pusher.counts(), and the last failure (UTF-8; null: none). */
+    static native void counted(long[] counts, byte[] failure);
+}
