@@ -11,7 +11,7 @@
 #include "core/err.h"
 #include "render/losses.h"
 
-enum { WAIT_MS = 30000, MAX_FLOWS = 1000, RETRIES = 3 };
+enum { WAIT_MS = 30000, MAX_FLOWS = 1000, RETRIES = 3, MAX_ENTERED = 80 };
 
 static _Atomic uint64_t resets; /* written by the agent thread */
 
@@ -88,7 +88,8 @@ static jlongArray write_base(JNIEnv *env, const struct bbf_losses *losses, uint6
 
 static void put_text(JNIEnv *env, jobjectArray to, jsize at, const struct bbf_buf *text)
 {
-    jbyteArray array = (*env)->ExceptionCheck(env) ? NULL : (*env)->NewByteArray(env, (jsize)text->len);
+    jbyteArray array =
+        (*env)->ExceptionCheck(env) ? NULL : (*env)->NewByteArray(env, (jsize)text->len);
     if (array == NULL)
         return;
     (*env)->SetByteArrayRegion(env, array, 0, (jsize)text->len, (const jbyte *)text->data);
@@ -132,6 +133,47 @@ static jobjectArray JNICALL losses(JNIEnv *env, jclass class, jint kinds, jlongA
     return result;
 }
 
+/* Handlers and loaders that a thread works for, by weak references, under lock. Kept here because
+ * the Java half begins anew with each start, and a handler that hangs must not cost a thread each.
+ */
+static jweak entered[MAX_ENTERED];
+
+static jint find(JNIEnv *env, jobject object)
+{
+    for (jint i = 0; i < MAX_ENTERED; i++)
+        if (object == NULL ? entered[i] == NULL
+                           : entered[i] != NULL && (*env)->IsSameObject(env, entered[i], object))
+            return i;
+    return -1;
+}
+
+static jboolean JNICALL enter(JNIEnv *env, jclass class, jobject object)
+{
+    (void)class;
+    jweak weak = (*env)->NewWeakGlobalRef(env, object);
+    pthread_mutex_lock(&lock);
+    jint at = weak != NULL && find(env, object) < 0 ? find(env, NULL) : -1;
+    if (at >= 0)
+        entered[at] = weak;
+    pthread_mutex_unlock(&lock);
+    if (at < 0 && weak != NULL)
+        (*env)->DeleteWeakGlobalRef(env, weak);
+    return at >= 0 ? JNI_TRUE : JNI_FALSE;
+}
+
+static void JNICALL leave(JNIEnv *env, jclass class, jobject object)
+{
+    (void)class;
+    pthread_mutex_lock(&lock);
+    jint at = find(env, object);
+    jweak weak = at >= 0 ? entered[at] : NULL;
+    if (at >= 0)
+        entered[at] = NULL;
+    pthread_mutex_unlock(&lock);
+    if (weak != NULL)
+        (*env)->DeleteWeakGlobalRef(env, weak);
+}
+
 static void JNICALL counted(JNIEnv *env, jclass class, jlongArray counts, jbyteArray failure)
 {
     jlong values[BBF_HANDLERS_COUNTS];
@@ -160,8 +202,9 @@ bool bbf_handlers_natives_bind(JNIEnv *env, jclass class)
     {                                                                                              \
         (char *)#name, (char *)(signature), (void *)(uintptr_t)(name)                              \
     }
-    const JNINativeMethod methods[] = {METHOD(losses, "(I[J)[Ljava/lang/Object;"),
-                                       METHOD(counted, "([J[B)V")};
+    const JNINativeMethod methods[] = {
+        METHOD(losses, "(I[J)[Ljava/lang/Object;"), METHOD(enter, "(Ljava/lang/Object;)Z"),
+        METHOD(leave, "(Ljava/lang/Object;)V"), METHOD(counted, "([J[B)V")};
 #undef METHOD
     return (*env)->RegisterNatives(env, class, methods,
                                    (jint)(sizeof methods / sizeof methods[0])) == JNI_OK;

@@ -3,7 +3,8 @@
  * render/losses.h - what was lost since an earlier snapshot, by path, as the flow lines of the Java
  * tracker's metrics:
  *
- *     root=a.B.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=a.B.alloc[ref=1] -> c.D.keep[ref=1]
+ *     root=a.B.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=a.B.alloc[ref=1] ->
+ * c.D.keep[ref=1]
  *
  * leak_count is of the time since that snapshot; leak_rate of all buffers that came to the last
  * step. [ref=N] is the count when the buffer left the step, as the least of its bucket.
@@ -38,8 +39,9 @@ struct bbf_losses {
 
 /*
  * Compare with `base`, which is of the same tracker and has had no reset since; n = 0: all losses
- * are new. The new base is of all kinds, lines and counts of those that are asked for. At most `most` lines a kind; `added`
- * has all. Names are safe for a terminal. BBF_ENOMEM, BBF_EFORMAT; free `out` in any case.
+ * are new. The new base is of all kinds, lines and counts of those that are asked for. At most
+ * `most` lines a kind; `added` has all. Names are safe for a terminal. BBF_ENOMEM, BBF_EFORMAT;
+ * free `out` in any case.
  */
 int bbf_losses_since(struct bbf_losses *out, const struct bbf_snapshot *snapshot, unsigned kinds,
                      const struct bbf_loss *base, size_t n, size_t most);

@@ -1,6 +1,7 @@
 """handlers=: the application's MetricHandlers, found in every way, get each loss once (docs/java-api.md)."""
 
 import os
+import re
 import time
 
 import harness
@@ -62,7 +63,29 @@ def sums(run):
     same("leaked", run.json.totals["leaked"], 8)
 
 
+def stop_and_attach(run):
+    """With a handler that hangs: stop does not wait for it, and the next attach does not call it again."""
+    until(run, lambda text: re.match(r"8 in 1 copies of the API; snapshots: \d+ delivered, \d+ left out because the "
+                                     r"handler was busy \([12] now\); failures: \d\d", text))
+    begin = time.time()
+    run.client("stop", str(run.pid))
+    assert time.time() - begin < 20, time.time() - begin
+    run.client("attach", "--agent", harness.AGENT, str(run.pid), "include=com.hand", "handlers=on", "pushInterval=1s",
+               f"file={run.json_path}")
+    until(run, lambda text: text.startswith("8 in 1 copies of the API; "))
+
+
+def hostile(run):
+    for line in ("SUMS first", "SUMS again", "HANGS 1, PUSHERS 1"):
+        assert line + "\n" in run.stdout, run.stdout
+    assert "WRONG" not in run.stdout, run.stdout
+
+
 def cases():
     yield Case("handlers/push", "com.hand.Main", agent="include=com.hand,handlers=on,pushInterval=1s",
                classes="handlers", libraries=libraries, live=off_and_on, check=sums,
                jvm=(NO_LEAK_DETECTOR, "-Dmetric.handlers=com.hand.Named"), short=(25,))
+    yield Case("handlers/hostile", "com.hand.Hostile", agent="include=com.hand,handlers=on,pushInterval=1s",
+               classes="handlers", libraries=libraries, live=stop_and_attach, check=hostile,
+               jvm=(NO_LEAK_DETECTOR, "-Dmetric.handlers=com.hand.Missing, com.hand.Hostile$Hidden,com.hand.Main,"
+                    "com.hand.Hostile$Initialized"), short=(17,))

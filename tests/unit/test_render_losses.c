@@ -83,8 +83,7 @@ static void kinds_are_chosen(void **state)
     assert_int_equal(direct.added[1], 0);
     assert_int_equal(direct.flows[1].len, 0);
     struct bbf_losses other = next(lost(4, 3, 0), BBF_LOSS_OTHER, &direct, MOST);
-    assert_flows(&other, 0, "", 1,
-                 "root=" ROOT "|final_ref=1|leak_count=1|leak_rate=100.00%" PATH);
+    assert_flows(&other, 0, "", 1, "root=" ROOT "|final_ref=1|leak_count=1|leak_rate=100.00%" PATH);
     bbf_losses_free(&direct);
     bbf_losses_free(&other);
 }

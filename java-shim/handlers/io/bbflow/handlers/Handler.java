@@ -13,6 +13,7 @@ final class Handler implements Runnable {
     private final WeakReference<Class<?>> type;
     private final String className;
     private Thread thread; // under this; null: no call
+    private Object called; // under this; keeps the handler during the call
     private long[] base;   // the thread's, and the pusher's while there is none
 
     Handler(Pusher pusher, Object handler, Class<?> type, long[] base) {
@@ -33,14 +34,23 @@ final class Handler implements Runnable {
         Object target = handler.get();
         if (thread != null || target == null)
             return thread == null;
+        if (!HandlersNative.enter(target))
+            return false;
+        called = target;
         thread = Pusher.thread(this, "bbflow-handler", target.getClass().getClassLoader());
         try {
             thread.start();
         } catch (Throwable e) { // the process may have no more threads
-            thread = null;
+            end();
             pusher.failed(className, e);
         }
         return true;
+    }
+
+    private synchronized void end() {
+        HandlersNative.leave(called);
+        thread = null;
+        called = null;
     }
 
     synchronized boolean isBusy() {
@@ -59,9 +69,7 @@ final class Handler implements Runnable {
         } catch (Throwable e) { // the application's, also errors
             pusher.failed(className, e);
         } finally {
-            synchronized (this) {
-                thread = null;
-            }
+            end();
         }
     }
 

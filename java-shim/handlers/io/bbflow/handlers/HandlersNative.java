@@ -15,6 +15,14 @@ final class HandlersNative {
      */
     static native Object[] losses(int kinds, long[] base);
 
-    /** What `bbflow status` shows: Pusher.counts(), and the last failure (UTF-8; null: none). */
+    /**
+     * Note that a thread works for this handler or loader, until leave(). False: one does, perhaps of an
+     * earlier start of bbflow, or 80 do.
+     */
+    static native boolean enter(Object object);
+
+    static native void leave(Object object);
+
+    /** What `bbflow status` shows: Pusher.report(), and the last failure (UTF-8; null: none). */
     static native void counted(long[] counts, byte[] failure);
 }

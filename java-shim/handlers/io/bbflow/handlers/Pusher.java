@@ -22,6 +22,7 @@ final class Pusher implements Runnable {
     private final Weak<Class<?>> made = new Weak<Class<?>>(); // handlers' classes that a search took
     private final HashSet<String> seen = new HashSet<String>(), missed = new HashSet<String>(); // metric.handlers
     private final ArrayList<ClassLoader> waiting = new ArrayList<ClassLoader>();
+    private final ArrayList<ClassLoader> later = new ArrayList<ClassLoader>(); // an earlier search of it runs
     private long everyMillis, nextNanos;
     private long[] newest; // the base of a handler that is new
     private boolean stopped;
@@ -108,6 +109,7 @@ final class Pusher implements Runnable {
         for (Handler handler : handlers)
             handler.interrupt();
         waiting.clear();
+        later.clear();
         notifyAll();
     }
 
@@ -151,17 +153,25 @@ final class Pusher implements Runnable {
             refused += waiting.size();
             waiting.clear();
         }
-        if (nextNanos - System.nanoTime() <= 0)
+        if (nextNanos - System.nanoTime() <= 0) {
             push();
+            waiting.addAll(later);
+            later.clear();
+        }
         return true;
     }
 
     private void search(ClassLoader loader) {
+        if (!HandlersNative.enter(loader)) {
+            later.add(loader);
+            return;
+        }
         searches++;
         try {
             thread(new Search(this, loader), "bbflow-handlers", loader).start();
         } catch (Throwable e) {
             searches--;
+            HandlersNative.leave(loader);
             failed("the search for handlers", e);
         }
     }
@@ -225,7 +235,8 @@ final class Pusher implements Runnable {
         missed.add(name);
     }
 
-    synchronized void searched() {
+    synchronized void searched(ClassLoader loader) {
+        HandlersNative.leave(loader);
         searches--;
         report();
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bbflow.handlers;
 
-import java.lang.ref.WeakReference;
 import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -11,24 +10,23 @@ final class Search implements Runnable {
     private static final int MAX_BROKEN = 100; // entries of META-INF/services
 
     private final Pusher pusher;
-    private final WeakReference<ClassLoader> loader;
+    private final ClassLoader loader;
 
     Search(Pusher pusher, ClassLoader loader) {
         this.pusher = pusher;
-        this.loader = new WeakReference<ClassLoader>(loader);
+        this.loader = loader;
     }
 
     @Override
     public void run() {
-        ClassLoader where = loader.get();
         try {
-            Class<?> type = where != null ? Copy.seenBy(where) : null;
+            Class<?> type = Copy.seenBy(loader);
             if (type != null)
-                search(where, Copies.THIS.get(type));
+                search(loader, Copies.THIS.get(type));
         } catch (Throwable e) {
             pusher.failed("a class loader", e);
         } finally {
-            pusher.searched();
+            pusher.searched(loader);
         }
     }
 
