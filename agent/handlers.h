@@ -21,7 +21,7 @@
 void bbf_handlers_poll(JNIEnv *env, const struct bbf_options *options);
 /* How long may poll() be left alone? Milliseconds. */
 unsigned bbf_handlers_wait_ms(void);
-/* Stop; waits a second at most, for no handler. */
+/* Stop; waits a second at most, not until handlers return. */
 void bbf_handlers_stop(JNIEnv *env);
 
 #endif

@@ -25,7 +25,7 @@ static _Atomic unsigned loads;
 static unsigned seen;       /* of `loads` */
 static unsigned looks_done; /* since then */
 static uint64_t since_ms;
-static bool first; /* the classes of before have not been looked at */
+static bool first; /* the classes loaded earlier have not been looked at */
 
 static bool is_wanted(const char *name, bool *is_api)
 {

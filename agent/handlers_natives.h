@@ -19,7 +19,7 @@ bool bbf_handlers_natives_bind(JNIEnv *env, jclass class);
 /* The counters begin at zero: what was lost is compared with nothing. Agent thread. */
 void bbf_handlers_were_reset(void);
 
-/* What is shown; `why` is copied, NULL: none. Counts are kept while it is ON. */
+/* The line of status; `why` is copied, NULL: none. Counts are kept while it is ON. */
 void bbf_handlers_say(enum bbf_handlers_state state, const char *why);
 void bbf_handlers_status(struct bbf_handlers_status *status);
 

@@ -39,7 +39,7 @@ def until(run, good):
 
 
 def off_and_on(run):
-    """set handlers=off and on: the handlers that are there go on with what is lost from then on."""
+    """set handlers=off and on: the registered handlers get the losses from then on."""
     until(run, lambda text: text.startswith("3 in 1 copies of the API; ") and text.endswith("; failures: 0"))
     run.client("set", str(run.pid), "handlers=off")
     until(run, lambda text: text == "")

@@ -1,6 +1,6 @@
 /* link: bbf_render bbf_snapshot bbf_core */
 /*
- * What was lost since a base: by path and kind, with the flow lines of the Java tracker's metrics.
+ * Losses since a base: by path and kind, with the flow lines of the Java tracker's metrics.
  */
 #include "core/err.h"
 #include "render/losses.h"
@@ -74,7 +74,7 @@ static void each_loss_comes_once(void **state)
     bbf_losses_free(&more);
 }
 
-/* What is not asked for has neither count nor line, and does not come later. */
+/* A kind that is not asked for has neither count nor line, and does not come later. */
 static void kinds_are_chosen(void **state)
 {
     (void)state;

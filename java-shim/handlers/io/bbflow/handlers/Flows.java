@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** What was lost since a base, of some kinds. */
+/** Losses of some kinds since a base. */
 final class Flows {
     final long[] base; // for the next
     final long timeMillis = System.currentTimeMillis();

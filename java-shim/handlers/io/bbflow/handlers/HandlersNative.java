@@ -9,7 +9,7 @@ final class HandlersNative {
     }
 
     /**
-     * What was lost of these kinds since `base`, which is from an answer before (null: since bbflow began
+     * Losses of these kinds since `base`, which is from an answer before (null: since bbflow began
      * to follow, or since the last reset). {new base, of all kinds, long[] {direct, heap}, byte[] direct flows, byte[] heap
      * flows}; flows are lines of UTF-8. Null: bbflow does not follow this JVM, or has no memory.
      */

@@ -250,7 +250,7 @@ final class Pusher implements Runnable {
         report();
     }
 
-    /** What is thrown may be the application's, with methods that throw. */
+    /** The throwable may be of the application's own class, whose methods throw. */
     void failed(String what, Throwable e) {
         String text;
         try {

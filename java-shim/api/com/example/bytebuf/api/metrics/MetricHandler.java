@@ -16,7 +16,7 @@ public interface MetricHandler {
     /** Asked before each snapshot; nothing else is collected. Empty: no snapshot is made. */
     Set<MetricType> getRequiredMetrics();
 
-    /** What was lost since the snapshot before. */
+    /** The losses since the snapshot before. */
     void onMetrics(MetricSnapshot snapshot);
 
     /** A name for {@code bbflow status}. */

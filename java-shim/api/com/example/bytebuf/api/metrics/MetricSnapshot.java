@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What was lost since the snapshot before; immutable. A flow is a line for each path that lost buffers:
+ * The losses since the snapshot before; immutable. A flow is a line for each path that lost buffers:
  * {@code root=R|final_ref=N|leak_count=N|leak_rate=P%|path=A[ref=N] -> B[ref=N]}.
  */
 public final class MetricSnapshot {
