@@ -15,6 +15,7 @@
 
 #include "client/check_flags.h"
 #include "client/fail.h"
+#include "client/live_flags.h"
 #include "client/screen.h"
 #include "render/choice.h"
 
@@ -35,6 +36,7 @@ struct bbf_command_line {
     unsigned depth;           /* --depth: steps of a path; 0 = all */
     bool by_method;           /* --by method */
     struct bbf_check_flags check;
+    struct bbf_live_flags live;
     const char *probe; /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */

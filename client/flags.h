@@ -38,9 +38,11 @@ enum {
     LINES = 4194304,
     REDACT = 8388608,
     CHOICE = 1 << 24,   /* --lost, --memory, --older, --rate, --path: render/choice.h */
+    ROWS = 1 << 25,     /* of top: client/live_flags.h */
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
     SEVERAL = 1 << 28,  /* no flag: several targets */
+    LIVE = 1 << 29,     /* of top and ui */
     /* of a snapshot */
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */

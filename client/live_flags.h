@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client/live_flags.h - the flags of the views that stay open: --interval, --sort, --once, --port.
+ *
+ * Threads: one.
+ */
+#ifndef BBF_CLIENT_LIVE_FLAGS_H
+#define BBF_CLIENT_LIVE_FLAGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "render/top.h"
+
+/* 0: not given. */
+struct bbf_live_flags {
+    bool once;
+    unsigned interval_ms;
+    enum bbf_top_order order;
+    uint16_t port;
+};
+
+enum { BBF_LIVE_INTERVAL_MS = 2000 };
+
+/* Apply --NAME VALUE. An exit code; if it is not 0, the reason was printed. */
+int bbf_live_flag(struct bbf_live_flags *flags, const char *name, const char *value);
+
+#endif
