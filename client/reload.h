@@ -26,8 +26,8 @@ struct bbf_reload {
 };
 
 /*
- * Without a target the request is for the one JVM that has the agent. Name it, so that the next read
- * is of the same one, also when there are others by then; `text` is the target's room.
+ * Without a target the request is for the one JVM that has the agent. Name it, so that the next
+ * read is of the same one, also when there are others by then; `text` is the target's room.
  */
 enum { BBF_PID_TEXT = 24 };
 void bbf_reload_pin(struct bbf_command_line *request, int64_t pid, char text[BBF_PID_TEXT]);

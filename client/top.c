@@ -20,8 +20,7 @@ static void set_trouble(struct bbf_top_view *view, const char *why)
     struct bbf_buf text = BBF_BUF_INIT;
 
     if (view->top.title != NULL && bbf_reload_jvm_ended(view->request, view->top.pid))
-        bbf_buf_printf(&text, "The JVM has ended. This is its last state, of %s.",
-                       view->top.clock);
+        bbf_buf_printf(&text, "The JVM has ended. This is its last state, of %s.", view->top.clock);
     else
         bbf_buf_str(&text, why);
     free(view->trouble);

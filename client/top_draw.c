@@ -58,7 +58,8 @@ static void put(size_t y, const char *text, size_t len, attr_t how)
     (void)attr_set(how & ~(attr_t)A_COLOR, (short)PAIR_NUMBER((int)(how & A_COLOR)), NULL);
     (void)mvaddnstr((int)y, 0, bbf_buf_cstr(&safe), (int)safe.len);
     if ((how & A_REVERSE) != 0 && bbf_columns(safe.data, safe.len) < width)
-        (void)mvchgat((int)y, 0, -1, how & ~(attr_t)A_COLOR, (short)PAIR_NUMBER((int)(how & A_COLOR)), NULL); /* to the right edge */
+        (void)mvchgat((int)y, 0, -1, how & ~(attr_t)A_COLOR,
+                      (short)PAIR_NUMBER((int)(how & A_COLOR)), NULL); /* to the right edge */
     (void)attr_set(A_NORMAL, 0, NULL);
     bbf_buf_free(&safe);
 }

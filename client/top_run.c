@@ -26,6 +26,7 @@ struct run {
     int signals;
     sigset_t before;
     int64_t next_ms; /* when to read again */
+    bool now;        /* the user wants a new table */
     bool ends;
 };
 
@@ -131,8 +132,8 @@ static bool move_by_key(struct bbf_top_view *view, int key)
     static const struct {
         int key;
         long by;
-    } moves[] = {{KEY_UP, -1},       {KEY_DOWN, 1},       {KEY_PPAGE, -PAGE},
-                 {KEY_NPAGE, PAGE},  {KEY_HOME, -INT32_MAX}, {KEY_END, INT32_MAX}};
+    } moves[] = {{KEY_UP, -1},      {KEY_DOWN, 1},          {KEY_PPAGE, -PAGE},
+                 {KEY_NPAGE, PAGE}, {KEY_HOME, -INT32_MAX}, {KEY_END, INT32_MAX}};
 
     for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++)
         if (moves[i].key == key) {
@@ -172,7 +173,7 @@ static void take_key(struct run *run, int key)
         view->paused = !view->paused;
     else if (key == 'g' || key == '\n' || key == '\r' || key == KEY_ENTER) {
         view->gc = view->gc || key == 'g';
-        run->next_ms = 0;
+        run->now = true;
     } else if (key == '\f')
         (void)clearok(curscr, TRUE);
 }
@@ -214,11 +215,12 @@ static void renew(struct run *run)
 
     if (reload->pid != 0 && !bbf_reload_more(reload)) {
         (void)bbf_top_view_take(view);
-        run->next_ms = view->gc ? 0 : bbf_reload_next(reload, interval);
+        run->next_ms = bbf_reload_next(reload, interval);
     }
-    bool wanted = run->next_ms == 0 || (!view->paused && bbf_monotonic_ms() >= run->next_ms);
+    bool wanted = run->now || (!view->paused && bbf_monotonic_ms() >= run->next_ms);
     if (reload->pid != 0 || !wanted)
         return;
+    run->now = false;
     if (bbf_reload_start(reload, view->request, view->gc))
         run->next_ms = INT64_MAX;
     else

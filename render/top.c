@@ -141,8 +141,7 @@ static int compare_tables(struct bbf_top *top, const struct bbf_top *before)
     for (size_t i = 0; i < top->n; i++) {
         struct bbf_top_place *place = &top->places[i];
         const struct bbf_top_place *key = place;
-        const struct bbf_top_place **same =
-            bsearch(&key, old, before->n, sizeof *old, compare_ids);
+        const struct bbf_top_place **same = bsearch(&key, old, before->n, sizeof *old, compare_ids);
         uint64_t known = same != NULL ? (*same)->lost : 0;
         place->fresh = place->lost > known ? place->lost - known : 0;
     }

@@ -67,8 +67,8 @@ int bbf_top_make(struct bbf_top *top, const struct bbf_snapshot *snapshot,
                  const struct bbf_top *before);
 void bbf_top_free(struct bbf_top *top);
 
-/* Sort the places: the largest first, names from a to z; `inverted`: the other way round. Equal ones
- * keep the order of `bbflow leaks`. */
+/* Sort the places: the largest first, names from a to z; `inverted`: the other way round. Equal
+ * ones keep the order of `bbflow leaks`. */
 void bbf_top_sort(struct bbf_top *top, enum bbf_top_order order, bool inverted);
 
 /* "bytes"; the order of a word or of a key, BBF_TOP_N_ORDERS: there is none. */

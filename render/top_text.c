@@ -103,10 +103,10 @@ static const struct {
     const char *head;
     int width;
     unsigned leave;
-} columns[COLUMNS] = {[VERDICT] = {"", 4, 6},      [LOST] = {"LOST", 9, 7},
-                      [NEW] = {"NEW", 6, 1},       [RATE] = {"RATE", 6, 4},
-                      [BYTES] = {"BYTES", 10, 5},  [SPEED] = {"SPEED", 13, 2},
-                      [OLDEST] = {"OLDEST", 6, 3}};
+} columns[COLUMNS] = {
+    [VERDICT] = {"", 4, 6},     [LOST] = {"LOST", 9, 7},    [NEW] = {"NEW", 6, 1},
+    [RATE] = {"RATE", 6, 4},    [BYTES] = {"BYTES", 10, 5}, [SPEED] = {"SPEED", 13, 2},
+    [OLDEST] = {"OLDEST", 6, 3}};
 
 /* A set of bits 1 << column that leaves room for a place's name. */
 static unsigned shown_in(size_t width)
@@ -165,8 +165,8 @@ static void add_count(struct bbf_buf *out, uint64_t n)
         bbf_buf_printf(out, "%.1e", (double)n);
 }
 
-static void add_value(struct bbf_buf *out, const struct bbf_top *top,
-                      const struct bbf_top_place *p, unsigned column)
+static void add_value(struct bbf_buf *out, const struct bbf_top *top, const struct bbf_top_place *p,
+                      unsigned column)
 {
     switch (column) {
     case VERDICT:
