@@ -5,67 +5,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "client/output.h"
 #include "client/top_view.h"
 #include "core/err.h"
-
-/* ---- a new table ---- */
-
-/* "JVM 4711 has ended; this is its last state", or the reader's own reason. */
-static void set_trouble(struct bbf_top_view *view, const char *why)
-{
-    struct bbf_buf text = BBF_BUF_INIT;
-
-    if (view->top.title != NULL && bbf_reload_jvm_ended(view->request, view->top.pid))
-        bbf_buf_printf(&text, "The JVM has ended. This is its last state, of %s.", view->top.clock);
-    else
-        bbf_buf_str(&text, why);
-    free(view->trouble);
-    view->trouble = strdup(bbf_buf_cstr(&text));
-    bbf_buf_free(&text);
-}
-
-/* The selection stays at its place, wherever that is sorted to. */
-static void replace(struct bbf_top_view *view, struct bbf_top *top)
-{
-    const uint64_t id = view->selected < view->top.n ? view->top.places[view->selected].id : 0;
-
-    bbf_top_sort(top, view->order, view->inverted);
-    for (size_t i = 0; view->selected != 0 && i < top->n; i++)
-        if (top->places[i].id == id) {
-            view->selected = i;
-            break;
-        }
-    if (view->selected >= top->n)
-        view->selected = top->n > 0 ? top->n - 1 : 0;
-    bbf_top_free(&view->top);
-    view->top = *top;
-}
-
-int bbf_top_view_take(struct bbf_top_view *view)
-{
-    struct bbf_snapshot *snapshot = NULL;
-    struct bbf_top top;
-    int exit_code = bbf_reload_end(&view->reload, &snapshot);
-
-    if (exit_code != BBF_EXIT_OK) {
-        set_trouble(view, bbf_buf_cstr(&view->reload.message));
-        return exit_code;
-    }
-    int rc = bbf_top_make(&top, snapshot, view->top.title != NULL ? &view->top : NULL);
-    bbf_snapshot_free(snapshot);
-    if (rc != BBF_OK) {
-        set_trouble(view, bbf_strerror(rc));
-        return BBF_EXIT_FAILED;
-    }
-    free(view->trouble);
-    view->trouble = NULL;
-    replace(view, &top);
-    return BBF_EXIT_OK;
-}
 
 /* ---- the command ---- */
 
@@ -106,8 +50,9 @@ static int check_terminal(void)
 #else
     if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1)
         return BBF_EXIT_OK;
-    return bbf_fail(BBF_EXIT_USAGE, "top stays on a terminal, and this is none; --once prints the "
-                                    "table, 'bbflow watch' prints losses as they are found");
+    return bbf_fail(BBF_EXIT_USAGE,
+                    "top stays on a terminal, and this is not one; --once prints the "
+                    "table, 'bbflow watch' prints losses as they are found");
 #endif
 }
 

@@ -120,7 +120,7 @@ static void draw_status(const struct bbf_top_view *view)
     put_buf(y, &line, A_DIM);
 }
 
-/* What is known of the selected place. */
+/* The numbers and the way of the selected place. */
 static void draw_details(const struct bbf_top_view *view, size_t y)
 {
     const struct bbf_top_place *place = &view->top.places[view->selected];

@@ -188,7 +188,7 @@ static void take_signals(struct run *run)
         run->ends = run->ends || taken.ssi_signo != SIGWINCH;
 }
 
-/* A terminal that is gone cannot be drawn on, and nobody can press q. */
+/* A terminal that is gone cannot be drawn on, and no key can come from it. */
 static void take_keys(struct run *run, short events)
 {
     int key;
@@ -245,8 +245,8 @@ int bbf_top_run(struct bbf_top_view *view)
     run.next_ms = bbf_reload_next(&view->reload, interval_of(view));
     while (exit_code == BBF_EXIT_OK && !run.ends) {
         fit();
-        bbf_top_draw(view);
         renew(&run);
+        bbf_top_draw(view);
         const bool reads = view->reload.pid != 0;
         struct pollfd from[FDS] = {
             [KEYS] = {.fd = STDIN_FILENO, .events = POLLIN},

@@ -31,7 +31,7 @@ WORK = pathlib.Path(tempfile.mkdtemp(prefix="bbf-top-", dir="/tmp"))
 BASE = {k: v for k, v in os.environ.items() if not k.startswith("LC_") and
         k not in ("LANG", "NO_COLOR", "COLUMNS", "LINES", "BBFLOW_TOKEN_FILE")}
 BASE.update(LC_ALL="C.UTF-8", TERM="screen-256color", XDG_RUNTIME_DIR=str(WORK), TZ="UTC")
-WAIT = int(os.environ.get("TOP_WAIT", 60))  # seconds, for what must come
+WAIT = int(os.environ.get("TOP_WAIT", 60))  # seconds at most
 counts = [0, 0]
 
 
@@ -96,7 +96,9 @@ class Terminal:
         if select.select([self.leader], [], [], seconds)[0]:
             data = os.read(self.leader, 65536)
             self.raw += data
-            self.stream.feed(data)
+            # pyte does not know these two scrolls; ncurses sends them at the region's edge.
+            data = re.sub(rb"\x1b\[(\d*)S", lambda m: b"\n" * int(m[1] or 1), data)
+            self.stream.feed(re.sub(rb"\x1b\[(\d*)T", lambda m: b"\x1bM" * int(m[1] or 1), data))
             return len(data)
         return 0
 
@@ -177,7 +179,7 @@ def orders():
 
 
 def updates():
-    """What is new is seen; only the difference is sent, and the screen is never cleared."""
+    """A change is seen; only the difference is sent, and the screen is never cleared."""
     path = WORK / "live.json"
     file = write(path, snapshot(THREE))
     t = Terminal("top", file, "--interval=0.2", columns=120)
@@ -275,7 +277,7 @@ def ends():
     t.has("stop: its table", "quit")
     t.process.send_signal(signal.SIGTSTP)
     t.until("stop: it leaves the screen", lambda t: b"\x1b[?1049l" in t.raw)
-    # It leads its session, where the kernel stops no process: so it goes on by itself.
+    # It leads its session, where the kernel stops no process: so it continues by itself.
     t.until("it is drawn again", lambda t: t.raw.count(b"\x1b[?1049h") == 2)
     t.press(b"q")
     t.ended("after a stop", 0)
