@@ -42,7 +42,7 @@ enum {
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
     SEVERAL = 1 << 28,  /* no flag: several targets */
-    LIVE = 1 << 29,     /* of top and ui */
+    LIVE = 1 << 29,     /* how often a view reads again */
     /* of a snapshot */
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */

@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "client/fail.h"
-#include "core/err.h"
-#include "core/units.h"
-
 static int parse_interval(const char *value, unsigned *interval_ms)
 {
     enum { SECONDS_MAX = 3600 };
@@ -31,25 +28,12 @@ static int parse_sort(const char *value, enum bbf_top_order *order)
                     value);
 }
 
-static int parse_port(const char *value, uint16_t *port)
-{
-    const char *end = value;
-    uint64_t n = 0;
-
-    if (bbf_parse_digits(&end, &n) != BBF_OK || *end != '\0' || n < 1 || n > UINT16_MAX)
-        return bbf_fail(BBF_EXIT_USAGE, "--port takes 1 to %d, not '%s'", UINT16_MAX, value);
-    *port = (uint16_t)n;
-    return BBF_EXIT_OK;
-}
-
 int bbf_live_flag(struct bbf_live_flags *flags, const char *name, const char *value)
 {
     if (strcmp(name, "interval") == 0)
         return parse_interval(value, &flags->interval_ms);
     if (strcmp(name, "sort") == 0)
         return parse_sort(value, &flags->order);
-    if (strcmp(name, "port") == 0)
-        return parse_port(value, &flags->port);
     flags->once = true;
     return BBF_EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/live_flags.h - the flags of the views that stay open: --interval, --sort, --once, --port.
+ * client/live_flags.h - the flags of a view that stays open: --interval, --sort, --once.
  *
  * Threads: one.
  */
@@ -8,7 +8,6 @@
 #define BBF_CLIENT_LIVE_FLAGS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "render/top.h"
 
@@ -17,7 +16,6 @@ struct bbf_live_flags {
     bool once;
     unsigned interval_ms;
     enum bbf_top_order order;
-    uint16_t port;
 };
 
 enum { BBF_LIVE_INTERVAL_MS = 2000 };
