@@ -15,6 +15,7 @@
 #include "agent/cost/account.h"
 #include "agent/cost/gate.h"
 #include "agent/jmx.h"
+#include "agent/metrics_server.h"
 #include "agent/jvm/environment.h"
 #include "agent/jvm/flags.h"
 #include "agent/jvm/memory.h"
@@ -80,7 +81,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     const char *why;
     if (!bbf_gate_allows(&bbf_agent.options, &why)) { /* attached again, with other options */
         bbf_log(BBF_LOG_WARN, "%s", why);
-        bbf_agent.options.duty = 0;
+        bbf_agent.options.duty = bbf_agent.options.budget = 0;
     }
     bbf_carrier_classes_begin(&bbf_agent.options);
     struct bbf_rules *rules = bbf_rules_new(&bbf_agent.options);
@@ -90,7 +91,7 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
     }
     if (rules->options.direct_only || detached_at_ns != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, rules->options.direct_only);
-    if (bbf_account_apply(&rules->options, true) != BBF_OK)
+    if (bbf_account_apply(&rules->options) != BBF_OK)
         bbf_log(BBF_LOG_WARN, "sample: too many other rates were set before");
     /* track= needs map mode's table even if Netty's buffers have the hidden field. */
     if ((rules->options.track != NULL && !bbf_map_open(bbf_agent.tracker)) ||
@@ -237,6 +238,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
     bbf_shim_unhook_exit(env);
     bbf_jmx_stop(env);
     bbf_tracing_stop();
+    bbf_metrics_server_stop(END_MS);
     bbf_lives_mark_stopped(t);
     if (text != NULL)
         add_detached(text, &r, live, estimated);

@@ -14,6 +14,8 @@
 #include "agent/cost/meter.h"
 #include "agent/events.h"
 #include "agent/jmx.h"
+#include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/report/after_release.h"
 #include "agent/report/bare_roots.h"
 #include "agent/report/blackbox.h"
@@ -149,6 +151,13 @@ static void poll_blackbox(JNIEnv *env)
     bbf_blackbox_poll(env, options_in_force());
 }
 
+static void poll_metrics(JNIEnv *env)
+{
+    char why[256];
+    (void)bbf_metrics_apply(options_in_force(), why, sizeof why);
+    bbf_metrics_poll(env);
+}
+
 static void poll_facts(JNIEnv *env)
 {
     bbf_facts_poll(env, options_in_force());
@@ -213,6 +222,7 @@ static const struct bbf_duty {
     {"jmx", poll_jmx, NULL},
     {"flush", poll_flush, NULL},
     {"black box", poll_blackbox, NULL}, /* after all that a report names */
+    {"metrics", poll_metrics, NULL},
 };
 enum { DUTIES = sizeof duties / sizeof duties[0] };
 
@@ -228,14 +238,17 @@ static void poll_all(JNIEnv *env)
 
 /* ---- jobs ---- */
 
-static int reset(bool nodes)
+static int reset(JNIEnv *env, bool nodes)
 {
+    bbf_metrics_before_reset(env);
     bbf_watch_reset();
     bbf_misuse_reset();
     bbf_bare_roots_reset();
     bbf_gate_reset();
-    return nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
-                 : bbf_tracker_baseline(bbf_agent.tracker);
+    int err = nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
+                    : bbf_tracker_baseline(bbf_agent.tracker);
+    bbf_metrics_after_reset(env, err == BBF_OK, nodes);
+    return err;
 }
 
 /* The jobs that need a scan first, to know what is lost. */
@@ -247,7 +260,7 @@ static int serve_after_scan(JNIEnv *env, struct bbf_job *job)
         return bbf_watch_begin(env, job->text, &job->place);
     case BBF_JOB_RESET:
     case BBF_JOB_RESET_NODES:
-        return reset(job->kind == BBF_JOB_RESET_NODES);
+        return reset(env, job->kind == BBF_JOB_RESET_NODES);
     case BBF_JOB_FILE:
         return bbf_capture_file(env, job->snapshot, job->deadline_ns, job->text);
     default:
@@ -377,6 +390,7 @@ void bbf_duties_init(void)
     bbf_notes_add_source(bbf_events_note);
     bbf_notes_add_source(bbf_sink_jfr_note);
     bbf_notes_add_source(bbf_blackbox_note);
+    bbf_notes_add_source(bbf_metrics_note);
     bbf_notes_add_source(bbf_carrier_classes_note);
     bbf_notes_add_source(bbf_bare_roots_note);
     bbf_thread_init(&body);

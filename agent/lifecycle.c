@@ -11,6 +11,7 @@
 #include "agent/jvm/threads.h"
 #include "agent/jvm/tool.h"
 #include "agent/lttng.h"
+#include "agent/metrics_server.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
@@ -46,6 +47,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
     bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_THREAD_END, false);
     bbf_endpoint_stop(NULL, 50);
     bbf_thread_leave(50);
+    bbf_metrics_server_stop(50);
     bbf_tracing_stop();
 }
 

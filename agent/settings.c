@@ -8,6 +8,8 @@
 #include "agent/cost/gate.h"
 #include "agent/events.h"
 #include "agent/lttng.h"
+#include "agent/metrics.h"
+#include "agent/metrics_server.h"
 #include "agent/report/blackbox.h"
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
@@ -62,6 +64,18 @@ static void apply_to_blackbox(const struct bbf_rules *now, struct bbf_buf *text)
         bbf_buf_printf(text, "blackbox: nothing is written: %s\n", why);
 }
 
+static void apply_to_metrics(const struct bbf_rules *now, struct bbf_buf *text)
+{
+    char why[400];
+    struct bbf_metrics_state state;
+    (void)bbf_metrics_apply(&now->options, why, sizeof why); /* a duty may have done it already */
+    bbf_metrics_state(&state);
+    if (text != NULL && state.why[0] != '\0')
+        bbf_buf_printf(text, "metrics: nothing is served: %s\n", state.why);
+    else if (text != NULL && state.url[0] != '\0')
+        bbf_buf_printf(text, "metrics: %s\n", state.url);
+}
+
 int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *before,
                        struct bbf_buf *text)
 {
@@ -73,7 +87,7 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
     if ((effects & BBF_EFFECT_ROOTS) != 0)
         bbf_tracker_direct_only(bbf_agent.tracker, now->options.direct_only);
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET)) != 0 &&
-        bbf_account_apply(&now->options, false) != BBF_OK)
+        bbf_account_apply(&now->options) != BBF_OK)
         return BBF_ELIMIT;
     if ((effects & BBF_EFFECT_GATE) != 0)
         bbf_gate_apply(&now->options);
@@ -83,12 +97,15 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         apply_to_recording(now, text);
     if ((effects & BBF_EFFECT_RECORDING) != 0)
         apply_to_blackbox(now, text);
+    if ((effects & BBF_EFFECT_METRICS) != 0)
+        apply_to_metrics(now, text);
     if ((effects & BBF_EFFECT_CLASSES) != 0) {
         apply_context(now, true, text);
         apply_to_classes(env, before, now, text);
         apply_context(now, false, text);
     }
-    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_CLASSES)) != 0)
+    if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_GATE | BBF_EFFECT_CLASSES)) !=
+        0)
         bbf_account_changed();
     return BBF_OK;
 }

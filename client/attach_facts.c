@@ -70,26 +70,45 @@ static uint32_t perf_int(const unsigned char *at, bool little)
                         (uint32_t)at[0] << 24;
 }
 
-int bbf_attach_perf(const unsigned char *bytes, size_t len)
+/* The value of the entry `name`, and how many bytes it may have; NULL: there is none, or the format
+ * is unknown. */
+static const unsigned char *perf_value(const unsigned char *bytes, size_t len, const char *name,
+                                       size_t *size)
 {
-    static const char name[] = "sun.rt.jvmCapabilities";
     enum { PROLOGUE = 32, ENTRY = 20 };
+    size_t name_len = strlen(name) + 1;
     if (len < PROLOGUE || perf_int(bytes, false) != 0xcafec0c0)
-        return -1;
+        return NULL;
     bool little = bytes[4] == 1;
     uint32_t at = perf_int(bytes + 24, little), entries = perf_int(bytes + 28, little);
     for (uint32_t i = 0; i < entries && at <= len - ENTRY; i++) {
         const unsigned char *entry = bytes + at;
-        uint32_t size = perf_int(entry, little), name_at = perf_int(entry + 4, little),
+        uint32_t entry_len = perf_int(entry, little), name_at = perf_int(entry + 4, little),
                  data_at = perf_int(entry + 16, little);
-        if (size < ENTRY || size > len - at)
-            return -1;
-        if (name_at < size && size - name_at >= sizeof name && data_at < size &&
-            memcmp(entry + name_at, name, sizeof name) == 0)
-            return entry[data_at] == '1' ? 1 : entry[data_at] == '0' ? 0 : -1;
-        at += size;
+        if (entry_len < ENTRY || entry_len > len - at)
+            return NULL;
+        if (name_at < entry_len && entry_len - name_at >= name_len && data_at < entry_len &&
+            memcmp(entry + name_at, name, name_len) == 0) {
+            *size = entry_len - data_at;
+            return entry + data_at;
+        }
+        at += entry_len;
     }
-    return -1;
+    return NULL;
+}
+
+int bbf_attach_perf(const unsigned char *bytes, size_t len)
+{
+    size_t size;
+    const unsigned char *value = perf_value(bytes, len, "sun.rt.jvmCapabilities", &size);
+    return value == NULL ? -1 : *value == '1' ? 1 : *value == '0' ? 0 : -1;
+}
+
+char *bbf_perf_text(const unsigned char *bytes, size_t len, const char *name)
+{
+    size_t size;
+    const unsigned char *value = perf_value(bytes, len, name, &size);
+    return value != NULL ? strndup((const char *)value, size) : NULL;
 }
 
 int bbf_attach_flag(const char *bytes, size_t len)
@@ -104,18 +123,17 @@ int bbf_attach_flag(const char *bytes, size_t len)
     return last;
 }
 
-/* /tmp/hsperfdata_USER/N of whichever user. */
-static int perf_says(int tmp_folder, const struct bbf_attach_status *status)
+unsigned char *bbf_perf_read(int tmp_folder, const struct bbf_attach_status *status, size_t *len)
 {
-    int says = -1;
+    unsigned char *found = NULL;
     int fd = openat(tmp_folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *tmp = fd >= 0 ? fdopendir(fd) : NULL;
     if (tmp == NULL) {
         if (fd >= 0)
             close(fd);
-        return -1;
+        return NULL;
     }
-    for (struct dirent *entry; says < 0 && (entry = readdir(tmp)) != NULL;) {
+    for (struct dirent *entry; found == NULL && (entry = readdir(tmp)) != NULL;) {
         char path[PATH_BYTES];
         struct stat st;
         if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
@@ -124,23 +142,29 @@ static int perf_says(int tmp_folder, const struct bbf_attach_status *status)
         int file = openat(dirfd(tmp), path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (file < 0)
             continue;
-        unsigned char *bytes = malloc(PERF_BYTES);
+        found = malloc(PERF_BYTES);
         /* A file of the same number that belongs to another user is not this JVM's. */
-        if (bytes != NULL && fstat(file, &st) == 0 && st.st_uid == status->uid) {
-            ssize_t n = read(file, bytes, PERF_BYTES);
-            says = n > 0 ? bbf_attach_perf(bytes, (size_t)n) : -1;
-        }
-        free(bytes);
+        ssize_t n = found != NULL && fstat(file, &st) == 0 && st.st_uid == status->uid
+                        ? read(file, found, PERF_BYTES)
+                        : 0;
         close(file);
+        *len = n > 0 ? (size_t)n : 0;
+        if (n <= 0) {
+            free(found);
+            found = NULL;
+        }
     }
     closedir(tmp);
-    return says;
+    return found;
 }
 
 bool bbf_attach_is_on(pid_t pid, int tmp, const struct bbf_attach_status *status)
 {
     static char bytes[1 << 18];
-    int says = perf_says(tmp, status);
+    size_t len = 0;
+    unsigned char *perf = bbf_perf_read(tmp, status, &len);
+    int says = perf != NULL ? bbf_attach_perf(perf, len) : -1;
+    free(perf);
     if (says < 0)
         says = bbf_attach_flag(bytes, bbf_proc_read(pid, "cmdline", bytes, sizeof bytes));
     if (says < 0)

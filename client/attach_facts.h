@@ -30,6 +30,13 @@ bool bbf_attach_read_status(const char *text, struct bbf_attach_status *status);
  */
 int bbf_attach_perf(const unsigned char *bytes, size_t len);
 
+/* The text of another entry, as "java.rt.vmArgs"; the caller frees it. NULL: there is none. */
+char *bbf_perf_text(const unsigned char *bytes, size_t len, const char *name);
+
+/* Read the performance data of the JVM, /tmp/hsperfdata_USER/N of whichever user; the caller frees
+ * them. `tmp_folder`: its folder /tmp, opened. NULL: there are none (-XX:-UsePerfData). */
+unsigned char *bbf_perf_read(int tmp_folder, const struct bbf_attach_status *status, size_t *len);
+
 /* The last setting of DisableAttachMechanism in a command line or an environment: 1 off (attach is
  * accepted), 0 on, -1 not mentioned. */
 int bbf_attach_flag(const char *bytes, size_t len);

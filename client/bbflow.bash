@@ -10,6 +10,7 @@ _bbflow_values() { # KIND WORD; reads the caller's $words
         FORMAT) compgen -W "$(sed -n 's/^formats //p' <<<"$words" | tr -d ,)" -- "$2" ;;
         ORDER) compgen -W 'worst lost new rate bytes speed oldest place' -- "$2" ;;
         P) compgen -W 'auto 1 2' -- "$2" ;;
+        RECEIVER) compgen -W 'otlp pprof prom' -- "$2" ;;
         *'|'*)
             local word words=()
             IFS='|' read -r -a words <<<"$1"
@@ -44,7 +45,7 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                 fi
             done
             ;;
-        tree | leaks | top | summary | why | llm | dump | check | diff | merge)
+        tree | leaks | top | summary | why | llm | dump | check | diff | merge | push)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
             ;;

@@ -16,6 +16,7 @@
 #include "client/check_flags.h"
 #include "client/fail.h"
 #include "client/live_flags.h"
+#include "client/push_flags.h"
 #include "client/screen.h"
 #include "render/choice.h"
 
@@ -37,6 +38,7 @@ struct bbf_command_line {
     bool by_method;           /* --by method */
     struct bbf_check_flags check;
     struct bbf_live_flags live;
+    struct bbf_push_flags push;
     const char *probe; /* --probe: a probe of another class */
     const char *token_file;
     unsigned timeout_ms;   /* --timeout */
@@ -51,6 +53,7 @@ struct bbf_command_line {
     bool all;
     bool lines;
     bool nodes;
+    bool json; /* --json */
 };
 
 #endif

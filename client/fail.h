@@ -15,7 +15,8 @@ enum bbf_exit {
     BBF_EXIT_TARGET = 3, /* no or several targets */
     BBF_EXIT_PERMISSION = 4,
     BBF_EXIT_REFUSED = 5, /* the agent said no */
-    BBF_EXIT_LOST = 10    /* a verdict: a leak is proven, a rule of check is broken */
+    BBF_EXIT_LOST =
+        10 /* a verdict: a leak is proven, a rule of check is broken, doctor found something */
 };
 
 /* Print "bbflow: " and the message to stderr; return `exit_code`. Only `format` can end a line:

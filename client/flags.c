@@ -11,6 +11,7 @@
 #include "client/choice_flags.h"
 #include "client/fail.h"
 #include "client/live_flags.h"
+#include "client/push_flags.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/units.h"
@@ -39,7 +40,7 @@ static const struct flag {
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
-    {"interval", 0, LIVE, "SECONDS", "read again after SECONDS (2)"},
+    {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
     {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
     {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
@@ -53,7 +54,15 @@ static const struct flag {
     {"min-lives", 0, RULES, "N", "fail below N followed buffers (1)"},
     {"tolerance", 0, COMPARES, "PERCENT", "a rate is the same within PERCENT of it (10)"},
     {"sources", 0, COMPARES, "DIRS", "folders of sources, joined by ':' (src/*/java ...)"},
+    {"to", 0, PUSH, "URL", "the receiver, as http://collector:4318"},
+    {"as", 0, PUSH, "RECEIVER", "otlp: a collector (default); pprof: Pyroscope; prom: Pushgateway"},
+    {"every", 0, PUSH, "TIME", "push again and again, as 60s or 5m (once)"},
+    {"header", 0, PUSH, "HEADER", "'Name: value', or @FILE with such lines; several times"},
+    {"label", 0, PUSH, "NAME=VALUE", "a label of all that is pushed, as zone=eu-1; several times"},
+    {"since", 0, PUSH, "FILE", "losses since the push that wrote FILE, and write it"},
+    {"cacert", 0, PUSH, "FILE", "certificates to trust (those of the system)"},
     {"nodes", 0, NODES, NULL, "also remove the tree's nodes, as after a limit"},
+    {"json", 0, JSON, NULL, "print the findings as JSON"},
     {"agent", 0, AGENT, "FILE", "libbbflow.so (default: beside bbflow, or in ../lib)"},
     {"socket", 0, SOCKET, "DIR", "search only this folder: the agent's option socket="},
     {"timeout", 0, TIMEOUT, "SECONDS", "how long to wait for each reply (60; handshake 5)"},
@@ -289,9 +298,13 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case RULES:
     case COMPARES:
         return bbf_check_flag(&request->check, flag->name, value);
-    case LIVE:
     case ROWS:
         return bbf_live_flag(&request->live, flag->name, value);
+    case PUSH:
+        return bbf_push_flag(&request->push, flag->name, value);
+    case JSON:
+        request->json = true;
+        break;
     case ASCII:
         request->ascii = true;
         break;

@@ -6,9 +6,11 @@
 #include "client/check.h"
 #include "client/client.h"
 #include "client/connect.h"
+#include "client/doctor.h"
 #include "client/flags.h"
 #include "client/jfr.h"
 #include "client/output.h"
+#include "client/push.h"
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/top.h"
@@ -75,12 +77,27 @@ static const struct verb {
     {"merge", JVM | SEVERAL | OUTPUT | FORMAT | GC, bbf_verb_merge,
      "make one snapshot of many JVMs, with exact sums",
      "bbflow merge a.json b.json -o all.json, then: bbflow leaks all.json\n"},
+    {"push", JVM | GC | PUSH, bbf_verb_push,
+     "send profiles or metrics to a collector, Pyroscope or a Pushgateway",
+     "  bbflow push PID --to http://collector:4318 --every 60s --label zone=eu-1\n"
+     "  bbflow push PID --to http://pyroscope:4040 --as pprof --header @token.txt\n"
+     "  bbflow push PID --to http://gateway:9091 --as prom\n"
+     "A profile has the open buffers of now, and the losses since the push before: the first one\n"
+     "with --every has none, a single one all. With --since FILE that holds from one command to\n"
+     "the next. Failures are tried again, at most 5 times a push. Needs libcurl.\n"},
     {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
      "names.key\n"},
     {"status", JVM | GC, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see", ""},
+    {"doctor", TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
+     "find out why nothing is seen in a JVM, and what helps; it changes nothing",
+     "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"
+     "has its remedy; at the end is the option for the JVM's next start. It reads /proc, the "
+     "JVM's\n"
+     "files and the agent's status: no attach, no signal, no file. Exit code 10: something keeps\n"
+     "bbflow from seeing all. The findings: docs/doctor.md\n"},
     {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
      "The options marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
     {"reset", JVM | GC | NODES, bbf_verb_reset, "set all counts to zero; open buffers stay open",
@@ -90,7 +107,7 @@ static const struct verb {
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
-    {"top", JVM | GC | LIVE | ROWS, bbf_verb_top,
+    {"top", JVM | GC | ROWS, bbf_verb_top,
      "show the places that lose buffers on the terminal, until q",
      "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
      "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
@@ -116,9 +133,11 @@ static void print_usage(struct bbf_buf *to)
     bbf_buf_str(
         to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
             "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
-    bbf_flags_print(to, ~(unsigned)(BTRACE | CHECKS));
+    bbf_flags_print(to, ~(unsigned)(BTRACE | CHECKS | PUSH));
     bbf_buf_str(to, "      --help, --version\n\nFor check, and the last two for diff:\n");
     bbf_flags_print(to, CHECKS);
+    bbf_buf_str(to, "\nFor push:\n");
+    bbf_flags_print(to, PUSH);
     bbf_buf_str(to, "\nOver TCP (host:port), and for stock BTrace agents:\n");
     bbf_flags_print(to, BTRACE);
     bbf_buf_str(to,
@@ -127,7 +146,7 @@ static void print_usage(struct bbf_buf *to)
                 "  bbflow attach PID include=com.app\n\n"
                 "Exit codes: 0 ok, 1 failed, 2 usage, 3 no or several targets, 4 permission,\n"
                 "5 refused by the agent, 10 leaks, why: a leak is proven, check: a rule is\n"
-                "broken.\n");
+                "broken, doctor: something keeps bbflow from seeing all.\n");
 }
 
 static void print_verb(struct bbf_buf *to, const struct verb *verb)

@@ -195,6 +195,23 @@ char *bbf_main_of_cmdline(const char *bytes, size_t len)
     return result;
 }
 
+size_t bbf_options_of_cmdline(const char *bytes, size_t len)
+{
+    const char *end = bytes + len;
+    size_t at = strnlen(bytes, len);
+
+    if (at >= len || strcmp(base_name(bytes), "java") != 0 || end[-1] != '\0')
+        return len;
+    for (const char *arg = bytes + at + 1; arg < end; arg = next_argument(arg, end)) {
+        if (strcmp(arg, "-jar") == 0 || strcmp(arg, "-m") == 0 || strcmp(arg, "--module") == 0 ||
+            strncmp(arg, "--module=", 9) == 0 || (arg[0] != '-' && arg[0] != '@'))
+            return (size_t)(arg - bytes);
+        if (takes_next_argument(arg))
+            arg = next_argument(arg, end);
+    }
+    return len;
+}
+
 char *bbf_proc_main(pid_t pid)
 {
     struct bbf_buf bytes = BBF_BUF_INIT;

@@ -45,6 +45,10 @@ char *bbf_proc_main(pid_t pid);
 /* The same from the bytes of /proc/PID/cmdline: arguments, each ended by a NUL. */
 char *bbf_main_of_cmdline(const char *bytes, size_t len);
 
+/* How many of these bytes are before the main class: the options, if the java launcher started the
+ * JVM, else all. */
+size_t bbf_options_of_cmdline(const char *bytes, size_t len);
+
 /* All process ids in /proc, unordered. */
 void bbf_proc_each(void *ctx, void (*found)(void *ctx, pid_t pid));
 

@@ -426,3 +426,17 @@ pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_command_l
                           who, (long)pid, (long)pid);
     return 0;
 }
+
+pid_t bbf_target_any(const struct bbf_command_line *request, int *exit_code)
+{
+    if (!all_digits(request->target))
+        return jvm_by_name(request->target, exit_code);
+    errno = 0;
+    long number = strtol(request->target, NULL, 10);
+    pid_t pid = errno == 0 && number == (pid_t)number ? (pid_t)number : 0;
+    enum bbf_proc_kind kind = bbf_proc_kind_of(pid, NULL);
+    if (kind != BBF_PROC_NONE && kind != BBF_PROC_OTHER)
+        return pid;
+    *exit_code = explain_pid(pid, request->target, request);
+    return 0;
+}

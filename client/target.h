@@ -54,6 +54,10 @@ const struct bbf_target *bbf_target_choose(const struct bbf_agents *agents,
 pid_t bbf_target_jvm(const struct bbf_agents *agents, const struct bbf_command_line *request,
                      char *who, size_t who_size, int *exit_code);
 
+/* The one JVM that the request names, with the agent or without; its files may be forbidden to us.
+ * 0: none or several; the message is printed, and *exit_code is set. */
+pid_t bbf_target_any(const struct bbf_command_line *request, int *exit_code);
+
 /* "JVM 123 (com.app.Main)" into `to`; returns `to`. */
 const char *bbf_agent_text(const struct bbf_target *agent, char *to, size_t to_size);
 

@@ -4,6 +4,7 @@
 #include "client/attach.h"
 #include "client/connect.h"
 #include "client/filter.h"
+#include "client/library.h"
 #include "client/load.h"
 #include "client/output.h"
 #include "client/redact.h"
@@ -190,39 +191,6 @@ static int join_options(const struct bbf_command_line *request, struct bbf_buf *
     return exit_code;
 }
 
-/* `file` as a path without links, or as it is if it does not exist. */
-static void whole_path(const char *file, char *path, size_t size)
-{
-    char *whole = realpath(file, NULL);
-    snprintf(path, size, "%s", whole != NULL ? whole : file);
-    free(whole);
-}
-
-/* The path of libbbflow.so: beside this program (a build folder), where `cmake --install` put it,
- * or in ../lib; the last of these if it is in none. */
-static void find_library(const char *wanted, char *path, size_t size)
-{
-    static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib"};
-    enum { FOLDERS = sizeof folders / sizeof folders[0] };
-    char own[400], file[WHY_MAX];
-
-    if (wanted != NULL) {
-        whole_path(wanted, path, size);
-        return;
-    }
-    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash != NULL)
-        *slash = '\0';
-    for (size_t i = 0; i < FOLDERS; i++) {
-        snprintf(file, sizeof file, "%s/%s/libbbflow.so", own, folders[i]);
-        if (access(file, F_OK) == 0)
-            break;
-    }
-    whole_path(file, path, size);
-}
-
 /* The agent begins after the JVM's answer; once its server answers, the classes are ready. */
 static int await_agent(pid_t pid, const char *who, const char *socket)
 {
@@ -284,7 +252,7 @@ int bbf_verb_attach(const struct bbf_command_line *request)
     if (pid != 0)
         exit_code = bbf_fail_if_stopped(pid, who);
     if (pid != 0 && exit_code == BBF_EXIT_OK) {
-        find_library(request->agent, library, sizeof library);
+        bbf_library_find(request->agent, library, sizeof library);
         exit_code = bbf_attach_load(pid, who, library, bbf_buf_cstr(&options));
         if (exit_code == BBF_EXIT_OK)
             exit_code = await_agent(pid, who, folder);

@@ -13,7 +13,7 @@ install(FILES client/bbflow.bash RENAME bbflow
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
 
-# Where the command looks for the agent (client/verbs.c): the way from its folder to the library's,
+# Where the command looks for the agent (client/library.c): the way from its folder to the library's,
 # so that an installation may be moved, and DESTDIR does not matter.
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 target_compile_definitions(bbf_client PRIVATE BBF_LIB_FROM_BIN="${lib_from_bin}")

@@ -131,6 +131,7 @@
     XX(STRIPE_SUSPECT, 584) /* long: handle whose use Netty may refuse, 0 = none */                \
     XX(STRIPE_RANDOM, 592)  /* long: state of its thread's draws (sample=) */                      \
     XX(STRIPE_NEXT_SIGHT, 600)                                                                     \
+    XX(STRIPE_ROOTS, 608)  /* long: calls of root hooks while SLOW_COUNT is set (windows.h) */     \
     XX(STRIPE_SIGHTS, 640) /* context=: handle, site:32 | second:32 (trie/context.h) */            \
     XX(SIGHT_SLOTS, 16)                                                                            \
     XX(STRIPE_ENDED, 1024) /* the last ends: handle, node:32 | tid:32 */                           \
@@ -174,6 +175,7 @@
     XX(SHARED_CONTEXT_DROPPED, 232)   /* long: notes that were not taken */                        \
     XX(SHARED_CONTEXT_UNREAD, 240)    /* long: channels whose id was not read */                   \
     XX(SHARED_CONTEXT_UNREAD_OF, 248) /* int: name of the class of the last of them */             \
+    XX(SHARED_ROOTS, 256)             /* long: STRIPE_ROOTS of threads without a stripe */         \
     XX(SHARED_USED, 1024) /* a byte per stripe: 1 = it had a thread; only those are read */        \
     XX(SLOW_FIELDLESS, 1) /* some ByteBuf class has no hidden field (design.md: hot path) */       \
     /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
@@ -181,6 +183,7 @@
     XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \
     XX(SLOW_FREEZING, 4) /* … and no derived life begins either */                               \
     XX(SLOW_GATE, 6)                                                                               \
+    XX(SLOW_COUNT, 8) /* root hooks count their calls, gate open or shut: bits of no other hook */ \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \

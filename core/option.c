@@ -71,23 +71,28 @@ static const struct bbf_option_row table[] = {
     { "sample", TYPE_COUNT, .group = GROUP_SHARE, .start = true, FIELD(sample), LIVE(BBF_EFFECT_ROOTS), .min = 1, .max = 1000000,
       .initial = "1", .argument = "N",
       .help = "follow one buffer in N, chosen at random when it is allocated; the numbers of a "
-              "report are then estimates" },
-    { "budget", TYPE_SHARE, FIELD(budget), LIVE(BBF_EFFECT_BUDGET), .min = 100, .max = 1000000,
+              "report are then estimates. It hardly lowers the cost: budget= does. Not with budget= "
+              "or duty=" },
+    { "budget", TYPE_SHARE, .start = true, FIELD(budget), LIVE(BBF_EFFECT_BUDGET | BBF_EFFECT_GATE), .none = true, .min = 100,
+      .max = 1000000, .initial = "off", .argument = "SHARE|off",
+      .help = "keep bbflow's measured share of the process's CPU time at this, as 1% or 0.5%: only "
+              "buffers that are allocated in short windows of time at random moments are followed, "
+              "and bbflow measures what that costs and chooses how often. At most half of the time "
+              "is watched; 0% follows nothing, 100% everything. Only in a JVM where bbflow was loaded "
+              "with budget= or duty=; not with duty= or sample=" },
+    { "duty", TYPE_SHARE, FIELD(duty), LIVE(BBF_EFFECT_GATE), .none = true, .min = 100, .max = 1000000,
       .initial = "off", .argument = "SHARE|off",
-      .help = "keep bbflow's estimated share of the process's CPU time below this, as 1% or 0.5%: "
-              "above it fewer buffers are followed (as by a larger sample=), below it more again" },
-    { "duty", TYPE_SHARE, .start = true, FIELD(duty), LIVE(BBF_EFFECT_GATE), .min = 100, .max = 1000000,
-      .initial = "off", .argument = "SHARE|off",
-      .help = "follow only buffers that are allocated in short windows of time at random moments, "
-              "which together are this share of the time, as 2%: outside them the hooks cost next to "
-              "nothing. The path of a buffer that outlives its window ends with '(later steps were not "
-              "watched)', its release is still seen. Not with sample= or budget=; only from the start" },
+      .help = "the same windows, but so that they are together this share of the time, as 2%, whatever "
+              "it costs: outside them the hooks cost next to nothing. The path of a buffer that "
+              "outlives its window ends with '(later steps were not watched)', its release is still "
+              "seen. 100% follows everything and lets you set budget= and duty= later. Only in a JVM "
+              "where bbflow was loaded with budget= or duty=; not with budget= or sample=" },
     { "windowMillis", TYPE_COUNT, .expert = true, FIELD(window_ms), LIVE(BBF_EFFECT_GATE), .min = 1,
       .max = 10000, .initial = "20", .argument = "N",
-      .help = "milliseconds that a window of duty= is open" },
+      .help = "milliseconds that a window of budget= or duty= is open" },
     { "budgetSeconds", TYPE_COUNT, .expert = true, FIELD(budget_seconds), LIVE(BBF_EFFECT_BUDGET), .min = 1,
       .max = 3600, .initial = "1", .argument = "N",
-      .help = "seconds between measurements of bbflow's own cost, which budget= is compared with" },
+      .help = "seconds between the intervals for which a report has bbflow's own cost" },
     { "refs", TYPE_BOOLEAN, .group = GROUP_FOLLOW, FIELD(refs), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
       .argument = "on|off",
       .help = "record each retain and release as a step named after its caller, so that a leak "
@@ -164,6 +169,15 @@ static const struct bbf_option_row table[] = {
       .off = BBF_PORT_OFF, .initial = "off", .argument = "N|off",
       .help = "also serve TCP on 127.0.0.1, for stock BTrace clients; 0: any free port; the "
               "system property btrace.port has the number" },
+    { "metrics", TYPE_ADDRESS, FIELD(metrics), LIVE(BBF_EFFECT_METRICS), .initial = "off",
+      .argument = "PORT|HOST:PORT|off",
+      .help = "serve http://127.0.0.1:PORT/metrics for Prometheus, as OpenMetrics or its older text "
+              "(docs/monitoring.md); HOST: another IP address to listen on, as 0.0.0.0; 0: any free port, "
+              "which 'bbflow status' shows" },
+    { "metricsPlaces", TYPE_COUNT, .expert = true, FIELD(metrics_places), .min = 1, .max = 1000, .initial = "100",
+      .argument = "N",
+      .help = "places that lose buffers and have a series of their own in metrics=, the first that are "
+              "found; the series with id=\"others\" has the sum of the others" },
     { "auth", TYPE_TEXT, FIELD(auth), .initial = "on", .argument = "on|off|FILE",
       .help = "TCP authentication. on: require the token in the file that -Dbtrace.auth.tokenFile "
               "names; if that is unset, create a file and set the property. FILE: use that token "
@@ -409,6 +423,20 @@ static void find_onerror(struct bbf_options *options, const char *text)
     }
 }
 
+const char *bbf_options_conflict(const struct bbf_options *options)
+{
+    if (options->budget != 0 && options->duty != 0)
+        return "option 'budget': not together with duty=, the share of the time, which budget= "
+               "chooses; leave one of them out (budget=off or duty=off)";
+    if (options->sample > 1 && options->budget != 0)
+        return "option 'budget': not together with sample=, because it chooses buffers by windows "
+               "of time; leave one of them out (budget=off or sample=1)";
+    if (options->sample > 1 && options->duty != 0)
+        return "option 'duty': not together with sample=, because it chooses buffers by windows "
+               "of time; leave one of them out (duty=off or sample=1)";
+    return NULL;
+}
+
 int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_option_error *error)
 {
     memset(error, 0, sizeof *error);
@@ -423,9 +451,8 @@ int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_
         if (*cursor != '\0')
             cursor++;
     }
-    if (options->duty != 0 && (options->sample > 1 || options->budget != 0))
-        return bbf_option_complain(error, 1, "option 'duty': not together with sample= or budget=");
-    return BBF_OK;
+    const char *why = bbf_options_conflict(options);
+    return why == NULL ? BBF_OK : bbf_option_complain(error, 1, "%s", why);
 }
 
 /* ---- Current values ------------------------------------------------------------------------- */

@@ -54,9 +54,10 @@ struct bbf_options {
     uint64_t growth_keep;         /* intervals, 4..1440, default 60 */
     uint64_t root_callers;        /* one allocation in this number, 0..1000000, default 64; live */
     uint64_t sample;              /* 1..1000000: one life in this number is followed; live */
-    uint64_t budget; /* millionths of the process's processor time, 0 = off (default); live */
-    uint64_t duty; /* millionths of the time in which lives begin, 0 = all of it (default); live */
-    uint64_t window_ms;      /* of a window of duty=, 1..10000, default 20; live */
+    /* Shares in millionths, 0 = off (default), BBF_SHARE_NONE = 0%; live. Of the process's
+     * processor time, and of the time in which lives begin. Never both. */
+    uint64_t budget, duty;
+    uint64_t window_ms;      /* of a window of the two, 1..10000, default 20; live */
     uint64_t budget_seconds; /* interval of the budget's checks, 1..3600, default 1; live */
     uint64_t age;            /* seconds, 0 = off; default 600; live */
     bool usage;              /* byte-seconds by path, and what was never written; live */
@@ -65,6 +66,8 @@ struct bbf_options {
     uint64_t port;           /* of TCP on 127.0.0.1, 0 = any; BBF_PORT_OFF: none (default) */
     char *auth;              /* of TCP clients: on (default), off, or the token's file */
     uint64_t max_clients;    /* 1..1000, default 16 */
+    char *metrics;           /* "9404", "HOST:PORT" (core/address.h), NULL: off; live */
+    uint64_t metrics_places; /* that have labels, 1..1000, default 100 */
     uint64_t max_waiting;    /* TCP connections without the token, 4..1000, default 64 */
     uint64_t auth_seconds;   /* from a TCP connect to the token, 1..60, default 2 */
     uint64_t queue;          /* messages that the live stream keeps, 1..1000000, default 5000 */
@@ -95,6 +98,9 @@ struct bbf_options {
 void bbf_options_init(struct bbf_options *options); /* defaults */
 void bbf_options_free(struct bbf_options *options);
 
+/* Which of these options exclude each other, and the remedy, as a static text; NULL: none. */
+const char *bbf_options_conflict(const struct bbf_options *options);
+
 /*
  * Parse an agent option string, "key=value,key=value" (design.md: names and formats: lists join
  * with '+'; the Java tracker's ';' between keys and ',' inside a list are also accepted: a part
@@ -117,7 +123,8 @@ enum bbf_option_effect {
     BBF_EFFECT_BUDGET = 8,     /* budget, budgetSeconds */
     BBF_EFFECT_LTTNG = 16,     /* lttng, lttngProtocol */
     BBF_EFFECT_RECORDING = 32, /* jfr, maxsize, maxage, blackbox */
-    BBF_EFFECT_GATE = 64       /* duty, windowMillis */
+    BBF_EFFECT_GATE = 64,      /* duty, windowMillis */
+    BBF_EFFECT_METRICS = 128
 };
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/option_value.h"
 
+#include "core/address.h"
 #include "core/err.h"
 #include "core/track.h"
 #include "core/units.h"
@@ -75,8 +76,8 @@ void bbf_option_store_patterns(struct bbf_options *options, const struct bbf_opt
 
 bool bbf_option_is_text(const struct bbf_option_row *option)
 {
-    return option->type == TYPE_TEXT || option->type == TYPE_TRACKS ||
-           option->type == TYPE_CARRIERS;
+    return option->type == TYPE_TEXT || option->type == TYPE_ADDRESS ||
+           option->type == TYPE_TRACKS || option->type == TYPE_CARRIERS;
 }
 
 char *bbf_option_text(const struct bbf_options *options, const struct bbf_option_row *option)
@@ -198,7 +199,9 @@ static int parse_share(const struct bbf_option_row *option, const char *value, u
             "option '%s': '%.*s' is no share; it takes 0.01%% to 100%%, as 1%% or "
             "0.5%%, or off",
             option->name, bbf_option_shown(strlen(value)), value);
-    if (rc != BBF_OK || millionths < option->min || millionths > option->max)
+    if (rc == BBF_OK && millionths == 0 && option->none)
+        millionths = BBF_SHARE_NONE;
+    else if (rc != BBF_OK || millionths < option->min || millionths > option->max)
         return bbf_option_complain(
             error, column, "option '%s': %.*s is out of range; it takes 0.01%% to 100%%, or off",
             option->name, bbf_option_shown(strlen(value)), value);
@@ -212,6 +215,10 @@ static void show_share(uint64_t millionths, struct bbf_buf *out)
 
     if (millionths == 0) {
         bbf_buf_str(out, "off");
+        return;
+    }
+    if (millionths == BBF_SHARE_NONE) {
+        bbf_buf_str(out, "0%");
         return;
     }
     int len = snprintf(text, sizeof text, "%" PRIu64 ".%04" PRIu64, millionths / 10000,
@@ -306,6 +313,22 @@ static int assign_text(struct bbf_options *options, const struct bbf_option_row 
     return BBF_OK;
 }
 
+static int assign_address(struct bbf_options *options, const struct bbf_option_row *option,
+                          const char *value, struct bbf_option_error *error, size_t column)
+{
+    struct bbf_address address;
+    const char *why = "";
+
+    if (strcmp(value, "off") == 0) {
+        bbf_option_store_text(options, option, NULL);
+        return BBF_OK;
+    }
+    return bbf_address_parse(&address, value, &why) == BBF_OK
+               ? assign_text(options, option, value)
+               : bbf_option_complain(error, column, "option '%s': '%.*s': %s, or off", option->name,
+                                     bbf_option_shown(strlen(value)), value, why);
+}
+
 /* The words of carriers= beside a list; the default is stored as NULL. */
 static bool is_carriers_word(const char *text)
 {
@@ -362,6 +385,7 @@ static int parse_stored_number(const struct bbf_option_row *option, const char *
         return BBF_OK;
     case TYPE_PATTERNS:
     case TYPE_TEXT:
+    case TYPE_ADDRESS:
     case TYPE_TRACKS:
     case TYPE_CARRIERS:
         break;
@@ -378,6 +402,8 @@ int bbf_option_assign(struct bbf_options *options, const struct bbf_option_row *
         return assign_patterns(options, option, value, grow, error, column);
     if (option->type == TYPE_TEXT)
         return assign_text(options, option, value);
+    if (option->type == TYPE_ADDRESS)
+        return assign_address(options, option, value, error, column);
     if (option->type == TYPE_TRACKS || option->type == TYPE_CARRIERS)
         return assign_tracks(options, option, value, grow, error, column);
     int rc = parse_stored_number(option, value, &number, error, column);
@@ -411,11 +437,11 @@ void bbf_option_show_value(const struct bbf_options *options, const struct bbf_o
     }
     case TYPE_TRACKS:
     case TYPE_CARRIERS:
+    case TYPE_ADDRESS:
     case TYPE_TEXT: {
         const char *value = bbf_option_text(options, option);
-        bbf_buf_str(out, value != NULL                   ? value
-                         : option->type == TYPE_CARRIERS ? option->initial
-                                                         : "");
+        bool has_word = option->type == TYPE_CARRIERS || option->type == TYPE_ADDRESS;
+        bbf_buf_str(out, value != NULL ? value : has_word ? option->initial : "");
         break;
     }
     case TYPE_BOOLEAN:

@@ -27,6 +27,7 @@ enum bbf_option_type {
     TYPE_SHARE,    /* millionths */
     TYPE_PORT,
     TYPE_TEXT,
+    TYPE_ADDRESS, /* of a listener (core/address.h), or off: NULL */
     TYPE_CHOICE,
     TYPE_FLAG,
     TYPE_TRACKS,
@@ -63,6 +64,7 @@ struct bbf_option_row {
     size_t offset, width; /* of the field in struct bbf_options */
     uint64_t min, max;
     uint64_t off;        /* TYPE_PORT: the value that "off" means, outside min..max */
+    bool none;           /* TYPE_SHARE: it takes 0% also, as BBF_SHARE_NONE */
     const char *initial; /* parsed like any value of the option; "" = none */
     const struct bbf_choice *choices;
     const char *argument;

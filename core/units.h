@@ -22,4 +22,7 @@ int bbf_parse_duration(const char *text, uint64_t *nanoseconds);
 /* Format the exact size as bbf_parse_size() reads it: "256M", "4095". Returns `to`. */
 const char *bbf_size_text(uint64_t bytes, char *to, size_t to_size);
 
+/* A share of 0 %, in millionths: less than any share that an option takes otherwise. 0 is off. */
+enum { BBF_SHARE_NONE = 1 };
+
 #endif

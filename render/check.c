@@ -211,7 +211,7 @@ struct bbf_check_place bbf_check_place(struct bbf_check *check, struct bbf_view 
                                        uint32_t last)
 {
     const struct bbf_snapshot *s = view->snapshot;
-    const uint32_t owner = bbf_owner_of(view, last);
+    const uint32_t owner = bbf_owner_to_mend(view, last);
     struct bbf_check_place place = {.node = owner};
 
     place.file = source_of(check, view, owner);

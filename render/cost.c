@@ -7,6 +7,7 @@
 #include "render/text.h"
 
 enum { SHORTEST_NS = 500000000, IDLE = 20 }; /* a twentieth of a core, as for budget= */
+enum { MILLION = 1000000, PAIRS = 8 };       /* fewer pairs of windows measure nothing */
 
 /* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
 static void add_ns(struct bbf_buf *out, uint64_t ns)
@@ -33,7 +34,7 @@ static void add_ps(struct bbf_buf *out, uint64_t ps)
 
 static void add_budget(struct bbf_buf *out, uint64_t ppm)
 {
-    bbf_text_percent(out, ppm, 1000000);
+    bbf_text_percent(out, ppm, MILLION);
 }
 
 size_t bbf_cost_head(struct bbf_buf *out, const struct bbf_snap_cost *cost, const char *prefix)
@@ -78,6 +79,38 @@ static void add_part(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
     add_ns(out, row->process_ns_);
 }
 
+/* What bbflow costs while the application runs, if following is that part of the time in windows.
+ */
+static uint64_t running_ns(const struct bbf_snap_cost_row *row, uint64_t part_ppm)
+{
+    return row->running_ns_ + (uint64_t)((double)row->window_ns_ / MILLION * (double)part_ppm);
+}
+
+/* "measured 0.93% (0.71% to 1.20%) of 41.2 s of processor time since …" */
+static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    bool changed = cost->since_change.elapsed_ns_ != 0;
+    const struct bbf_snap_cost_row *row = changed ? &cost->since_change : &cost->since_start;
+
+    bbf_buf_str(out, "measured ");
+    if (has_share(row)) {
+        bbf_text_percent(out, running_ns(row, cost->part_ppm_), row->process_ns_);
+        bbf_buf_str(out, " (");
+        bbf_text_percent(out, running_ns(row, cost->part_low_ppm_), row->process_ns_);
+        bbf_buf_str(out, " to ");
+        bbf_text_percent(out, running_ns(row, cost->part_high_ppm_), row->process_ns_);
+        bbf_buf_char(out, ')');
+    } else {
+        add_ns(out, running_ns(row, cost->part_ppm_));
+    }
+    bbf_buf_str(out, " of ");
+    add_ns(out, row->process_ns_);
+    bbf_buf_printf(out, " of processor time since %s, by %" PRIu64 " windows",
+                   changed ? "the settings changed" : "bbflow came", cost->pairs_);
+    bbf_buf_str(out, " and the time beside them; rewriting classes: ");
+    add_ns(out, cost->since_start.rewrite_ns_);
+}
+
 /* The last busy interval first, then the figures since the settings last changed. */
 static void add_overhead(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
@@ -88,6 +121,10 @@ static void add_overhead(struct bbf_buf *out, const struct bbf_snap_cost *cost)
         cost->busy.elapsed_ns_ != 0 || changed ? &cost->busy : &cost->interval;
     const char *of = " of processor time";
 
+    if (cost->pairs_ >= PAIRS) {
+        add_measured(out, cost);
+        return;
+    }
     if (has_share(busy)) {
         add_part(out, busy);
         bbf_buf_printf(out, "%s in the last busy ", of);
@@ -120,7 +157,7 @@ static void add_hooks(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
     const struct bbf_snap_cost_row *all = &cost->since_start;
 
-    bbf_buf_str(out, "Hooks: about ");
+    bbf_buf_str(out, cost->pairs_ >= PAIRS ? "Hooks: measured " : "Hooks: about ");
     add_ns(out, all->estimated_hook_ns_);
     bbf_buf_printf(out, " (%" PRIu64 " lives at ", all->lives_);
     add_ps(out, cost->life_ps_);
@@ -150,6 +187,41 @@ static void add_memory(struct bbf_buf *out, const struct bbf_snap_cost *cost)
     bbf_buf_char(out, '\n');
 }
 
+/* Of a bbflow that held the budget by rates of sampling. */
+static void add_rates(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    bbf_buf_str(out, "Budget: ");
+    add_budget(out, cost->budget_ppm_);
+    bbf_buf_printf(out,
+                   "; 1 buffer in %" PRIu64 " is followed, raised %" PRIu64 " and lowered %" PRIu64
+                   " times\n",
+                   cost->sample_, cost->raised_, cost->lowered_);
+}
+
+static void add_windows(struct bbf_buf *out, const struct bbf_snap_cost *cost)
+{
+    if (cost->budget_ppm_ != 0) {
+        bbf_buf_str(out, "Budget: ");
+        add_budget(out, cost->budget_ppm_);
+        bbf_buf_str(out, "; windows");
+    } else {
+        bbf_buf_str(out, "Windows");
+    }
+    bbf_buf_str(out, " are open for ");
+    add_budget(out, cost->share_ppm_);
+    bbf_buf_printf(out, " of the time, by %" PRIu64 " measurements", cost->pairs_);
+    if (cost->pairs_ >= PAIRS) {
+        bbf_buf_str(out, "; following is ");
+        bbf_text_percent(out, cost->part_ppm_, MILLION);
+        bbf_buf_str(out, " (");
+        bbf_text_percent(out, cost->part_low_ppm_, MILLION);
+        bbf_buf_str(out, " to ");
+        bbf_text_percent(out, cost->part_high_ppm_, MILLION);
+        bbf_buf_str(out, ") of the processor time in them");
+    }
+    bbf_buf_char(out, '\n');
+}
+
 void bbf_cost_section(struct bbf_buf *out, const struct bbf_snap_cost *cost, const char *heading)
 {
     const struct bbf_snap_cost_row *all = &cost->since_start;
@@ -174,14 +246,10 @@ void bbf_cost_section(struct bbf_buf *out, const struct bbf_snap_cost *cost, con
     bbf_buf_char(out, '\n');
     add_hooks(out, cost);
     add_memory(out, cost);
-    if (cost->budget_ppm_ == 0)
-        return;
-    bbf_buf_str(out, "Budget: ");
-    add_budget(out, cost->budget_ppm_);
-    bbf_buf_printf(out,
-                   "; 1 buffer in %" PRIu64 " is followed, raised %" PRIu64 " and lowered %" PRIu64
-                   " times\n",
-                   cost->sample_, cost->raised_, cost->lowered_);
+    if (cost->share_ppm_ != 0)
+        add_windows(out, cost);
+    else if (cost->budget_ppm_ != 0 && cost->raised_ != 0)
+        add_rates(out, cost);
 }
 
 static void add_row(struct bbf_buf *out, const char *name, const struct bbf_snap_cost_row *row)

@@ -178,7 +178,7 @@ uint64_t bbf_fingerprint_leak(const struct bbf_view *view, uint32_t last)
     uint32_t root = last, derive = BBF_NO_NODE;
     uint64_t passed = 0, hash;
 
-    if (bbf_fingerprint_is_gap(site_of(view, last)->method))
+    if (bbf_view_is_gap(view, last)) /* ids leave it out */
         last = root = view->parents[last];
     for (uint32_t node = last; node != BBF_NO_PARENT; root = node, node = view->parents[node]) {
         const struct bbf_snap_site *site = site_of(view, node);

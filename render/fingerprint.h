@@ -33,12 +33,6 @@ uint64_t bbf_fingerprint_pass(uint64_t passed, const char *class_name, const cha
                               const char *enclosing);
 uint64_t bbf_fingerprint_end(uint64_t hash, uint64_t passed);
 
-/* Is the step no method, but the gap of a buffer that outlived its window? Ids leave it out. */
-static inline bool bbf_fingerprint_is_gap(const char *method)
-{
-    return strcmp(method, BBF_GAP_STEP) == 0;
-}
-
 /*
  * Of a leak that ends at `last`, and of an entry of the divergences whose last step that is. Where
  * the path divides is left out: it is what other buffers did in this run.

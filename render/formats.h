@@ -14,10 +14,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bbf_choice;
 struct bbf_view;
 struct bbf_check_rules;
+struct bbf_metrics;
 
 enum {
     BBF_FORMAT_EXACT = 1,   /* for programs: never laid out for a terminal */
@@ -66,6 +68,11 @@ enum bbf_format {
 /* "tree, llm, …": for messages. */
 #define BBF_FORMAT_NAMES (&BBF_FORMATS(BBF_FORMAT_COMMA_NAME)[2])
 
+/* A label that a document has beside its own: pprof: none; otlp: attributes of the resource. */
+struct bbf_label {
+    const char *name, *value;
+};
+
 struct bbf_render_options {
     size_t max_lines; /* tree: lines shown, more only if leaks need more; leaks: not all places;
                          0 = all */
@@ -74,6 +81,12 @@ struct bbf_render_options {
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:
                                       its defaults */
     const struct bbf_choice *choice; /* losses that are shown (render/choice.h); NULL: all */
+    struct bbf_metrics *metrics;     /* prom, openmetrics: of earlier documents (render/metrics.h),
+                                        which the call changes; NULL: this is the only one */
+    int64_t since_ms; /* pprof, otlp: the losses are those since then (snapshot/since.h),
+                         milliseconds since 1970; 0: all */
+    const struct bbf_label *labels; /* otlp; one replaces the document's own of its name */
+    size_t n_labels;
 };
 
 /* `options` is never NULL. */

@@ -6,6 +6,8 @@
 
 #include "core/err.h"
 #include "render/cost.h"
+#include "render/estimate.h"
+#include "render/growth.h"
 #include "render/text.h"
 
 /* "<prefix>12 <one or many>" when count is not 0. */
@@ -64,6 +66,40 @@ static size_t head_totals(struct bbf_buf *out, const struct bbf_snap_totals *t, 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         count += head_count(out, prefix, lines[i].count, lines[i].one, lines[i].many);
     return count;
+}
+
+static const double NONE_SEEN = 2.9957322736; /* -ln(0.05): the mean of which none is seen in 5 % */
+
+/* A time that is enough: the text is rounded down. */
+static void add_within(struct bbf_buf *out, double seconds)
+{
+    bbf_growth_duration(out, seconds + (seconds < 60 ? 1 : 60));
+}
+
+/* Which share was watched, and how long it takes to see a rare leak. */
+static size_t head_windows(struct bbf_buf *out, const struct bbf_snapshot *snapshot,
+                           const char *prefix)
+{
+    const struct bbf_snap_windows *w = &snapshot->windows;
+    double seconds = (double)w->elapsed_ns_ / 1e9, lives = (double)snapshot->totals.lives_;
+
+    if (!bbf_is_windowed(snapshot))
+        return 0;
+    bbf_buf_printf(out, "%sestimated: ", prefix);
+    bbf_text_percent(out, w->open_ns_, w->elapsed_ns_);
+    bbf_buf_str(out, " of the time and ");
+    bbf_text_percent(out, w->share_ppb_, BBF_SHARE_ALL_PPB);
+    bbf_buf_str(
+        out,
+        " of the allocations were watched, and counts are of these; 'in all' is estimated (95%)");
+    if (lives > 0 && seconds > 0) {
+        bbf_buf_str(out, "; at this rate a leak of 1 buffer in 1,000 is found within ");
+        add_within(out, NONE_SEEN * 1e3 * seconds / lives);
+        bbf_buf_str(out, ", of 1 in 1,000,000 within ");
+        add_within(out, NONE_SEEN * 1e6 * seconds / lives);
+    }
+    bbf_buf_char(out, '\n');
+    return 1;
 }
 
 /* The limit that no `set` raises. */
@@ -132,6 +168,7 @@ size_t bbf_head_text(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
         bbf_buf_char(out, '\n');
     }
     count += head_totals(out, &snapshot->totals, prefix);
+    count += head_windows(out, snapshot, prefix);
     count += bbf_cost_head(out, &snapshot->cost, prefix);
     for (size_t i = 0; i < snapshot->n_limits; i++) {
         const struct bbf_snap_limit *limit = &snapshot->limits[i];

@@ -144,7 +144,7 @@ static int add_entry(const struct html *h, const struct bbf_divergence *d)
     add_node(h, "losing", d->losing);
     add_node(h, "last", d->last);
     add_node(h, "kept", d->kept);
-    add_node(h, "owner", bbf_owner_of(h->view, d->last));
+    add_node(h, "owner", bbf_owner_to_mend(h->view, d->last));
     if (rate.first_ms != 0)
         err = add_rate(h, &rate);
     bbf_buf_str(out, ",\n\"text\":");

@@ -332,3 +332,24 @@ int bbf__json_read_cost(struct bbf_json_reader *r, struct json_object *value)
     to->measured = err == 0;
     return err;
 }
+
+int bbf__json_read_windows(struct bbf_json_reader *r, struct json_object *value)
+{
+    const struct bbf_json_place place = {"windows", SIZE_MAX};
+    struct bbf_snap_windows *to = &r->snapshot->windows;
+    struct json_object *member;
+    int err = 0;
+
+    if (!json_object_is_type(value, json_type_object))
+        return bbf__json_fail(r, r->row_at, "windows: no object");
+#define XX(name)                                                                                   \
+    member = err == 0 ? bbf__json_member_of(r, &place, value, #name, &err) : NULL;                 \
+    if (err == 0)                                                                                  \
+        err = bbf__json_take_count(r, &place, #name, member, &to->name##_);
+    BBF_WINDOWS_COLUMNS(XX)
+#undef XX
+    if (err == 0 && (to->share_ppb_ == 0 || to->share_ppb_ > BBF_SHARE_ALL_PPB))
+        err = bbf__json_fail(r, r->row_at, "windows.share_ppb: 1 to 1000000000 is expected");
+    to->used = err == 0;
+    return err;
+}

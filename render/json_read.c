@@ -391,6 +391,7 @@ static const struct {
     {"totals", bbf__json_read_totals, false, false},
     {"reconciled", bbf__json_read_reconciled, false, true},
     {"cost", bbf__json_read_cost, false, true},
+    {"windows", bbf__json_read_windows, false, true},
     {"sites", read_site, true, false},
     {"nodes", read_node, true, false},
     {"threads", read_thread, true, true},

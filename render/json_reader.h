@@ -114,5 +114,6 @@ int bbf__json_read_notes(struct bbf_json_reader *r, struct json_object *value);
 int bbf__json_read_totals(struct bbf_json_reader *r, struct json_object *value);
 int bbf__json_read_reconciled(struct bbf_json_reader *r, struct json_object *value);
 int bbf__json_read_cost(struct bbf_json_reader *r, struct json_object *value);
+int bbf__json_read_windows(struct bbf_json_reader *r, struct json_object *value);
 
 #endif

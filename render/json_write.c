@@ -9,6 +9,7 @@
 #include "core/err.h"
 #include "core/facts.h"
 #include "render/balance.h"
+#include "render/estimate.h"
 #include "render/fingerprint.h"
 #include "render/json_names.h"
 #include "render/json_text.h"
@@ -466,7 +467,7 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
                        bbf_json_verdicts[leak->verdict], bbf_json_memories[leak->memory],
                        leak->count, leak->bytes, leak->oldest_seconds, leak->p50_seconds,
                        bbf_json_lost[leak->lost], leak->thread, leak->thread_count,
-                       leak->references, snapshot->nodes[bbf_owner_of(view, leak->node)].id);
+                       leak->references, snapshot->nodes[bbf_owner_to_mend(view, leak->node)].id);
         const struct bbf_view_path path = bbf_view_path(view, leak->node);
         bbf_view_join(out, view, path.nodes, path.n, "\",");
         bbf_buf_str(out, "\"]");
@@ -475,6 +476,7 @@ static void add_leaks(struct bbf_buf *out, struct bbf_view *view)
         bbf_buf_str(out, ",\"fingerprint\":\"");
         bbf_fingerprint_text(out, bbf_fingerprint_leak(view, leak->node));
         bbf_buf_char(out, '"');
+        bbf_estimate_json_leak(out, snapshot, leak->count);
         bbf_buf_char(out, '}');
     }
     bbf_buf_str(out, "]}\n");
@@ -520,6 +522,7 @@ int bbf_render_json(struct bbf_buf *out, struct bbf_view *view,
     add_head(out, snapshot);
     add_reconciled(out, &snapshot->reconciled);
     add_cost(out, &snapshot->cost);
+    bbf_estimate_json(out, &snapshot->windows);
     add_sites(out, snapshot);
     add_nodes(out, snapshot);
     add_threads(out, snapshot);

@@ -120,7 +120,7 @@ static void add_details(struct bbf_buf *text, struct bbf_check *check,
 static void add_names(struct bbf_buf *out, const struct bbf_compared *row, struct bbf_view *view,
                       uint32_t last, struct bbf_buf *text)
 {
-    const uint32_t owner = bbf_owner_of(view, last);
+    const uint32_t owner = bbf_owner_to_mend(view, last);
     const struct bbf_snap_site *site = &view->snapshot->sites[view->snapshot->nodes[owner].site];
 
     bbf_text_safe(text, site->class_name[0] != '\0' ? site->class_name : "bbflow.leaks", '\0');

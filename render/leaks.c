@@ -2,6 +2,7 @@
 #include "render/leaks.h"
 
 #include "core/err.h"
+#include "render/estimate.h"
 #include "render/text.h"
 
 #include <inttypes.h>
@@ -125,6 +126,7 @@ static void add_leak(struct bbf_buf *out, const struct bbf_snapshot *snapshot, c
     bbf_buf_printf(out, "%s%s %" PRIu64 " (", *glue, word, leak->count);
     bbf_text_lost_bytes(out, leak->bytes, leak->memory);
     bbf_buf_char(out, ')');
+    bbf_estimate_text(out, snapshot, leak->count);
     if (leak->oldest_seconds != 0)
         bbf_buf_printf(out, " oldest %" PRIu64 " s", leak->oldest_seconds);
     if (leak->thread != 0) {

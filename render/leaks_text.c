@@ -12,6 +12,7 @@
 #include "core/facts.h"
 #include "render/callers.h"
 #include "render/diverge_text.h"
+#include "render/estimate.h"
 #include "render/fingerprint.h"
 #include "render/formats.h"
 #include "render/growth.h"
@@ -65,6 +66,7 @@ static void add_numbers(const struct list *l, const struct bbf_divergence *d)
     bbf_buf_str(out, ")  ");
     bbf_divergence_bytes(out, d);
     bbf_buf_str(out, lost_text(d));
+    bbf_estimate_text(out, l->view->snapshot, d->leaked + d->aged);
     if (d->leaked != 0 && d->aged != 0) {
         bbf_buf_str(out, ", ");
         bbf_text_grouped(out, d->aged);
@@ -256,6 +258,11 @@ static void add_look(const struct list *l, const struct bbf_divergence *d)
         return;
     }
     bbf_buf_str(out, "    look at: ");
+    if (bbf_view_is_gap(l->view, d->last)) {
+        bbf_view_name(out, l->view, bbf_owner_to_mend(l->view, d->last));
+        bbf_buf_str(out, ", and what has them after it\n");
+        return;
+    }
     bbf_view_name(out, l->view, owner);
     if (owner != d->last) {
         bbf_buf_str(out, ", after ");

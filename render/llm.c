@@ -136,7 +136,7 @@ static void add_leak(const struct llm *llm, const struct bbf_snap_leak *leak)
     if (leak->references != 0)
         bbf_buf_printf(out, "|references=%" PRIu64, leak->references);
     bbf_buf_str(out, "|owner=");
-    bbf_view_name(out, llm->view, bbf_owner_of(llm->view, leak->node));
+    bbf_view_name(out, llm->view, bbf_owner_to_mend(llm->view, leak->node));
     bbf_callers_field(out, llm->view, leak->node);
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_RETAIN, "|retained_by=", ", ");
     bbf_balance_text(out, llm->view, leak->node, BBF_SITE_DECREMENT, "|released_by=", ", ");
@@ -189,7 +189,7 @@ static void add_divergence(const struct llm *llm, const struct bbf_divergence *d
     add_step(llm, "losing", d->losing);
     add_step(llm, "last", d->last);
     add_step(llm, "kept", d->kept);
-    add_step(llm, "owner", bbf_owner_of(llm->view, d->last));
+    add_step(llm, "owner", bbf_owner_to_mend(llm->view, d->last));
     add_throws(llm, d->last);
     bbf_callers_field(out, llm->view, d->last);
     bbf_buf_printf(out, "|kept_released=%" PRIu64 "|ways=%" PRIu32, d->kept_released, d->ways);

@@ -24,7 +24,8 @@ enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };
 enum { RESOURCE_PROFILES_RESOURCE = 1, RESOURCE_PROFILES_SCOPE_PROFILES };
 enum { RESOURCE_ATTRIBUTES = 1, KEY_VALUE_KEY = 1, KEY_VALUE_VALUE, ANY_STRING = 1, ANY_INT = 3 };
 enum { SCOPE_PROFILES_SCOPE = 1, SCOPE_PROFILES_PROFILES, SCOPE_NAME = 1, SCOPE_VERSION };
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLES, PROFILE_TIME, PROFILE_PERIOD_TYPE = 5 };
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLES, PROFILE_TIME, PROFILE_DURATION };
+enum { PROFILE_PERIOD_TYPE = 5 };
 enum { PROFILE_PERIOD = 6, PROFILE_ID };
 enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4 };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
@@ -38,6 +39,7 @@ enum { PROFILE_ID_BYTES = 16 };
 
 struct document {
     struct bbf_view *view;
+    const struct bbf_render_options *options;
     struct bbf_buf profiles[BBF_SAMPLE_COUNT]; /* the samples of each */
     struct bbf_buf dictionary;                 /* its stacks and attributes; then the rest */
     struct bbf_buf part, inner, value;
@@ -206,8 +208,10 @@ static void end_profile(struct document *d, int type)
     struct bbf_buf *to = &d->profiles[type];
 
     add_type(d, to, PROFILE_SAMPLE_TYPE, bbf_sample_names[type].name, bbf_sample_names[type].unit);
-    if (s->captured_at_ms > 0 && s->captured_at_ms < INT64_MAX / 1000000)
-        bbf_proto_fixed64(to, PROFILE_TIME, (uint64_t)s->captured_at_ms * 1000000);
+    const uint64_t duration = bbf_sample_duration_ns(s, d->options->since_ms);
+    if (s->captured_at_ms > 0 && s->captured_at_ms < INT64_MAX / 1000000) /* when it began */
+        bbf_proto_fixed64(to, PROFILE_TIME, (uint64_t)s->captured_at_ms * 1000000 - duration);
+    bbf_proto_number(to, PROFILE_DURATION, duration);
     add_type(d, to, PROFILE_PERIOD_TYPE, "buffers", "count");
     bbf_proto_number(to, PROFILE_PERIOD, (uint64_t)bbf_sample_signed(bbf_sample_period(s)));
     add_id(d, type);
@@ -225,6 +229,14 @@ static void add_resource_attribute(struct document *d, const char *key, const ch
     bbf_proto_message(&d->part, RESOURCE_ATTRIBUTES, &d->inner);
 }
 
+static bool has_label(const struct document *d, const char *name)
+{
+    for (size_t i = 0; i < d->options->n_labels; i++)
+        if (strcmp(d->options->labels[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* The ResourceProfiles message to `to`. */
 static void add_resource(struct document *d, struct bbf_buf *to)
 {
@@ -232,8 +244,12 @@ static void add_resource(struct document *d, struct bbf_buf *to)
     struct bbf_buf name = BBF_BUF_INIT, scope = BBF_BUF_INIT;
 
     bbf_text_safe(&name, s->jvm.main[0] != '\0' ? s->jvm.main : "unknown_service:java", '\0');
-    add_resource_attribute(d, "service.name", bbf_buf_cstr(&name), 0);
-    add_resource_attribute(d, "process.pid", NULL, s->jvm.pid);
+    if (!has_label(d, "service.name"))
+        add_resource_attribute(d, "service.name", bbf_buf_cstr(&name), 0);
+    if (!has_label(d, "process.pid"))
+        add_resource_attribute(d, "process.pid", NULL, s->jvm.pid);
+    for (size_t i = 0; i < d->options->n_labels; i++)
+        add_resource_attribute(d, d->options->labels[i].name, d->options->labels[i].value, 0);
     bbf_proto_message(to, RESOURCE_PROFILES_RESOURCE, &d->part);
     bbf_proto_bytes(&d->inner, SCOPE_NAME, "bbflow", strlen("bbflow"));
     bbf_proto_bytes(&d->inner, SCOPE_VERSION, BBF_VERSION, strlen(BBF_VERSION));
@@ -271,10 +287,10 @@ int bbf_render_otlp(struct bbf_buf *out, struct bbf_view *view,
     struct document *d = calloc(1, sizeof *d);
     int err = d != NULL ? bbf_view_add_names(view, '\0') : BBF_ENOMEM;
 
-    (void)options;
     if (d == NULL)
         return err;
     d->view = view;
+    d->options = options;
     d->stacks = calloc(view->snapshot->n_nodes + 1, sizeof *d->stacks);
     if (err == BBF_OK)
         err = d->stacks != NULL ? add_document(out, d) : BBF_ENOMEM;

@@ -21,6 +21,7 @@
 
 /* Fields of the messages. */
 enum { SAMPLE_TYPE = 1, SAMPLE, MAPPING, LOCATION, FUNCTION, STRING_TABLE, TIME_NANOS = 9 };
+enum { DURATION_NANOS = 10 };
 enum { PERIOD_TYPE = 11, PERIOD, COMMENT, DEFAULT_SAMPLE_TYPE };
 enum { TYPE_TYPE = 1, TYPE_UNIT };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
@@ -33,6 +34,7 @@ enum { GZIP = 15 + 16, DEFAULT_MEMORY = 8, PIECE = 1 << 16 };
 
 struct profile {
     struct bbf_view *view;
+    const struct bbf_render_options *options;
     struct bbf_buf *out;  /* gzip */
     struct bbf_buf plain; /* the message, piece by piece */
     struct bbf_buf part;  /* a message in it */
@@ -180,6 +182,7 @@ static int add_profile(struct profile *p)
         add_site(p, i);
     if (s->captured_at_ms > 0 && s->captured_at_ms < INT64_MAX / 1000000)
         bbf_proto_number(&p->plain, TIME_NANOS, (uint64_t)s->captured_at_ms * 1000000);
+    bbf_proto_number(&p->plain, DURATION_NANOS, bbf_sample_duration_ns(s, p->options->since_ms));
     add_type(p, PERIOD_TYPE, "buffers", "count");
     bbf_proto_number(&p->plain, PERIOD, (uint64_t)bbf_sample_signed(bbf_sample_period(s)));
     if (err == BBF_OK)
@@ -209,12 +212,12 @@ int bbf_render_pprof(struct bbf_buf *out, struct bbf_view *view,
     struct profile *p = calloc(1, sizeof *p);
     int err = p != NULL ? bbf_view_add_names(view, '\0') : BBF_ENOMEM;
 
-    (void)options;
     if (err != BBF_OK) {
         free(p);
         return err;
     }
     p->view = view;
+    p->options = options;
     p->out = out;
     p->plain.flush = take_plain;
     p->plain.ctx = p;

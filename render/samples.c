@@ -62,3 +62,11 @@ uint64_t bbf_sample_period(const struct bbf_snapshot *snapshot)
 {
     return snapshot->totals.sampled_ > 1 ? snapshot->totals.sampled_ : 1;
 }
+
+uint64_t bbf_sample_duration_ns(const struct bbf_snapshot *snapshot, int64_t since_ms)
+{
+    if (since_ms <= 0 || snapshot->captured_at_ms <= since_ms ||
+        snapshot->captured_at_ms >= INT64_MAX / 1000000)
+        return 0;
+    return (uint64_t)(snapshot->captured_at_ms - since_ms) * 1000000;
+}

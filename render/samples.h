@@ -46,6 +46,10 @@ const char *bbf_sample_verdict(const struct bbf_sample *sample);
 /* How many buffers one that was followed stands for. */
 uint64_t bbf_sample_period(const struct bbf_snapshot *snapshot);
 
+/* Nanoseconds from `since_ms` (milliseconds since 1970) to the snapshot; 0: since_ms is 0, or the
+ * clock was set back. */
+uint64_t bbf_sample_duration_ns(const struct bbf_snapshot *snapshot, int64_t since_ms);
+
 /* What signed numbers of 64 bits can hold of it. */
 static inline int64_t bbf_sample_signed(uint64_t value)
 {

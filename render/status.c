@@ -128,6 +128,24 @@ static void add_server(struct bbf_buf *out, const struct bbf_status *status)
                    status->server.dropped, status->server.lost);
 }
 
+static void add_metrics(struct bbf_buf *out, const struct bbf_status *status)
+{
+    if (status->metrics.url[0] == '\0' && status->metrics.why[0] == '\0')
+        return;
+    if (status->metrics.url[0] == '\0')
+        bbf_safe_printf(out, BBF_SAFE_VALUE, "metrics            nothing is served: %s\n",
+                        status->metrics.why);
+    else
+        bbf_buf_printf(out,
+                       "metrics            %s, %" PRIu64 " served, %" PRIu64
+                       " other answers, %" PRIu64 " without an answer of the agent thread\n"
+                       "                   %" PRIu64 " malformed, %" PRIu64 " too late, %" PRIu64
+                       " dropped for others\n",
+                       status->metrics.url, status->metrics.served, status->metrics.other,
+                       status->metrics.failed, status->metrics.malformed, status->metrics.late,
+                       status->metrics.crowded);
+}
+
 static void add_daemon(struct bbf_buf *out, const char *whose, uint16_t port)
 {
     if (port != 0)
@@ -163,6 +181,7 @@ void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
     add_rewriting(out, status);
     add_counts(out, status);
     add_server(out, status);
+    add_metrics(out, status);
     add_lttng(out, status);
     add_jmx(out, status);
 }

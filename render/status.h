@@ -28,6 +28,10 @@ struct bbf_status {
         const char *why; /* there is none; "" */
     } port;
     struct {
+        const char *url, *why; /* option metrics=; "": it is off, or not served and why */
+        uint64_t served, other, failed, malformed, late, crowded;
+    } metrics;
+    struct {
         size_t count, bytes; /* replaced settings that threads may still read */
     } old_settings;
     struct {

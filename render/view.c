@@ -2,9 +2,11 @@
 #include "render/view.h"
 
 #include "core/err.h"
+#include "core/terms.h"
 #include "render/diverge_find.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool has_balance(const struct bbf_snapshot *snapshot)
 {
@@ -102,9 +104,23 @@ int bbf_view_add_ends(struct bbf_view *view, size_t head)
 
 /* ---- owners ---- */
 
+bool bbf_view_is_gap(const struct bbf_view *view, uint32_t node)
+{
+    const struct bbf_snapshot *s = view->snapshot;
+
+    return strcmp(s->sites[s->nodes[node].site].method, BBF_GAP_STEP) == 0;
+}
+
 uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node)
 {
     return bbf_owners_of(&view->owners, view->snapshot, node);
+}
+
+uint32_t bbf_owner_to_mend(const struct bbf_view *view, uint32_t node)
+{
+    bool is_gap = bbf_view_is_gap(view, node) && view->parents[node] != BBF_NO_PARENT;
+
+    return bbf_owner_of(view, is_gap ? view->parents[node] : node);
 }
 
 uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node)

@@ -96,6 +96,11 @@ static inline void bbf_view_name(struct bbf_buf *out, const struct bbf_view *vie
 /* The step of the method that owned a buffer lost at `node` (render/owner.h); `node` itself where
  * nothing else is known, or without bbf_view_add_owners(). */
 uint32_t bbf_owner_of(const struct bbf_view *view, uint32_t node);
+/* Is the step no method, but the gap of a buffer that outlived its window (core/terms.h)? */
+bool bbf_view_is_gap(const struct bbf_view *view, uint32_t node);
+/* The step to look at for a buffer lost at `node`: its owner; behind the gap of a window
+ * (core/terms.h), which is no method, the owner before it. */
+uint32_t bbf_owner_to_mend(const struct bbf_view *view, uint32_t node);
 /* The step that the owner of `node`'s buffer lent it to; the owner's where that is `node` itself.
  */
 uint32_t bbf_owner_lent_to(const struct bbf_view *view, uint32_t node);

@@ -13,7 +13,7 @@ enum { SAME_START_MS = 2000, TEXT_MAX = 1024 };
 
 /* ---- The same JVM twice ---------------------------------------------------------------------- */
 
-static int64_t started_ms(const struct bbf_snapshot *s)
+int64_t bbf_merge_started_ms(const struct bbf_snapshot *s)
 {
     return s->cost.measured
                ? s->captured_at_ms - (int64_t)(s->cost.since_start.elapsed_ns_ / 1000000)
@@ -66,7 +66,7 @@ static int add_source(struct bbf_merge *m, const struct bbf_snapshot *s, const c
                                         .main = strdup(s->jvm.main != NULL ? s->jvm.main : ""),
                                         .pid = s->jvm.pid,
                                         .captured_at_ms = s->captured_at_ms,
-                                        .started_ms = started_ms(s),
+                                        .started_ms = bbf_merge_started_ms(s),
                                         .totals = s->totals};
     if (source->name == NULL || source->main == NULL)
         return BBF_ENOMEM;

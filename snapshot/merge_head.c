@@ -344,6 +344,7 @@ int bbf_merge_head(struct bbf_merge *m, const struct bbf_snapshot *from, const c
     add_history(m, from);
     add_totals(m, from);
     m->has_costs = m->has_costs || from->cost.measured;
+    m->windowed += from->windows.used;
     m->to->jvm.pid = m->n_sources == 1 ? from->jvm.pid : 0;
     return err;
 }
@@ -362,6 +363,12 @@ static int finish_notes(struct bbf_merge *m)
                    "%" PRIu32 " of %zu snapshots are samples%s: their counts, and so the sums, are "
                    "estimates",
                    m->sampled, m->n_sources, m->rates_differ ? " at different rates" : "");
+    if (err == BBF_OK && m->windowed > 0)
+        err = note(m,
+                   "%" PRIu32
+                   " of %zu snapshots have only what windows of time watched, each another "
+                   "share: the sums are of what was watched",
+                   m->windowed, m->n_sources);
     if (err == BBF_OK && m->limits_differ)
         err =
             note(m, "limits differ; of each the largest is shown, and the largest use of any JVM");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot/merge_parts.h - private to snapshot/merge*: the state of a merge.
+ * snapshot/merge_parts.h - private to snapshot/: the state of a merge, and what identifies a row.
  *
  * Threads: one owner. Errors: BBF_ENOMEM.
  */
@@ -62,7 +62,15 @@ struct bbf_merge {
     uint32_t sampled, exact; /* snapshots */
     uint32_t unread;         /* without Netty's own numbers */
     bool rates_differ, limits_differ, histories_differ, usage_differs, has_costs;
+    uint32_t windowed; /* snapshots that have what windows watched */
 };
+
+/* A site by its names: the same in every JVM. */
+uint64_t bbf_merge_hash_site(const struct bbf_snap_site *site);
+bool bbf_merge_is_same_site(const struct bbf_snap_site *a, const struct bbf_snap_site *b);
+
+/* When the agent was loaded, milliseconds since 1970; 0: not known. */
+int64_t bbf_merge_started_ms(const struct bbf_snapshot *s);
 
 int bbf_merge_add_text(struct bbf_merge_texts *texts, const char *text, const char *name);
 

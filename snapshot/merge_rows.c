@@ -27,7 +27,7 @@ static char *copy(const char *text)
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static uint64_t hash_site(const struct bbf_snap_site *site)
+uint64_t bbf_merge_hash_site(const struct bbf_snap_site *site)
 {
     uint64_t hash = hash_text((uint64_t)site->kind, site->class_name);
 
@@ -41,7 +41,7 @@ static bool is_same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static bool is_same_site(const struct bbf_snap_site *a, const struct bbf_snap_site *b)
+bool bbf_merge_is_same_site(const struct bbf_snap_site *a, const struct bbf_snap_site *b)
 {
     return a->kind == b->kind && strcmp(a->method, b->method) == 0 &&
            strcmp(a->class_name, b->class_name) == 0 && strcmp(a->descriptor, b->descriptor) == 0 &&
@@ -108,11 +108,11 @@ static int known_site(struct bbf_merge *m, struct bbf_snap_site *site,
 
 static int merge_site(struct bbf_merge *m, const struct bbf_snap_site *from, uint32_t *at)
 {
-    uint64_t hash = hash_site(from);
+    uint64_t hash = bbf_merge_hash_site(from);
     size_t probe = 0;
 
     while ((*at = bbf_merge_table_next(&m->sites, hash, &probe)) != NO_ROW)
-        if (is_same_site(&m->to->sites[*at], from))
+        if (bbf_merge_is_same_site(&m->to->sites[*at], from))
             return known_site(m, &m->to->sites[*at], from);
     return new_site(m, from, hash, at);
 }

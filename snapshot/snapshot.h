@@ -287,28 +287,34 @@ struct bbf_snap_misuse {
 /*
  * What bbflow itself took in a stretch of time (agent/cost/account.h says how each is measured).
  * Nanoseconds: `elapsed`; processor time of the whole `process`; of the `agent` thread, and what of
- * that went into `scan`s after collections and into `report`s; of the `server` thread; `rewrite`:
- * elapsed while class files were changed, in whatever thread loaded them. Counts: classes
- * `rewritten`; `lives` that were followed and the `steps` of their paths (lower bounds where paths
- * have loops), and the `passed_lives` that sampling left out, as those that it drew stand for them.
- * Estimates: `native_calls` of the hooks into the agent and what they took, and what the `hooks`
- * themselves took. `overhead` is the sum: agent, server, rewriting in other threads, estimates.
+ * that went into `scan`s after collections and into `report`s; of the `server` thread; of the
+ * thread that opens the `gate`; `running`: of these threads together, without class files; of the
+ * process while a `window` was open (budget=, duty=), its grace with it; `rewrite`: elapsed while
+ * class files were changed, in whatever thread loaded them. Counts: classes `rewritten`; `lives`
+ * that were followed and the `steps` of their paths (lower bounds where paths have loops), and the
+ * `passed_lives` that sampling left out, as those that it drew stand for them. Estimates:
+ * `native_calls` of the hooks into the agent and what they took, and what the `hooks` themselves
+ * took. `overhead` is the sum: agent, server, gate, rewriting in other threads, estimates. Once
+ * windows have measured what following costs, `hook` is that, natives included.
  */
 /* clang-format off */
 #define BBF_COST_COLUMNS(XX)                                                                       \
     XX(elapsed_ns) XX(process_ns) XX(agent_ns) XX(scan_ns) XX(report_ns) XX(server_ns)             \
-    XX(rewritten) XX(rewrite_ns) XX(lives) XX(passed_lives) XX(steps)                              \
+    XX(gate_ns) XX(running_ns) XX(window_ns) XX(rewritten) XX(rewrite_ns) XX(lives) XX(passed_lives) XX(steps)                              \
     XX(estimated_native_calls) XX(estimated_native_ns) XX(estimated_hook_ns)                       \
     XX(estimated_overhead_ns)
 
 /* Measured cost, on this machine, of a life and of a step, followed or passed over, in picoseconds;
  * the longest rewriting of a class; native memory in bytes, by purpose; budget= in millionths (0 =
- * off); `sample`: one life in this number is followed; how often the budget raised and lowered that
- * number, and how often the table of rates had no room for it. */
+ * off, 1 = 0%); `sample`: one life in this number is followed; `raised`, `lowered`, `refused`: how often
+ * an older bbflow changed that number for budget=, now 0. `share`: of the time, for windows now, 0 =
+ * there are none; `pairs` of windows and the time beside them were measured, and by these following
+ * is that part of the processor time in windows, with a 95 % interval (0 below 8 pairs). */
 #define BBF_COST_VALUES(XX)                                                                        \
     XX(life_ps) XX(step_ps) XX(passed_life_ps) XX(passed_step_ps) XX(rewrite_longest_ns)           \
     XX(memory_nodes) XX(memory_lives) XX(memory_leaks) XX(memory_other)                            \
-    XX(budget_ppm) XX(sample) XX(raised) XX(lowered) XX(refused)
+    XX(budget_ppm) XX(sample) XX(raised) XX(lowered) XX(refused)                                   \
+    XX(share_ppm) XX(pairs) XX(part_ppm) XX(part_low_ppm) XX(part_high_ppm)
 /* clang-format on */
 
 struct bbf_snap_cost_row {
@@ -332,6 +338,25 @@ struct bbf_snap_cost {
     uint64_t sample_ppm;     /* the overhead that made the budget choose it */
 };
 
+/*
+ * What windows watched since the start or the last reset (options budget, duty): how much of the
+ * time, in how many windows; lives that outlived theirs (`frozen`); of the allocations that part
+ * was watched (`share`, in billionths, at least 1), by what was counted in windows and beside them,
+ * or, where nothing was, by time; and the relative standard error of that share. Counts of a
+ * snapshot are of what was watched.
+ */
+/* clang-format off */
+#define BBF_WINDOWS_COLUMNS(XX)                                                                    \
+    XX(elapsed_ns) XX(open_ns) XX(windows) XX(frozen) XX(share_ppb) XX(spread_ppm)
+/* clang-format on */
+struct bbf_snap_windows {
+    bool used; /* false: every life was followed, or sample= chose; nothing below is valid */
+#define XX(name) uint64_t name##_;
+    BBF_WINDOWS_COLUMNS(XX)
+#undef XX
+};
+enum { BBF_SHARE_ALL_PPB = 1000000000 };
+
 struct bbf_snapshot {
     int64_t captured_at_ms; /* since 1970 */
     struct {
@@ -353,6 +378,7 @@ struct bbf_snapshot {
     struct bbf_snap_since_start since_start;
     struct bbf_snap_reconciled reconciled;
     struct bbf_snap_cost cost;
+    struct bbf_snap_windows windows;
     struct bbf_snap_site *sites;
     size_t n_sites;
     struct bbf_snap_node *nodes; /* a parent always precedes its children */

@@ -110,3 +110,24 @@ uint64_t bbf_windows_shut(struct bbf_tracker *t)
     atomic_fetch_or_explicit(gate(t), (uint32_t)BBF_L_SLOW_IDLE, memory_order_release);
     return frozen;
 }
+
+/* ---- what root hooks count ---- */
+
+void bbf_windows_count(struct bbf_tracker *t, bool on)
+{
+    /* Relaxed: a statistic, which orders nothing. */
+    if (on)
+        atomic_fetch_or_explicit(gate(t), (uint32_t)BBF_L_SLOW_COUNT, memory_order_relaxed);
+    else
+        atomic_fetch_and_explicit(gate(t), ~(uint32_t)BBF_L_SLOW_COUNT, memory_order_relaxed);
+}
+
+uint64_t bbf_windows_roots(const struct bbf_tracker *t)
+{
+    uint64_t sum =
+        atomic_load_explicit(bbf_shared_long(t, BBF_L_SHARED_ROOTS), memory_order_relaxed);
+    for (unsigned s = 0; s < BBF_L_STRIPES; s++)
+        if (bbf_stripe_is_used(t, s))
+            sum += atomic_load_explicit(&t->stripes[s].roots, memory_order_relaxed);
+    return sum;
+}

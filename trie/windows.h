@@ -32,6 +32,11 @@ void bbf_windows_refuse_roots(struct bbf_tracker *t);
 /* Freezes what is open, then shuts. Returns the number of lives that were frozen. */
 uint64_t bbf_windows_shut(struct bbf_tracker *t);
 
+/* While on, root hooks count their calls, whether the gate is open or shut. */
+void bbf_windows_count(struct bbf_tracker *t, bool on);
+/* The calls that were counted since the start: a counter for each thread, exact at rest only. */
+uint64_t bbf_windows_roots(const struct bbf_tracker *t);
+
 /* Freeze the life of a record, if one is open. True if it was not frozen before. */
 bool bbf_windows_freeze(struct bbf_tracker *t, uint32_t record);
 

@@ -49,7 +49,9 @@ struct bbf_stripe {
     _Atomic uint32_t next_end, use;
     _Atomic uint64_t suspect;
     _Atomic uint64_t random;
-    char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_RANDOM - 8];
+    uint64_t sights; /* the shim's */
+    _Atomic uint64_t roots;
+    char pad[BBF_L_STRIPE_ENDED - BBF_L_STRIPE_ROOTS - 8];
     struct {
         _Atomic uint64_t handle, where; /* node:32 | tid:32 */
     } recent_ends[BBF_L_ENDED_SLOTS];
@@ -66,6 +68,7 @@ _Static_assert(offsetof(struct bbf_stripe, run) == BBF_L_STRIPE_RUN, "layout");
 _Static_assert(offsetof(struct bbf_stripe, suspect) == BBF_L_STRIPE_SUSPECT, "layout");
 _Static_assert(offsetof(struct bbf_stripe, recent_ends) == BBF_L_STRIPE_ENDED, "layout");
 _Static_assert(offsetof(struct bbf_stripe, random) == BBF_L_STRIPE_RANDOM, "layout");
+_Static_assert(offsetof(struct bbf_stripe, roots) == BBF_L_STRIPE_ROOTS, "layout");
 _Static_assert(offsetof(struct bbf_record, next) == BBF_L_REC_NEXT, "layout");
 
 /* Beside each record, made writable together with it. The agent's but for `owner`. */

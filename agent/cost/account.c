@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/cost/account.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
 
+#include "agent/cost/gate.h"
 #include "agent/cost/governor.h"
 #include "agent/cost/meter.h"
 #include "agent/cost/model.h"
+#include "agent/metrics_server.h"
 #include "agent/state.h"
 #include "agent/stream.h"
 #include "core/clock.h"
 #include "core/err.h"
-#include "core/log.h"
 #include "trie/effort.h"
 
-enum { SHARE_OF_WALKS = 1000 }; /* walking the trie takes at most this part of the time */
+enum {
+    MILLION = 1000000,
+    SHARE_OF_WALKS = 1000
+}; /* walking the trie takes at most this part of the time */
 
-#define SECOND    BBF_CLOCK_SECOND
-#define LOG_EVERY (10 * SECOND) /* at most one line about the budget in this time */
+#define SECOND BBF_CLOCK_SECOND
 
 static struct {
     uint64_t began, process_began;       /* CLOCK_MONOTONIC, the process's processor time */
@@ -32,9 +34,7 @@ static struct {
     struct bbf_snap_cost_row change;         /* when settings changed last; all 0: never */
     uint64_t next;                           /* when the next one ends, CLOCK_MONOTONIC */
     uint64_t seconds;                        /* budgetSeconds= */
-    struct bbf_governor governor;
-    uint64_t refused, sample_ppm, logged;
-    int64_t sample_since_ms;
+    uint64_t budget_ppm, sample;
 } o;
 
 void bbf_account_begin(void)
@@ -87,7 +87,7 @@ static uint64_t server_ns(void)
     if (now < o.server_seen)
         o.server_before += o.server_seen;
     o.server_seen = now;
-    return o.server_before + now;
+    return o.server_before + now + bbf_metrics_cpu_ns();
 }
 
 /* Since bbflow was attached. */
@@ -96,8 +96,10 @@ static void measure(struct bbf_snap_cost_row *row)
     const struct bbf_cost_model *c = &o.costs;
     struct bbf_effort effort;
     struct bbf_meter_reading meter;
+    struct bbf_gate_cost gate;
     walk(&effort);
     bbf_meter_read(&meter, c->clock_ns);
+    bbf_gate_cost(&gate);
     *row = (struct bbf_snap_cost_row){
         .elapsed_ns_ = bbf_clock_ns(CLOCK_MONOTONIC) - o.began,
         .process_ns_ = bbf_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - o.process_began,
@@ -105,6 +107,8 @@ static void measure(struct bbf_snap_cost_row *row)
         .scan_ns_ = meter.scan_ns,
         .report_ns_ = meter.report_ns,
         .server_ns_ = server_ns(),
+        .gate_ns_ = gate.own_ns,
+        .window_ns_ = gate.process_ns,
         .rewritten_ = meter.rewritten,
         .rewrite_ns_ = meter.rewrite_ns,
         .lives_ = effort.lives,
@@ -116,53 +120,11 @@ static void measure(struct bbf_snap_cost_row *row)
             (effort.lives * c->life_ps + effort.steps * c->step_ps +
              effort.passed_lives * c->passed_life_ps + effort.passed_steps * c->passed_step_ps) /
             1000};
-    row->estimated_overhead_ns_ = row->agent_ns_ + row->server_ns_ + meter.rewrite_elsewhere_ns +
-                                  row->estimated_native_ns_ + row->estimated_hook_ns_;
-}
-
-static int64_t real_time_ms(void)
-{
-    return (int64_t)(bbf_clock_ns(CLOCK_REALTIME) / 1000000);
-}
-
-static void say(uint64_t now, uint32_t before)
-{
-    if (o.logged != 0 && now - o.logged < LOG_EVERY)
-        return;
-    o.logged = now;
-    bool up = o.governor.sample > before;
-    bbf_log(up ? BBF_LOG_WARN : BBF_LOG_INFO,
-            "budget: sampling 1 in %" PRIu32 " (1 in %" PRIu32 " before): overhead about %" PRIu64
-            ".%02" PRIu64 "%%, %s the budget of %" PRIu64 ".%02" PRIu64 "%%",
-            o.governor.sample, before, o.sample_ppm / 10000, o.sample_ppm / 100 % 100,
-            up ? "above" : "below", o.governor.budget_ppm / 10000,
-            o.governor.budget_ppm / 100 % 100);
-}
-
-static void hold_budget(uint64_t now)
-{
-    const struct bbf_snap_cost_row *row = &o.interval;
-    uint32_t before = o.governor.sample;
-    /* Reports, the server and class files cost the same however few buffers are followed. */
-    const struct bbf_governor_measured measured = {
-        .overhead = (int64_t)(row->agent_ns_ - row->report_ns_ + row->estimated_native_ns_ +
-                              row->estimated_hook_ns_),
-        .process = (int64_t)row->process_ns_,
-        .elapsed = (int64_t)row->elapsed_ns_};
-    if (bbf_governor_step(&o.governor, &measured) == before)
-        return;
-    if (bbf_tracker_sample(bbf_agent.tracker, o.governor.sample) != BBF_OK) {
-        bbf_governor_refused(&o.governor, before);
-        if (o.refused++ == 0)
-            bbf_log(BBF_LOG_WARN,
-                    "budget: too many rates were set by sample= before; 1 buffer in "
-                    "%" PRIu32 " is still followed",
-                    before);
-        return;
-    }
-    o.sample_ppm = o.governor.ppm;
-    o.sample_since_ms = o.governor.sample != o.governor.floor ? real_time_ms() : 0;
-    say(now, before);
+    uint64_t threads = row->agent_ns_ + row->server_ns_ + row->gate_ns_;
+    uint64_t files = meter.rewrite_ns - meter.rewrite_elsewhere_ns; /* elapsed: may be longer */
+    row->running_ns_ = threads > files ? threads - files : 0;
+    row->estimated_overhead_ns_ =
+        threads + meter.rewrite_elsewhere_ns + row->estimated_native_ns_ + row->estimated_hook_ns_;
 }
 
 static void subtract(struct bbf_snap_cost_row *row, const struct bbf_snap_cost_row *base)
@@ -170,6 +132,27 @@ static void subtract(struct bbf_snap_cost_row *row, const struct bbf_snap_cost_r
 #define XX(name) row->name##_ -= base->name##_;
     BBF_COST_COLUMNS(XX)
 #undef XX
+}
+
+/* The difference of two rows: what windows have measured, instead of the model. */
+static void put_measured(struct bbf_snap_cost_row *row, const struct bbf_gate_cost *gate)
+{
+    if (gate->followed.pairs < BBF_GOVERNOR_FIRST)
+        return;
+    row->estimated_overhead_ns_ -= row->estimated_native_ns_ + row->estimated_hook_ns_;
+    row->estimated_hook_ns_ = (uint64_t)((double)row->window_ns_ / MILLION *
+                                         (double)bbf_governor_part_ppm(gate->followed.extra_ppm));
+    row->estimated_overhead_ns_ += row->estimated_hook_ns_;
+}
+
+/* Reports, the server and class files cost the same however few buffers are followed. */
+static void tell_gate(const struct bbf_snap_cost_row *row)
+{
+    bool idle = row->process_ns_ < row->elapsed_ns_ / BBF_GOVERNOR_IDLE;
+    uint64_t fixed = row->running_ns_ > row->report_ns_ + row->server_ns_
+                         ? row->running_ns_ - row->report_ns_ - row->server_ns_
+                         : 0;
+    bbf_gate_fixed(idle ? 0 : bbf_governor_ppm(fixed, row->process_ns_));
 }
 
 void bbf_account_changed(void)
@@ -190,25 +173,21 @@ void bbf_account_poll(void)
     o.interval = row;
     subtract(&o.interval, &o.last);
     o.last = row;
+    tell_gate(&o.interval);
     if (o.interval.process_ns_ >= o.interval.elapsed_ns_ / BBF_GOVERNOR_IDLE) {
         o.busy = o.interval;
         o.busy_until = now;
     }
     o.next = now + larger(o.seconds * SECOND, o.walk_ns * SHARE_OF_WALKS) - SECOND / 100;
-    hold_budget(now);
 }
 
-int bbf_account_apply(const struct bbf_options *options, bool fresh)
+int bbf_account_apply(const struct bbf_options *options)
 {
-    if (fresh)
-        o.governor = (struct bbf_governor){.sample = 1};
-    uint32_t before = o.governor.sample;
     o.seconds = options->budget_seconds;
-    bbf_governor_set(&o.governor, options->budget, (uint32_t)options->sample);
-    if (fresh || o.governor.sample != before || o.governor.sample == o.governor.floor)
-        o.sample_since_ms = 0;
+    o.budget_ppm = options->budget;
+    o.sample = options->sample;
     o.next = bbf_clock_ns(CLOCK_MONOTONIC) + o.seconds * SECOND;
-    return bbf_tracker_sample(bbf_agent.tracker, o.governor.sample);
+    return bbf_tracker_sample(bbf_agent.tracker, (uint32_t)options->sample);
 }
 
 static void fill_memory(struct bbf_snap_cost *cost)
@@ -220,6 +199,21 @@ static void fill_memory(struct bbf_snap_cost *cost)
     cost->memory_leaks_ = m.leaks;
     uint64_t known = cost->memory_nodes_ + cost->memory_lives_ + cost->memory_leaks_;
     cost->memory_other_ = m.used > known ? m.used - known : 0;
+}
+
+static void fill_measured(struct bbf_snap_cost *cost)
+{
+    struct bbf_gate_cost gate;
+    bbf_gate_cost(&gate);
+    put_measured(&cost->since_start, &gate);
+    put_measured(&cost->interval, &gate);
+    put_measured(&cost->busy, &gate);
+    put_measured(&cost->since_change, &gate);
+    cost->share_ppm_ = gate.share_ppm;
+    cost->pairs_ = gate.followed.pairs;
+    cost->part_ppm_ = bbf_governor_part_ppm(gate.followed.extra_ppm);
+    cost->part_low_ppm_ = bbf_governor_part_ppm(gate.followed.low_ppm);
+    cost->part_high_ppm_ = bbf_governor_part_ppm(gate.followed.high_ppm);
 }
 
 void bbf_account_fill(struct bbf_snap_cost *cost)
@@ -240,12 +234,8 @@ void bbf_account_fill(struct bbf_snap_cost *cost)
     bbf_meter_read(&meter, o.costs.clock_ns);
     cost->rewrite_longest_ns_ = meter.rewrite_longest_ns;
     fill_memory(cost);
-    cost->budget_ppm_ = o.governor.budget_ppm;
-    cost->sample_ = o.governor.sample;
-    cost->raised_ = o.governor.raised;
-    cost->lowered_ = o.governor.lowered;
-    cost->refused_ = o.refused;
-    cost->sample_since_ms = o.sample_since_ms;
-    cost->sample_ppm = o.sample_ppm;
+    cost->budget_ppm_ = o.budget_ppm;
+    cost->sample_ = o.sample;
+    fill_measured(cost);
     cost->measured = true;
 }

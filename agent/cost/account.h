@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/cost/account.h - bbflow's own cost, and budget=, which follows fewer buffers while the cost
- * is too high (agent/cost/governor.h). ADR 24 says how each number is made, and which costs none of
+ * agent/cost/account.h - bbflow's own cost; with budget= and duty= the part of the hooks is
+ * measured (agent/cost/gate.h). ADR 24 says how each number is made, and which costs none of
  * them includes.
  *
  * Measured: processor time of the process, of the agent thread and of the server's thread
@@ -26,17 +26,14 @@
  * millisecond). */
 void bbf_account_begin(void);
 
-/*
- * budget=, budgetSeconds= and sample= are these from now on; `fresh`: the hooks were just added, so
- * the rate that an earlier budget chose is dropped. BBF_ELIMIT: the tracker has no room for the
- * rate. Agent thread, or before there is one.
- */
-int bbf_account_apply(const struct bbf_options *options, bool fresh);
+/* budgetSeconds= and sample= are these from now on. BBF_ELIMIT: the tracker has no room for the
+ * rate. Agent thread, or before there is one. */
+int bbf_account_apply(const struct bbf_options *options);
 
 /* Settings that change bbflow's cost have changed: count the cost before this call separately. */
 void bbf_account_changed(void);
 
-/* If an interval is over: measure it, and adjust the rate to the budget. */
+/* If an interval is over: measure it. */
 void bbf_account_poll(void);
 
 /* Into an empty snapshot; changes nothing else. */

@@ -8,6 +8,7 @@
 
 #include "agent/classes/netty_version.h"
 #include "agent/cost/account.h"
+#include "agent/cost/gate.h"
 #include "agent/jvm/properties.h"
 #include "agent/jvm/threads.h"
 #include "agent/report/after_release.h"
@@ -147,6 +148,7 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *s)
     if (err == BBF_OK)
         err = bbf_notes_fill(env, s);
     bbf_account_fill(&s->cost);
+    bbf_gate_fill(&s->windows);
     return err;
 }
 
@@ -160,5 +162,20 @@ int bbf_report_fill_brief(JNIEnv *env, struct bbf_snapshot *s, size_t rows)
     if (err == BBF_OK)
         err = bbf_notes_brief(s);
     bbf_account_fill(&s->cost);
+    bbf_gate_fill(&s->windows);
+    return err;
+}
+
+int bbf_report_fill_numbers(JNIEnv *env, struct bbf_snapshot *s)
+{
+    int err = fill_facts(env, s);
+    if (err == BBF_OK)
+        err = bbf_growth_fill(bbf_agent.tracker, s); /* before the capture, as above */
+    if (err == BBF_OK)
+        err = bbf_tracker_capture(bbf_agent.tracker, s);
+    if (err == BBF_OK)
+        err = bbf_misuse_fill(s);
+    bbf_account_fill(&s->cost);
+    bbf_gate_fill(&s->windows);
     return err;
 }

@@ -21,6 +21,8 @@ int bbf_report_fill(JNIEnv *env, struct bbf_snapshot *snapshot);
  * what pins the memory, memory over time, nor the notes that need a look at all classes.
  * BBF_ENOMEM. */
 int bbf_report_fill_brief(JNIEnv *env, struct bbf_snapshot *snapshot, size_t rows);
+/* The numbers alone, for metrics: all rows, and what is lost over time. BBF_ENOMEM. */
+int bbf_report_fill_numbers(JNIEnv *env, struct bbf_snapshot *snapshot);
 /* The main class or jar, "" = not known. */
 const char *bbf_report_main(void);
 

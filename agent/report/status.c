@@ -6,6 +6,7 @@
 #include "agent/commands/port.h"
 #include "agent/jmx_link.h"
 #include "agent/lttng.h"
+#include "agent/metrics_server.h"
 #include "agent/rules.h"
 #include "agent/state.h"
 #include "agent/stream.h"
@@ -80,6 +81,20 @@ static void fill_jmx(struct bbf_status *status, char *why, size_t size)
     status->jmx.why = why;
 }
 
+/* The strings are in `state`. */
+static void fill_metrics(struct bbf_status *status, struct bbf_metrics_state *state)
+{
+    bbf_metrics_state(state);
+    status->metrics.url = state->url;
+    status->metrics.why = state->why;
+    status->metrics.served = state->stats.served;
+    status->metrics.other = state->stats.other;
+    status->metrics.failed = state->stats.failed;
+    status->metrics.malformed = state->stats.malformed;
+    status->metrics.late = state->stats.late;
+    status->metrics.crowded = state->stats.crowded;
+}
+
 void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
 {
     struct bbf_status_row classes[BBF_CF_CLASS_RESULTS], methods[BBF_CF_METHOD_RESULTS];
@@ -103,6 +118,8 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     fill_rewriting(&status, classes, methods);
     fill_server(&status);
     fill_lttng(&status);
+    struct bbf_metrics_state metrics;
+    fill_metrics(&status, &metrics);
     fill_jmx(&status, jmx_why, sizeof jmx_why);
     bbf_status_text(out, &status);
 }

@@ -1,10 +1,11 @@
 /*
- * load PORT CONNECTIONS PIPELINE: HTTP/1.1 from one thread in a closed loop, until stdin, a pipe,
- * ends. On each connection a batch of PIPELINE requests is sent, the answers are read, the next
- * batch is sent. All answers must be as long as the first one: they are counted by their bytes.
- * A 'p' on stdin is a pause, 'g' continues. A pause begins, as the end does, when every batch that
- * is under way is answered, so that a server has done exactly the work that is printed: at a pause
- * the requests answered so far, at the end them, those a second, and the latency of a batch.
+ * load PORT CONNECTIONS PIPELINE [RATE]: HTTP/1.1 from one thread in a closed loop, until stdin, a
+ * pipe, ends; at most RATE requests a second. On each connection a batch of PIPELINE requests is
+ * sent, the answers are read, the next batch is sent. All answers must be as long as the first one:
+ * they are counted by their bytes. A 'p' on stdin is a pause, 'g' continues. A pause begins, as the
+ * end does, when every batch that is under way is answered, so that a server has done exactly the
+ * work that is printed: at a pause the requests answered so far, at the end them, those a second,
+ * and the latency of a batch.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -124,8 +125,21 @@ static struct {
     int n, pipeline, flying; /* connections, of them those that wait for answers */
     long size, answered;
     double begun, took;
+    double rate, due; /* requests a second, 0: any; when the next batch is due */
     bool pausing, ending;
 } load;
+
+/* One thread: while it sleeps the other connections wait also. */
+static void pace(void)
+{
+    double begin = now(), ahead = load.due - begin;
+
+    if (load.rate <= 0)
+        return;
+    if (ahead > 0)
+        usleep((useconds_t)(ahead * 1e6));
+    load.due = (ahead > -1 ? load.due : begin) + load.pipeline / load.rate;
+}
 
 static void go(void)
 {
@@ -156,6 +170,7 @@ static void answer(struct connection *c)
     if (n_latencies < MAX_LATENCIES)
         latencies[n_latencies++] = (float)(now() - c->begun);
     if (!load.ending && !load.pausing) {
+        pace();
         send_batch(c, load.size, load.pipeline);
     } else if (--load.flying == 0) {
         load.took += now() - load.begun;
@@ -192,12 +207,14 @@ static double percentile(double share)
 
 int main(int argc, char **argv)
 {
+    bool paced = argc == 5;
+    argc -= paced;
     int port = argc == 4 ? atoi(argv[1]) : 0;
     int n = argc == 4 ? atoi(argv[2]) : 0;
     int pipeline = argc == 4 ? atoi(argv[3]) : 0;
 
     if (port < 1 || n < 1 || n > MAX_CONNECTIONS || pipeline < 1 || pipeline > MAX_PIPELINE) {
-        fprintf(stderr, "load PORT CONNECTIONS PIPELINE\n");
+        fprintf(stderr, "load PORT CONNECTIONS PIPELINE [RATE]\n");
         return 2;
     }
     long size = answer_size(port);
@@ -217,6 +234,7 @@ int main(int argc, char **argv)
             fail("epoll_ctl");
     }
     load.n = n;
+    load.rate = paced ? atof(argv[4]) : 0;
     load.pipeline = pipeline;
     load.size = size;
     go();

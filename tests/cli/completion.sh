@@ -86,6 +86,7 @@ check 'bbflow tree -f ' "$("$bbflow" help tree | sed -n 's/.* write \(.*\), what
 check 'bbflow tree --format j' 'json jfr junit'
 check 'bbflow tree --format=j' 'json jfr junit'
 check 'bbflow tree --protocol=' 'auto 1 2'
+check 'bbflow push --as ' 'otlp pprof prom'
 
 touch "$work/one.json" "$work/two.txt"
 mkdir "$work/folder"

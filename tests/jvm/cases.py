@@ -16,6 +16,7 @@ import ci
 import coming
 import context
 import corners
+import doctor
 import exits
 import blackbox
 import files
@@ -25,6 +26,7 @@ import hostile
 import idle
 import jmx
 import lttng
+import metrics
 import misuse
 import names
 import notice
@@ -942,8 +944,8 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
-         *jmx.cases(), *lttng.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases()]
+         *jmx.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
+         *names.cases(), *windows.cases(), *doctor.cases()]
 CASES += coming.cases(CASES)
 
 

@@ -57,8 +57,18 @@ def hangs(bench):
     subprocess.run(["sh", "-c", "sleep {MARK}; true"], check=False)
 
 
+def once(name, why):
+    def fails_once(bench):
+        first = not os.path.exists(name)
+        open(name, "a").close()
+        assert not first, why
+    return Scenario(name, fails_once, jdk=(17,))
+
+
 CASES = [Scenario(f.__name__, f, jdk=(17,), quick=f is passes)
          for f in (passes, fails, breaks, skips, dies, hangs)]
+CASES += [once(f"shaky{{i}}", "got 0") for i in range(3)]
+CASES += [once("crash", "exit code: got 134, expected 0")]
 ''',
 }
 
@@ -77,7 +87,7 @@ def make(root):
 
 def start(root, *words, limit="60"):
     env = {k: v for k, v in os.environ.items() if not k.startswith("BBF_")}
-    return subprocess.Popen([sys.executable, os.path.join(root, "tests/jvm/run"), *words],
+    return subprocess.Popen([sys.executable, os.path.join(root, "tests/jvm/run"), *words], cwd=root,
                             env={**env, "BBF_CASE_LIMIT": limit, "BBF_WORKERS": "2"}, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -145,6 +155,15 @@ def the_list(root):
     expect(run(root, "--list", "e"), 0, r"\Apasses \(Java 17\)\nbreaks \(Java 17\)\ndies \(Java 17\)\n\Z")
 
 
+def cases_that_fail_once(root):
+    expect(run(root, "shaky0", "shaky1"), 0, r"^unsteady shaky0 \(Java 17, .*the second try, alone; the first: got 0$",
+           r"^2 passed, 0 failed$")
+    for i in range(2):
+        os.remove(os.path.join(root, f"shaky{i}"))
+    expect(run(root, "passes", "shaky"), 1, r"^not ok: 3 cases are unsteady, 2 may be", r"^1 passed, 3 failed$")
+    expect(run(root, "crash"), 1, r"^not ok crash .*got 134", r"^0 passed, 1 failed$")
+
+
 def a_case_that_hangs(root):
     expect(run(root, "passes", "hangs", limit="2"), 1, r"^not ok hangs", r"still running after 2 s",
            r"^ok passes", r"^1 passed, 1 failed$")
@@ -164,7 +183,8 @@ def a_runner_that_is_ended(root):
 
 
 CASES = (a_case_that_passes, the_quick_tier, cases_that_fail, a_worker_that_dies, a_pattern_that_matches_nothing,
-         what_is_wrong_in_the_command_line, the_list, a_case_that_hangs, a_runner_that_is_ended)
+         what_is_wrong_in_the_command_line, the_list, a_case_that_hangs, cases_that_fail_once,
+         a_runner_that_is_ended)
 
 
 def main():

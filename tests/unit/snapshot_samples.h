@@ -622,8 +622,40 @@ static inline struct bbf_snapshot *sample_cost(void)
     s->cost.sample_ = 8;
     s->cost.raised_ = 4;
     s->cost.lowered_ = 1;
+    s->cost.share_ppm_ = s->cost.pairs_ = 0; /* as of a bbflow that held the budget by sampling */
+    s->cost.part_ppm_ = s->cost.part_low_ppm_ = s->cost.part_high_ppm_ = 0;
     s->cost.sample_since_ms = INT64_C(1795291384001); /* 20:03:04.001Z */
     s->cost.sample_ppm = 17049;
+    return s;
+}
+
+/* Leaks found by windows of time, whose cost was measured. */
+static inline struct bbf_snapshot *sample_windows(void)
+{
+    struct bbf_snapshot *s = sample_verdicts();
+    s->cost = (struct bbf_snap_cost){.measured = true,
+                                     .since_start = {.elapsed_ns_ = UINT64_C(60000000000),
+                                                     .process_ns_ = UINT64_C(50000000000),
+                                                     .gate_ns_ = 12000000,
+                                                     .running_ns_ = 100000000,
+                                                     .window_ns_ = UINT64_C(1500000000),
+                                                     .rewrite_ns_ = 345678901,
+                                                     .estimated_hook_ns_ = 405000000,
+                                                     .estimated_overhead_ns_ = 505000000},
+                                     .budget_ppm_ = 10000,
+                                     .sample_ = 1,
+                                     .share_ppm_ = 29000,
+                                     .pairs_ = 77,
+                                     .part_ppm_ = 270000,
+                                     .part_low_ppm_ = 251000,
+                                     .part_high_ppm_ = 290000};
+    s->windows = (struct bbf_snap_windows){.used = true,
+                                           .elapsed_ns_ = UINT64_C(60000000000),
+                                           .open_ns_ = UINT64_C(1600000000),
+                                           .windows_ = 78,
+                                           .frozen_ = 12,
+                                           .share_ppb_ = 25000000,
+                                           .spread_ppm_ = 40000};
     return s;
 }
 
@@ -632,21 +664,14 @@ static const struct {
     struct bbf_snapshot *(*make)(void);
     bool golden; /* has files for each format; the others are looked at line by line */
 } samples[] = {
-    {"basic", sample_basic, true},
-    {"interior", sample_interior, true},
-    {"packages", sample_packages, true},
-    {"deep", sample_deep, false},
-    {"empty", sample_empty, true},
-    {"escapes", sample_escapes, true},
-    {"loops", sample_loops, true},
-    {"verdicts", sample_verdicts, true},
-    {"balance", sample_balance, true},
-    {"wide", sample_wide, false},
-    {"reconciled", sample_reconciled, true},
-    {"growth", sample_growth, true},
-    {"contexts", sample_contexts, true},
-    {"cost", sample_cost, true},
-    {"made", sample_made, true},
+    {"basic", sample_basic, true},           {"interior", sample_interior, true},
+    {"packages", sample_packages, true},     {"deep", sample_deep, false},
+    {"empty", sample_empty, true},           {"escapes", sample_escapes, true},
+    {"loops", sample_loops, true},           {"verdicts", sample_verdicts, true},
+    {"balance", sample_balance, true},       {"wide", sample_wide, false},
+    {"reconciled", sample_reconciled, true}, {"growth", sample_growth, true},
+    {"contexts", sample_contexts, true},     {"cost", sample_cost, true},
+    {"windows", sample_windows, true},       {"made", sample_made, true},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof samples[0] };

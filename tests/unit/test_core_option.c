@@ -115,6 +115,10 @@ static const struct {
     {"budget=12.3456%", "budget=12.3456%"},
     {"budget=100%,budgetSeconds=3600", "budget=100%,budgetSeconds=3600"},
     {"budget=1%,budget=off,budgetSeconds=1", ""},
+    {"budget=0%", "budget=0%"},
+    {"duty=0.0%", "duty=0%"},
+    {"duty=2%,duty=off,budget=1%", "budget=1%"},
+    {"sample=4,sample=1,budget=1%", "budget=1%"},
     {"nearLimit=90%", ""},
     {"nearLimit=off", "nearLimit=off"},
     {"nearLimit=99.5%,blackbox=/tmp/x.box,blackboxSeconds=5,blackboxSize=1M",
@@ -206,7 +210,18 @@ static const struct {
     {"budget=1%%", "budget", 8, "option 'budget': '1%%'" NO_SHARE},
     {"budget=-1%", "budget", 8, "option 'budget': '-1%'" NO_SHARE},
     {"budget=on", "budget", 8, "option 'budget': 'on'" NO_SHARE},
-    {"budget=0%", "budget", 8, "option 'budget': 0%" NO_RANGE},
+    {"nearLimit=0%", "nearLimit", 11, "option 'nearLimit': 0%" NO_RANGE},
+    {"budget=0.00009%", "budget", 8, "option 'budget': '0.00009%'" NO_SHARE},
+    {"budget=0.0001%", "budget", 8, "option 'budget': 0.0001%" NO_RANGE},
+    {"budget=1%,duty=2%", "duty", 1,
+     "option 'budget': not together with duty=, the share of the time, "
+     "which budget= chooses; leave one of them out (budget=off or duty=off)"},
+    {"sample=2,budget=1%", "budget", 1,
+     "option 'budget': not together with sample=, because it chooses buffers "
+     "by windows of time; leave one of them out (budget=off or sample=1)"},
+    {"duty=0%,sample=2", "sample", 1,
+     "option 'duty': not together with sample=, because it chooses buffers by "
+     "windows of time; leave one of them out (duty=off or sample=1)"},
     {"nearLimit=101%", "nearLimit", 11, "option 'nearLimit': 101%" NO_RANGE},
     {"budget=0.0099%", "budget", 8, "option 'budget': 0.0099%" NO_RANGE},
     {"budget=100.0001%", "budget", 8, "option 'budget': 100.0001%" NO_RANGE},
@@ -380,10 +395,10 @@ static void set_changes_what_is_live_and_says_what_it_asks_for(void **state)
         {"maxLives", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
         {"maxElements", "100", BBF_OK, BBF_EFFECT_LIMITS, true, "100"},
         {"sample", "100", BBF_OK, BBF_EFFECT_ROOTS, true, "100"},
-        {"budget", "0.25%", BBF_OK, BBF_EFFECT_BUDGET, true, "0.25%"},
-        {"budget", "0.250%", BBF_OK, BBF_EFFECT_BUDGET, false, "0.25%"},
+        {"budget", "0.25%", BBF_OK, BBF_EFFECT_BUDGET | BBF_EFFECT_GATE, true, "0.25%"},
+        {"budget", "0.250%", BBF_OK, BBF_EFFECT_BUDGET | BBF_EFFECT_GATE, false, "0.25%"},
         {"budget", "2", BBF_EINVAL, 0, false, "option 'budget': '2'" NO_SHARE},
-        {"budget", "off", BBF_OK, BBF_EFFECT_BUDGET, true, "off"},
+        {"budget", "off", BBF_OK, BBF_EFFECT_BUDGET | BBF_EFFECT_GATE, true, "off"},
         {"budgetSeconds", "5", BBF_OK, BBF_EFFECT_BUDGET, true, "5"},
         {"age", "2m", BBF_OK, BBF_EFFECT_LIMITS, true, "2m"},
         {"exitTimeout", "30s", BBF_OK, BBF_EFFECT_NONE, true, "30s"},
@@ -500,7 +515,7 @@ static void what_is_shown_can_be_read_again(void **state)
     assert_int_equal(
         bbf_options_parse(&a,
                           "include=a.b;exclude=c.D$E,trackConstructors=f,objects=1,refs=1,"
-                          "trackDirectOnly=1,sample=3,budget=0.5%,budgetSeconds=2,maxNodes=7,"
+                          "trackDirectOnly=1,budget=0.5%,budgetSeconds=2,maxNodes=7,"
                           "maxDepth=8,maxChildren=9,"
                           "maxLives=64,maxElements=5,maxSites=65,memory=4097k,age=90s,socket=/s,"
                           "maxClients=2,file=f.txt,gc=exit,log=l,loglevel=warn,"

@@ -108,6 +108,18 @@ static void another_call_that_throws_has_a_line_of_its_own(void **state)
               "    Router.cart does not release them if this throws: CartParser.vat (line 17)\n");
 }
 
+/* The gap of a window is no method. */
+static void a_gap_is_not_where_to_look(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    int64_t root = sample_step(s, -1, "io.netty.buffer.PooledByteBufAllocator", "directBuffer");
+    int64_t read = sample_step(s, root, "com.shop.Router", "channelRead");
+    int64_t gap = sample_step(s, read, "", BBF_GAP_STEP);
+    sample_leak(s, gap, BBF_VERDICT_LEAKED, BBF_MEM_DIRECT, 3, 3000, 90);
+    check_has(s, 100, "    look at: Router.channelRead, and what has them after it\n");
+}
+
 static void all_shows_the_ids_and_the_clean_roots(void **state)
 {
     (void)state;
@@ -230,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_has_the_number_the_way_the_others_and_where_to_look),
         cmocka_unit_test(another_call_that_throws_has_a_line_of_its_own),
+        cmocka_unit_test(a_gap_is_not_where_to_look),
         cmocka_unit_test(all_shows_the_ids_and_the_clean_roots),
         cmocka_unit_test(bytes_that_netty_has_more_are_a_share_below_100_percent),
         cmocka_unit_test(a_rate_does_not_look_like_none_or_all),

@@ -18,6 +18,7 @@ static struct bbf_status status_of(const struct bbf_snapshot *s)
                                .oldest_java = 11,
                                .newest_java = 25,
                                .port = {.why = ""},
+                               .metrics = {.url = "", .why = ""},
                                .server = {.path = ""}};
 }
 

@@ -270,6 +270,7 @@ static void what_differs_is_noted(void **state)
     from[0]->limits[0].hit = 4;
     sample_string(&from[0]->notes, &from[0]->n_notes, "a limit was reached");
     sample_string(&from[2]->notes, &from[2]->n_notes, "a limit was reached");
+    from[1]->windows = (struct bbf_snap_windows){.used = true, .share_ppb_ = 20000000};
     free(from[2]->jvm.main);
     from[2]->jvm.main = sample_text("other.Main");
     for (int i = 0; i < 3; i++)
@@ -278,6 +279,8 @@ static void what_differs_is_noted(void **state)
     assert_true(has_note(all, "include= differs: com.app in 0.json, com.other in 1.json"));
     assert_true(has_note(all, "refs=on is set in 1 of 3 snapshots, as 2.json"));
     assert_true(has_note(all, "1 of 3 snapshots are samples"));
+    assert_true(has_note(all, "1 of 3 snapshots have only what windows of time watched"));
+    assert_false(all->windows.used); /* one share of all would not be true */
     assert_true(has_note(all, "limits differ"));
     assert_true(has_note(all, "0.json and 1 more of 3 snapshots: a limit was reached"));
     assert_true(has_note(all, "the snapshots are of 2 programs"));

@@ -1,6 +1,5 @@
 /* link: bbf_agent fake_jvm */
-/* agent/cost/{meter,account,model}.c: what bbflow takes adds up, in any number of threads, and a
- * budget is held by the rate. */
+/* agent/cost/{meter,account,model}.c: what bbflow takes adds up, in any number of threads. */
 #include "agent/cost/account.c"
 #include "agent/cost/meter.h"
 
@@ -69,7 +68,7 @@ static void the_rows_are_filled_and_add_up(void **state)
     struct bbf_snap_cost cost = {.measured = false};
     struct bbf_options options = options_of("sample=4");
     (void)state;
-    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
+    assert_int_equal(bbf_account_apply(&options), BBF_OK);
     bbf_account_begin();
     bbf_account_fill(&cost);
     assert_true(cost.measured);
@@ -83,11 +82,11 @@ static void the_rows_are_filled_and_add_up(void **state)
     bbf_options_free(&options);
 }
 
-static void a_budget_is_looked_at_when_its_interval_is_over_and_only_then(void **state)
+static void the_cost_is_looked_at_when_its_interval_is_over_and_only_then(void **state)
 {
     struct bbf_options options = options_of("budget=0.01%,budgetSeconds=3600");
     (void)state;
-    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
+    assert_int_equal(bbf_account_apply(&options), BBF_OK);
     bbf_account_begin();
     uint64_t next = o.next;
     bbf_account_poll();
@@ -102,42 +101,26 @@ static void a_budget_is_looked_at_when_its_interval_is_over_and_only_then(void *
     bbf_options_free(&options);
 }
 
-/* The agent thread itself works the whole interval. On a busy machine it also waits, and a process
- * that mostly waits is idle for the budget: that time is left out. */
-static void work_for_an_interval(void)
+/* What windows have measured takes the place of the model and of what it counts of the natives. */
+static void measured_windows_replace_the_model(void **state)
 {
-    uint64_t begin = bbf_meter_clock();
-    while (bbf_meter_clock() - begin < 2000000)
-        continue;
-    o.next = 0;
-    o.last.elapsed_ns_ = bbf_clock_ns(CLOCK_MONOTONIC) - o.began;
-    bbf_account_poll();
-}
-
-/* One life in two, in four, ... */
-static void work_above_the_budget_raises_the_rate_until_there_is_no_place(void **state)
-{
-    struct bbf_options options = options_of("budget=0.01%,budgetSeconds=1");
-    struct bbf_snap_cost cost = {.measured = false};
+    struct bbf_snap_cost_row row = {.estimated_overhead_ns_ = 1000,
+                                    .estimated_native_ns_ = 100,
+                                    .estimated_hook_ns_ = 200,
+                                    .window_ns_ = 400};
+    struct bbf_gate_cost gate = {.followed = {.pairs = 7, .extra_ppm = 1000000}};
     (void)state;
-    assert_int_equal(bbf_account_apply(&options, true), BBF_OK);
-    bbf_account_begin();
-    for (uint32_t rate = 2; rate <= 8; rate *= 2) {
-        work_for_an_interval();
-        assert_int_equal(o.governor.sample, rate);
-    }
-    bbf_account_fill(&cost);
-    assert_int_equal(cost.raised_, 3);
-    assert_int_equal(cost.sample_, 8);
-    assert_true(cost.sample_ppm > cost.budget_ppm_);
-    for (uint32_t rate = 100; bbf_tracker_can_sample(bbf_agent.tracker, rate); rate++)
-        (void)bbf_tracker_sample(bbf_agent.tracker, rate);
-    work_for_an_interval(); /* 16 has no place */
-    assert_int_equal(o.governor.sample, 8);
-    bbf_account_fill(&cost);
-    assert_int_equal(cost.refused_, 1);
-    assert_int_equal(cost.raised_, 3);
-    bbf_options_free(&options);
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_overhead_ns_, 1000); /* too few */
+    gate.followed.pairs = 8;
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_hook_ns_, 200); /* half of the time in windows */
+    assert_int_equal(row.estimated_overhead_ns_, 900);
+    gate.followed.extra_ppm = -5000; /* noise */
+    row.estimated_native_ns_ = 0;
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_hook_ns_, 0);
+    assert_int_equal(row.estimated_overhead_ns_, 700);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
@@ -148,8 +131,8 @@ int main(void)
         TEST(calls_and_class_files_of_all_threads_are_counted),
         TEST(a_clock_that_takes_longer_than_the_calls_leaves_nothing),
         TEST(the_rows_are_filled_and_add_up),
-        TEST(a_budget_is_looked_at_when_its_interval_is_over_and_only_then),
-        TEST(work_above_the_budget_raises_the_rate_until_there_is_no_place),
+        TEST(the_cost_is_looked_at_when_its_interval_is_over_and_only_then),
+        TEST(measured_windows_replace_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

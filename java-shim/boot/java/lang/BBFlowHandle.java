@@ -40,7 +40,7 @@ final class BBFlowHandle {
     @Hidden
     static boolean slowHooks() {
         int bits = U.getInt(SHARED + SHARED_SLOW_HOOKS);
-        return (WINDOWS ? bits & ~SLOW_GATE : bits) != 0;
+        return (WINDOWS ? bits & ~(SLOW_GATE | SLOW_COUNT) : bits) != 0;
     }
 
     /**

@@ -2,12 +2,17 @@ package com.example.bench;
 
 import io.netty.util.concurrent.FastThreadLocalThread;
 
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 
 /** An operation in a loop, in each thread one of its own; Netty's kind of threads, as event loops
  * are: its pools work differently in others. */
 final class Loops implements Workload {
     private static final int BATCH = 128; // between two looks at what is shared
+
+    /** Nanoseconds a batch, of -Dbench.pace=N operations a second in each thread; 0: as fast as it can. */
+    private static final long PACE = Long.getLong("bench.pace", 0) == 0 ? 0
+            : BATCH * 1_000_000_000L / Long.getLong("bench.pace");
 
     private final IntFunction<Runnable> operation;
     private Runnable[] made;
@@ -39,11 +44,14 @@ final class Loops implements Workload {
 
     private void loop(int number) {
         Runnable op = made[number];
-        while (!Bench.stopped()) {
+        for (long due = System.nanoTime(); !Bench.stopped(); due += PACE) {
             for (int i = 0; i < BATCH; i++) {
                 op.run();
             }
             Bench.done(number, BATCH);
+            if (PACE != 0) {
+                LockSupport.parkNanos(due + PACE - System.nanoTime());
+            }
         }
     }
 }
