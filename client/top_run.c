@@ -41,7 +41,9 @@ static int check_term(void)
     if (term != NULL && *term != '\0' && setupterm(NULL, STDOUT_FILENO, &known) == OK) {
         char name[] = "cup";
         const char *cup = tigetstr(name);
-        if (cup != NULL && cup != (const char *)-1)
+        const bool can = cup != NULL && cup != (const char *)-1;
+        (void)del_curterm(cur_term); /* newterm() has one of its own */
+        if (can)
             return BBF_EXIT_OK;
     }
     return bbf_fail(BBF_EXIT_FAILED,
