@@ -41,8 +41,8 @@ enum {
     JSON = 1 << 25,     /* of doctor */
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
-    PUSH = 1 << 25,     /* what only push takes: client/push_flags.h */
     SEVERAL = 1 << 28,  /* no flag: several targets */
+    PUSH = 1 << 29,     /* what only push takes: client/push_flags.h */
     /* of a snapshot */
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */
