@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/doctor_show.h"
 #include "client/library.h"
 #include "client/next_start.h"
 #include "client/output.h"

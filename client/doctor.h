@@ -19,12 +19,4 @@ int bbf_verb_doctor(const struct bbf_command_line *request);
 void bbf_doctor_judge(struct bbf_findings *findings, const struct bbf_jvm_facts *facts,
                       const struct bbf_library_facts *library);
 
-/* Append the findings as lines for a person, made safe. */
-void bbf_doctor_text(struct bbf_buf *out, const struct bbf_jvm_facts *facts,
-                     const struct bbf_findings *findings, const char *library);
-
-/* Append one object of the array `jvms` of bbflow-doctor/1 (docs/bbflow-doctor-1.schema.json). */
-void bbf_doctor_json(struct bbf_buf *out, const struct bbf_jvm_facts *facts,
-                     const struct bbf_findings *findings, const char *library);
-
 #endif

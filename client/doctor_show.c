@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * client/doctor_show.c - the findings of `bbflow doctor` as text and as JSON.
- */
-#include "client/doctor.h"
+#include "client/doctor_show.h"
+
 #include "core/safe.h"
 #include "render/json_text.h"
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "client/doctor.h"
+#include "client/doctor_show.h"
 #include "client/next_start.h"
 #include "core/buf.h"
 
