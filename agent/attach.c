@@ -14,6 +14,7 @@
 #include "agent/commands/endpoint.h"
 #include "agent/cost/account.h"
 #include "agent/cost/gate.h"
+#include "agent/handlers.h"
 #include "agent/jmx.h"
 #include "agent/metrics_server.h"
 #include "agent/jvm/environment.h"
@@ -237,6 +238,7 @@ void bbf_detach(JNIEnv *env, struct bbf_buf *text)
         bbf_environment_enable(bbf_agent.field, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false);
     bbf_shim_unhook_exit(env);
     bbf_jmx_stop(env);
+    bbf_handlers_stop(env);
     bbf_tracing_stop();
     bbf_metrics_server_stop(END_MS);
     bbf_lives_mark_stopped(t);

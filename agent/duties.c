@@ -13,6 +13,8 @@
 #include "agent/cost/gate.h"
 #include "agent/cost/meter.h"
 #include "agent/events.h"
+#include "agent/handlers.h"
+#include "agent/handlers_natives.h"
 #include "agent/jmx.h"
 #include "agent/metrics.h"
 #include "agent/metrics_server.h"
@@ -189,6 +191,11 @@ static void poll_jmx(JNIEnv *env)
     bbf_jmx_poll(env, options_in_force());
 }
 
+static void poll_handlers(JNIEnv *env)
+{
+    bbf_handlers_poll(env, options_in_force());
+}
+
 static void poll_tracked(JNIEnv *env)
 {
     (void)env;
@@ -220,6 +227,7 @@ static const struct bbf_duty {
     {"memory limit", poll_limit, NULL},
     {"custom types", poll_tracked, NULL},
     {"jmx", poll_jmx, NULL},
+    {"handlers", poll_handlers, bbf_handlers_wait_ms},
     {"flush", poll_flush, NULL},
     {"black box", poll_blackbox, NULL}, /* after all that a report names */
     {"metrics", poll_metrics, NULL},
@@ -247,6 +255,8 @@ static int reset(JNIEnv *env, bool nodes)
     bbf_gate_reset();
     int err = nodes ? bbf_tracker_reset_nodes(bbf_agent.tracker)
                     : bbf_tracker_baseline(bbf_agent.tracker);
+    if (err == BBF_OK)
+        bbf_handlers_were_reset();
     bbf_metrics_after_reset(env, err == BBF_OK, nodes);
     return err;
 }

@@ -7,6 +7,7 @@
 #include "agent/jmx_link.h"
 #include "agent/jmx_natives.h"
 #include "agent/jvm/management.h"
+#include "agent/jvm/own_classes.h"
 #include "agent/state.h"
 #include "core/log.h"
 #include "jmx_classes.h"
@@ -18,11 +19,7 @@
 BBF_SHIM_CLASSES(XX)
 #undef XX
 
-static const struct {
-    const char *name;
-    const unsigned char *bytes;
-    const size_t *len;
-} classes[] = {
+static const struct bbf_own_class classes[] = {
 #define XX(name) {"io/bbflow/jmx/" #name, bbf_##name##_class, &bbf_##name##_class_len},
     BBF_SHIM_CLASSES(XX)
 #undef XX
@@ -49,45 +46,9 @@ static void fail(const char *why)
     bbf_log(BBF_LOG_ERROR, "jmx: no MBean is registered: %s", why);
 }
 
-/* new URLClassLoader(new URL[0], ClassLoader.getPlatformClassLoader()) */
-static jobject make_loader(JNIEnv *env)
-{
-    jclass base = (*env)->FindClass(env, "java/lang/ClassLoader");
-    jclass kind = base != NULL ? (*env)->FindClass(env, "java/net/URLClassLoader") : NULL;
-    jclass url = kind != NULL ? (*env)->FindClass(env, "java/net/URL") : NULL;
-    if (url == NULL)
-        return NULL;
-    jmethodID platform =
-        (*env)->GetStaticMethodID(env, base, "getPlatformClassLoader", "()Ljava/lang/ClassLoader;");
-    jmethodID make =
-        platform != NULL
-            ? (*env)->GetMethodID(env, kind, "<init>", "([Ljava/net/URL;Ljava/lang/ClassLoader;)V")
-            : NULL;
-    if (make == NULL)
-        return NULL;
-    jobject parent = (*env)->CallStaticObjectMethod(env, base, platform);
-    jobject urls = (*env)->ExceptionCheck(env) ? NULL : (*env)->NewObjectArray(env, 0, url, NULL);
-    return urls != NULL ? (*env)->NewObject(env, kind, make, urls, parent) : NULL;
-}
-
-/* The first is Native, the last is Registration, which is returned; NULL: an exception is pending.
- */
-static jclass define(JNIEnv *env, jobject loader)
-{
-    jclass class = NULL;
-    for (size_t i = 0; i < CLASSES; i++) {
-        class = (*env)->DefineClass(env, classes[i].name, loader, (const jbyte *)classes[i].bytes,
-                                    (jsize)*classes[i].len);
-        if (class == NULL || (i == 0 && !bbf_jmx_natives_bind(env, class)))
-            return NULL;
-    }
-    return class;
-}
-
 static bool start(JNIEnv *env, jobject server, bool compat)
 {
-    jobject loader = make_loader(env);
-    jclass class = loader != NULL ? define(env, loader) : NULL;
+    jclass class = bbf_own_classes_define(env, classes, CLASSES, bbf_jmx_natives_bind);
     jmethodID method =
         class != NULL ? (*env)->GetStaticMethodID(env, class, "start", "(Ljava/lang/Object;Z[B)V")
                       : NULL;

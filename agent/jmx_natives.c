@@ -11,6 +11,7 @@
 
 #include "agent/commands/event_command.h"
 #include "agent/jmx_link.h"
+#include "agent/report/ask.h"
 #include "agent/report/file.h"
 #include "agent/report/status.h"
 #include "agent/state.h"
@@ -44,18 +45,6 @@ static bool copy(JNIEnv *env, jbyteArray from, char *out, size_t size)
     (*env)->GetByteArrayRegion(env, from, 0, len, (jbyte *)out);
     out[len] = '\0';
     return strlen(out) == (size_t)len;
-}
-
-/* A new snapshot; NULL: `err` says why. */
-static struct bbf_snapshot *take(bool gc, int *err)
-{
-    struct bbf_snapshot *snapshot = bbf_snapshot_new();
-    struct bbf_job job = {.kind = BBF_JOB_SNAPSHOT, .gc = gc, .snapshot = snapshot};
-    *err = snapshot == NULL ? BBF_ENOMEM : bbf_thread_ask(&job, WAIT_MS, 0);
-    if (*err == BBF_OK)
-        return snapshot;
-    bbf_snapshot_free(snapshot);
-    return NULL;
 }
 
 /* A format that streams: nothing is kept beyond the limit. */
@@ -170,7 +159,7 @@ static jbyteArray JNICALL report(JNIEnv *env, jclass class, jbyteArray format, j
         add_formats(&text);
         return answer(env, &text, true);
     }
-    struct bbf_snapshot *snapshot = take(gc == JNI_TRUE, &err);
+    struct bbf_snapshot *snapshot = bbf_ask_snapshot(gc == JNI_TRUE, WAIT_MS, &err);
     if (snapshot != NULL)
         err = make(&text, snapshot, name);
     bbf_snapshot_free(snapshot);
@@ -214,7 +203,7 @@ static jbyteArray JNICALL export(JNIEnv *env, jclass class, jbyteArray file, jby
     int err = choose(path, name, &format, &text);
     if (err != BBF_OK)
         return answer(env, &text, false);
-    struct bbf_snapshot *snapshot = take(false, &err);
+    struct bbf_snapshot *snapshot = bbf_ask_snapshot(false, WAIT_MS, &err);
     if (snapshot == NULL)
         return refuse(env, &text, "exportToFile", err);
     err = bbf_report_write_as(snapshot, path, format, 0, why, sizeof why);
@@ -240,7 +229,7 @@ static jlongArray JNICALL numbers(JNIEnv *env, jclass class)
 {
     int err;
     (void)class;
-    struct bbf_snapshot *s = take(false, &err);
+    struct bbf_snapshot *s = bbf_ask_snapshot(false, WAIT_MS, &err);
     if (s == NULL)
         return NULL;
     const struct bbf_stock_numbers more = bbf_stock_count(s);

@@ -32,7 +32,7 @@ void bbf_agent_ask(struct bbf_agent_answer *answer, pid_t pid, const char *socke
                    unsigned timeout_ms);
 void bbf_agent_answer_free(struct bbf_agent_answer *answer);
 
-/* Split the text of a status (render/status.h). False: the text is another one. */
+/* Split the text of a status (render/status.h). False: it is no status. */
 bool bbf_agent_read_status(struct bbf_agent_answer *answer, const char *text);
 
 /* The value of a setting; NULL: the agent has no such one. */

@@ -8,6 +8,7 @@ _bbflow_values() { # KIND WORD; reads the caller's $words
         FILE) compgen -f -- "$2" ;;
         DIR) compgen -d -- "$2" ;;
         FORMAT) compgen -W "$(sed -n 's/^formats //p' <<<"$words" | tr -d ,)" -- "$2" ;;
+        ORDER) compgen -W 'worst lost new rate bytes speed oldest place' -- "$2" ;;
         P) compgen -W 'auto 1 2' -- "$2" ;;
         RECEIVER) compgen -W 'otlp pprof prom' -- "$2" ;;
         *'|'*)
@@ -44,7 +45,7 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                 fi
             done
             ;;
-        tree | summary | why | llm | dump | check | diff | merge | push)
+        tree | leaks | top | summary | why | llm | dump | check | diff | merge | push)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
             ;;

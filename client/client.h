@@ -15,6 +15,7 @@
 
 #include "client/check_flags.h"
 #include "client/fail.h"
+#include "client/live_flags.h"
 #include "client/push_flags.h"
 #include "client/screen.h"
 #include "render/choice.h"
@@ -36,6 +37,7 @@ struct bbf_command_line {
     unsigned depth;           /* --depth: steps of a path; 0 = all */
     bool by_method;           /* --by method */
     struct bbf_check_flags check;
+    struct bbf_live_flags live;
     struct bbf_push_flags push;
     const char *probe; /* --probe: a probe of another class */
     const char *token_file;

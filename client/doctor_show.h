@@ -2,7 +2,7 @@
 /*
  * client/doctor_show.h - the findings of `bbflow doctor` as text and as JSON.
  *
- * Threads: any, no state. Errors: those of the buffer (sticky).
+ * Threads: one owner of `out`.
  */
 #ifndef BBF_CLIENT_DOCTOR_SHOW_H
 #define BBF_CLIENT_DOCTOR_SHOW_H

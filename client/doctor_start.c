@@ -221,7 +221,7 @@ static void check_not_loaded(const struct doctor *d)
     bool stopped = false;
     for (size_t i = before; i < d->findings->count; i++)
         stopped = stopped || d->findings->items[i].severity == BBF_STOPS;
-    /* A JVM that shows no Netty, as a build tool's, needs no warning of `doctor all`. */
+    /* `doctor all` need not warn of a JVM that shows no Netty, as a build tool's. */
     bbf_findings_add(d->findings, jvm->named || has_netty(jvm) ? BBF_STOPS : BBF_KNOW,
                      "agent-not-loaded", "the agent is not loaded, so nothing is followed",
                      T("/proc/%ld/maps has no libbbflow.so", (long)jvm->pid),

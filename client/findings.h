@@ -3,7 +3,7 @@
  * client/findings.h - what `bbflow doctor` finds, and the rules that find it: pure functions of the
  * facts about a JVM (client/jvm_facts.h) and our library.
  *
- * Threads: one owner. Texts may have names of others in them: a printer makes them safe.
+ * Threads: one owner. Texts may have hostile names in them, which the printer makes safe.
  */
 #ifndef BBF_CLIENT_FINDINGS_H
 #define BBF_CLIENT_FINDINGS_H

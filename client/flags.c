@@ -10,6 +10,7 @@
 #include "client/check_flags.h"
 #include "client/choice_flags.h"
 #include "client/fail.h"
+#include "client/live_flags.h"
 #include "client/push_flags.h"
 #include "core/err.h"
 #include "core/nearest.h"
@@ -39,6 +40,9 @@ static const struct flag {
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
+    {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
+    {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
+    {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
     {"max-leaked", 0, RULES, "N", "fail above N leaked buffers (0)"},
     {"max-leaked-bytes", 0, RULES, "SIZE", "fail above SIZE of leaked memory"},
@@ -294,6 +298,8 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case RULES:
     case COMPARES:
         return bbf_check_flag(&request->check, flag->name, value);
+    case ROWS:
+        return bbf_live_flag(&request->live, flag->name, value);
     case PUSH:
         return bbf_push_flag(&request->push, flag->name, value);
     case JSON:

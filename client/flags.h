@@ -41,8 +41,9 @@ enum {
     JSON = 1 << 29,     /* of doctor */
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
-    PUSH = 1 << 25,     /* what only push takes: client/push_flags.h */
+    PUSH = 1 << 29,     /* what only push takes: client/push_flags.h */
     SEVERAL = 1 << 28,  /* no flag: several targets */
+    ROWS = 1 << 30,     /* of top: client/live_flags.h */
     /* of a snapshot */
     SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
     LOOK = ASCII | COLOR | WIDE,                                      /* every command */

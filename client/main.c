@@ -13,6 +13,7 @@
 #include "client/push.h"
 #include "client/screen.h"
 #include "client/target.h"
+#include "client/top.h"
 #include "client/verbs.h"
 #include "client/print.h"
 #include "client/watch.h"
@@ -106,6 +107,10 @@ static const struct verb {
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
+    {"top", JVM | GC | ROWS, bbf_verb_top,
+     "show the places that lose buffers on the terminal, until q",
+     "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
+     "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
     {"event", JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},

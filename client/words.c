@@ -31,7 +31,7 @@ void bbf_words_of_arguments(struct bbf_words *words, const char *bytes, size_t l
     }
 }
 
-/* Words at blanks; a blank within ' ' or " " is a part of a word, as in the launcher. */
+/* Words at blanks; a blank within ' ' or " " does not count, as the launcher has it. */
 static void add_quoted(struct bbf_words *words, const char *text, size_t len)
 {
     char *word = malloc(len + 1), quote = '\0';

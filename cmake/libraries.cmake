@@ -26,6 +26,14 @@ else()
   pkg_check_modules(CK QUIET ck)
 endif()
 
+# Optional, for the bbflow command only: what needs one says so when it is missing.
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(NCURSESW QUIET IMPORTED_TARGET ncursesw)
+  if(NOT NCURSESW_FOUND)
+    message(STATUS "bbflow top only with --once; the screen needs: apt-get install libncurses-dev")
+  endif()
+endif()
+
 # Static: the agent is one file that needs no library which the JVM's machine may lack (design.md: libraries).
 find_library(CK_ARCHIVE libck.a HINTS ${CK_LIBRARY_DIRS})
 find_path(CK_INCLUDE ck_epoch.h HINTS ${CK_INCLUDE_DIRS})

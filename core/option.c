@@ -36,6 +36,12 @@ static const struct bbf_choice jmx_words[] = {{"off", BBF_JMX_OFF},
                                               {"compat", BBF_JMX_COMPAT},
                                               {NULL, 0}};
 
+static const struct bbf_choice handlers_words[] = {{"auto", BBF_HANDLERS_AUTO},
+                                                   {"off", BBF_HANDLERS_OFF},
+                                                   {"lazy", BBF_HANDLERS_LAZY},
+                                                   {"on", BBF_HANDLERS_ON},
+                                                   {NULL, 0}};
+
 /* clang-format off */
 #define FIELD(f) .offset = offsetof(struct bbf_options, f), \
                  .width = sizeof((struct bbf_options *)0)->f
@@ -261,6 +267,15 @@ static const struct bbf_option_row table[] = {
       .help = "register the MBean io.bbflow:type=Tracker: with lazy once the application has made the "
               "platform MBean server, with on at once (making the server takes 0.2 s of processor time); "
               "compat: as on, also under the Java tracker's name (docs/jmx.md)" },
+    { "handlers", TYPE_CHOICE, FIELD(handlers), LIVE(BBF_EFFECT_NONE), .choices = handlers_words,
+      .initial = "auto", .argument = "auto|on|lazy|off",
+      .help = "give what was lost to the application's MetricHandlers, once an interval: on: those found "
+              "in class loaders that have Netty, and registered ones; lazy: nothing before the application "
+              "itself uses the API; auto: on if the system property metric.handlers is set (docs/java-api.md)" },
+    { "pushInterval", TYPE_DURATION, .expert = true, FIELD(push_seconds), LIVE(BBF_EFFECT_NONE), .min = 1,
+      .max = 86400, .initial = "0", .argument = "TIME",
+      .help = "interval of handlers=; 0: the system property bytebuf.metrics.pushInterval in seconds, "
+              "without it 60s" },
     { "log", TYPE_TEXT, FIELD(log), .initial = "", .argument = "FILE",
       .help = "append bbflow's own messages to this file, not to stderr; /dev/stdout is the JVM's "
               "own" },

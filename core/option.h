@@ -27,6 +27,12 @@ enum bbf_lttng_option { BBF_LTTNG_OFF, BBF_LTTNG_ON, BBF_LTTNG_ONLY_ROOT, BBF_LT
 enum bbf_lttng_protocol { BBF_LTTNG_PROTOCOL_AUTO, BBF_LTTNG_PROTOCOL_2_0, BBF_LTTNG_PROTOCOL_0_1 };
 
 enum bbf_jmx_option { BBF_JMX_OFF, BBF_JMX_LAZY, BBF_JMX_ON, BBF_JMX_COMPAT };
+enum bbf_handlers_option {
+    BBF_HANDLERS_AUTO, /* on if the system property metric.handlers is set */
+    BBF_HANDLERS_OFF,
+    BBF_HANDLERS_LAZY,
+    BBF_HANDLERS_ON
+};
 
 /* All current values. The struct owns its strings and pattern lists; NULL = not given. */
 struct bbf_options {
@@ -89,10 +95,12 @@ struct bbf_options {
     enum bbf_lttng_option lttng;            /* default off; live */
     enum bbf_lttng_protocol lttng_protocol; /* lttngProtocol, default auto; live */
     enum bbf_jmx_option jmx;                /* MBeans, default off; live */
-    enum bbf_onerror onerror;               /* stop | warn */
-    char *dump;                             /* folder: classes before/after rewriting */
-    bool help;                              /* "help" was given */
-    bool version;                           /* "version" was given */
+    enum bbf_handlers_option handlers;      /* MetricHandlers, default auto; live */
+    uint64_t push_seconds; /* between their snapshots, 0 = as the property says (default); live */
+    enum bbf_onerror onerror; /* stop | warn */
+    char *dump;               /* folder: classes before/after rewriting */
+    bool help;                /* "help" was given */
+    bool version;             /* "version" was given */
 };
 
 void bbf_options_init(struct bbf_options *options); /* defaults */

@@ -39,19 +39,6 @@ static const struct bbf_snap_site *site_of(const struct list *l, uint32_t node)
 
 /* ---- the numbers of a place ---- */
 
-/* "(5.0%)". A part is never shown as 0% or 100%. */
-static void add_rate(struct bbf_buf *out, uint64_t part, uint64_t whole)
-{
-    double percent = whole != 0 ? 100.0 * (double)part / (double)whole : 0;
-
-    if (part >= whole)
-        bbf_buf_str(out, "(100%)");
-    else if (percent < 0.1)
-        bbf_buf_str(out, part == 0 ? "(0%)" : "(<0.1%)");
-    else
-        bbf_buf_printf(out, percent > 99.9 ? "(>99.9%%)" : "(%.1f%%)", percent);
-}
-
 /* What became of the memory, where that is not the worst. */
 static const char *lost_text(const struct bbf_divergence *d)
 {
@@ -74,9 +61,9 @@ static void add_numbers(const struct list *l, const struct bbf_divergence *d)
     bbf_text_grouped(out, d->leaked + d->aged);
     bbf_buf_str(out, " of ");
     bbf_text_grouped(out, d->passed);
-    bbf_buf_char(out, ' ');
-    add_rate(out, d->leaked + d->aged, d->passed);
-    bbf_buf_str(out, "  ");
+    bbf_buf_str(out, " (");
+    bbf_text_share(out, d->leaked + d->aged, d->passed);
+    bbf_buf_str(out, ")  ");
     bbf_divergence_bytes(out, d);
     bbf_buf_str(out, lost_text(d));
     bbf_estimate_text(out, l->view->snapshot, d->leaked + d->aged);

@@ -172,6 +172,33 @@ static void add_jmx(struct bbf_buf *out, const struct bbf_status *status)
                         status->jmx.why[0] != '\0' ? ": " : "", status->jmx.why);
 }
 
+static void add_handlers(struct bbf_buf *out, const struct bbf_status *status)
+{
+    const struct bbf_handlers_status *h = &status->handlers;
+    const uint64_t *n = h->counts;
+
+    if (h->state == BBF_HANDLERS_STATE_OFF)
+        return;
+    bbf_buf_str(out, "handlers           ");
+    if (h->state == BBF_HANDLERS_STATE_WAITS)
+        bbf_buf_str(out, "waits: the application has not loaded the API yet");
+    else if (h->state == BBF_HANDLERS_STATE_FAILED)
+        bbf_buf_str(out, "no handler is called");
+    else
+        bbf_buf_printf(out,
+                       "%" PRIu64 " in %" PRIu64 " copies of the API; snapshots: %" PRIu64
+                       " delivered, %" PRIu64 " left out because the handler was busy (%" PRIu64
+                       " now); failures: %" PRIu64,
+                       n[BBF_HANDLERS_NOW], n[BBF_HANDLERS_COPIES], n[BBF_HANDLERS_PUSHES],
+                       n[BBF_HANDLERS_SKIPS], n[BBF_HANDLERS_BUSY], n[BBF_HANDLERS_FAILURES]);
+    if (n[BBF_HANDLERS_REFUSED] > 0)
+        bbf_buf_printf(out, "; beyond the limits: %" PRIu64, n[BBF_HANDLERS_REFUSED]);
+    if (h->why[0] != '\0')
+        bbf_safe_printf(out, BBF_SAFE_VALUE, "%s%s",
+                        h->state == BBF_HANDLERS_STATE_ON ? "; the last: " : ": ", h->why);
+    bbf_buf_char(out, '\n');
+}
+
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
 {
     add_jvm(out, status);
@@ -184,4 +211,5 @@ void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status)
     add_metrics(out, status);
     add_lttng(out, status);
     add_jmx(out, status);
+    add_handlers(out, status);
 }

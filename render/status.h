@@ -18,6 +18,29 @@ struct bbf_status_row {
 };
 
 /* Strings are the caller's and are never NULL. */
+/* handlers=: the counts are those of java-shim/handlers, Pusher.report(), in its order. */
+enum bbf_handlers_state {
+    BBF_HANDLERS_STATE_OFF,
+    BBF_HANDLERS_STATE_WAITS, /* for the application to load the API */
+    BBF_HANDLERS_STATE_ON,
+    BBF_HANDLERS_STATE_FAILED
+};
+enum {
+    BBF_HANDLERS_NOW,
+    BBF_HANDLERS_COPIES, /* of the API */
+    BBF_HANDLERS_PUSHES,
+    BBF_HANDLERS_FAILURES,
+    BBF_HANDLERS_SKIPS,
+    BBF_HANDLERS_BUSY,
+    BBF_HANDLERS_REFUSED, /* handlers and loaders beyond the limits */
+    BBF_HANDLERS_COUNTS
+};
+struct bbf_handlers_status {
+    enum bbf_handlers_state state;
+    uint64_t counts[BBF_HANDLERS_COUNTS];
+    char why[256]; /* the last failure; "": none */
+};
+
 struct bbf_status {
     const struct bbf_snapshot *snapshot;
     const char *version;                /* bbflow's */
@@ -64,6 +87,7 @@ struct bbf_status {
         const char *state; /* a few words */
         const char *why;   /* "": nothing to add */
     } jmx;
+    struct bbf_handlers_status handlers;
 };
 
 void bbf_status_text(struct bbf_buf *out, const struct bbf_status *status);

@@ -61,6 +61,18 @@ void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole)
     bbf_buf_printf(out, "%" PRIu64 ".%02" PRIu64 "%%", hundredths / 100, hundredths % 100);
 }
 
+void bbf_text_share(struct bbf_buf *out, uint64_t part, uint64_t whole)
+{
+    double percent = whole != 0 ? 100.0 * (double)part / (double)whole : 0;
+
+    if (part >= whole)
+        bbf_buf_str(out, "100%");
+    else if (percent < 0.1)
+        bbf_buf_str(out, part == 0 ? "0%" : "<0.1%");
+    else
+        bbf_buf_printf(out, percent > 99.9 ? ">99.9%%" : "%.1f%%", percent);
+}
+
 const char *bbf_ref_name(uint8_t bucket)
 {
     static const char *const names[] = {"0", "1", "3", "6"};

@@ -36,6 +36,9 @@ void bbf_text_grouped(struct bbf_buf *out, uint64_t n);
 /* "66.67%": part of whole in hundredths, rounded half up; "0.00%" of nothing. */
 void bbf_text_percent(struct bbf_buf *out, uint64_t part, uint64_t whole);
 
+/* "5.0%", "<0.1%": a part is never shown as 0% or 100%. */
+void bbf_text_share(struct bbf_buf *out, uint64_t part, uint64_t whole);
+
 /* "direct", "heap", "composite", "unknown". */
 const char *bbf_memory_name(enum bbf_memory memory);
 

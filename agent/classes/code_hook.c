@@ -8,6 +8,7 @@
 #include "agent/classes/nettys.h"
 #include "agent/classes/rewritten_classes.h"
 #include "agent/cost/meter.h"
+#include "agent/handlers_find.h"
 #include "agent/jvm/management.h"
 #include "agent/jvm/memory.h"
 #include "agent/rules.h"
@@ -81,6 +82,8 @@ void JNICALL bbf_code_hook(jvmtiEnv *jvmti, JNIEnv *env, jclass redefined, jobje
     (void)domain;
     if (loader == NULL && name != NULL)
         bbf_management_loads(name);
+    else if (name != NULL)
+        bbf_handlers_loads(name);
     const struct bbf_rules_hold hold = bbf_rules_hold();
     instrument(hold.rules, redefined, loader, name, len, bytes, new_len, new_bytes);
     bbf_rules_let_go(&hold);

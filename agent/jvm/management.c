@@ -5,12 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "agent/jvm/memory.h"
+#include "agent/jvm/loaded_classes.h"
 #include "agent/state.h"
 #include "core/clock.h"
 
 static const char factory[] = "java/lang/management/ManagementFactory";
-enum { SETTLE_MS = 1000, MAX_LOCALS = 65536 };
+enum { SETTLE_MS = 1000 };
 
 static _Atomic bool loaded; /* the factory is, or is about to be */
 static bool looked;         /* at the classes loaded earlier; agent thread, as below */
@@ -22,34 +22,19 @@ void bbf_management_loads(const char *name)
         atomic_store_explicit(&loaded, true, memory_order_relaxed);
 }
 
-static bool is_factory(jclass class)
+static bool is_other(JNIEnv *env, jclass class, const char *name, void *found)
 {
-    char *signature = NULL;
-    bool is = (*bbf_agent.code)->GetClassSignature(bbf_agent.code, class, &signature, NULL) == 0 &&
-              strncmp(signature + 1, factory, sizeof factory - 1) == 0 &&
-              signature[sizeof factory] == ';';
-    bbf_jvm_free(signature);
-    return is;
+    (void)env;
+    (void)class;
+    *(bool *)found = strcmp(name, factory) == 0;
+    return !*(bool *)found;
 }
 
 /* Loaded while there was no hook: attached, or from an AOT cache. */
 static bool was_loaded(JNIEnv *env)
 {
-    jint n = 0;
-    jclass *classes = NULL;
     bool found = false;
-
-    /* GetLoadedClasses makes a local reference for each; -Xcheck:jni wants room asked for. */
-    if ((*env)->PushLocalFrame(env, MAX_LOCALS) != 0) {
-        (*env)->ExceptionClear(env);
-        return false;
-    }
-    if ((*bbf_agent.code)->GetLoadedClasses(bbf_agent.code, &n, &classes) != 0)
-        n = 0;
-    for (jint i = 0; i < n && !found; i++)
-        found = is_factory(classes[i]);
-    bbf_jvm_free(classes);
-    (void)(*env)->PopLocalFrame(env, NULL);
+    bbf_loaded_classes_visit(env, is_other, &found);
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
 #include "agent/commands/port.h"
+#include "agent/handlers_natives.h"
 #include "agent/jmx_link.h"
 #include "agent/lttng.h"
 #include "agent/metrics_server.h"
@@ -121,5 +122,6 @@ void bbf_report_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot)
     struct bbf_metrics_state metrics;
     fill_metrics(&status, &metrics);
     fill_jmx(&status, jmx_why, sizeof jmx_why);
+    bbf_handlers_status(&status.handlers);
     bbf_status_text(out, &status);
 }

@@ -200,9 +200,41 @@ static void lttng_has_its_daemons(void **state)
     bbf_snapshot_free(s);
 }
 
+/* Counts, and what failed last, which is the application's text. */
+static void handlers_have_a_line(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = sample_new();
+    struct bbf_status status = status_of(s);
+
+    assert_absent(&status, "handlers  ");
+    status.handlers.state = BBF_HANDLERS_STATE_WAITS;
+    assert_lines(&status, 1,
+                 (const char *const[]){
+                     "handlers           waits: the application has not loaded the API yet\n"});
+    status.handlers = (struct bbf_handlers_status){
+        .state = BBF_HANDLERS_STATE_ON, .counts = {2, 1, 30, 4, 5, 1, 0}, .why = "a.B: \033[1m"};
+    assert_lines(
+        &status, 1,
+        (const char *const[]){
+            "handlers           2 in 1 copies of the API; snapshots: 30 delivered, 5 left out "
+            "because the handler was busy (1 now); failures: 4; the last: a.B: \\u001b[1m\n"});
+    status.handlers.counts[BBF_HANDLERS_REFUSED] = 7;
+    assert_lines(
+        &status, 1,
+        (const char *const[]){
+            "handlers           2 in 1 copies of the API; snapshots: 30 delivered, 5 left out "
+            "because the handler was busy (1 now); failures: 4; beyond the limits: 7; the last: "});
+    status.handlers = (struct bbf_handlers_status){.state = BBF_HANDLERS_STATE_FAILED, .why = "no"};
+    assert_lines(&status, 1,
+                 (const char *const[]){"handlers           no handler is called: no\n"});
+    bbf_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handlers_have_a_line),
         cmocka_unit_test(each_part_has_its_lines),
         cmocka_unit_test(what_is_not_there_has_no_line),
         cmocka_unit_test(a_java_that_is_newer_than_tested_is_named),

@@ -1,0 +1,5 @@
+package com.hand;
+
+/** By MetricHandlerRegistry.register(). */
+public final class Registered extends Sum {
+}
