@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2317  # the trap calls it
 # tests/cli/schemas.sh BBFLOW FAKE_AGENT PYTHON - bbflow-check/1 and bbflow-doctor/1 as the command
 # prints them, against docs/*.schema.json; and each document must be refused if it is changed.
 set -u -o pipefail
