@@ -38,7 +38,7 @@ enum {
     LINES = 4194304,
     REDACT = 8388608,
     CHOICE = 1 << 24,   /* --lost, --memory, --older, --rate, --path: render/choice.h */
-    JSON = 1 << 29,     /* of doctor */
+    JSON = 1 << 25,     /* of doctor */
     RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
     COMPARES = 1 << 27, /* the same, also of diff */
     PUSH = 1 << 29,     /* what only push takes: client/push_flags.h */
