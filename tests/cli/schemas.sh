@@ -12,7 +12,6 @@ docs=$here/../../docs
 golden=$here/../golden/render
 work=$(mktemp -d /tmp/bbf-schemas-XXXXXX)
 pids=()
-# shellcheck disable=SC2317 # the trap calls it
 finish() {
     for pid in "${pids[@]}"; do
         kill "$pid" 2>/dev/null
