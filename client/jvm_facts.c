@@ -145,23 +145,23 @@ static void read_release(struct bbf_jvm_facts *facts)
 /* In the order in which the JVM reads them: the last counts. */
 static void read_words(struct bbf_jvm_facts *facts, const char *perf_args)
 {
-    char *bytes = malloc(TEXT_BYTES), *environ = malloc(TEXT_BYTES);
+    char *bytes = malloc(TEXT_BYTES), *environment = malloc(TEXT_BYTES);
 
-    if (bytes == NULL || environ == NULL) {
+    if (bytes == NULL || environment == NULL) {
         facts->words.failed = true;
         goto end;
     }
-    size_t n_environ = bbf_proc_read(facts->pid, "environ", environ, TEXT_BYTES);
+    size_t n_environ = bbf_proc_read(facts->pid, "environ", environment, TEXT_BYTES);
     size_t n = bbf_proc_read(facts->pid, "cmdline", bytes, TEXT_BYTES);
-    bbf_words_of_environ(&facts->words, environ, n_environ, "JAVA_TOOL_OPTIONS");
-    bbf_words_of_environ(&facts->words, environ, n_environ, "JDK_JAVA_OPTIONS");
+    bbf_words_of_environ(&facts->words, environment, n_environ, "JAVA_TOOL_OPTIONS");
+    bbf_words_of_environ(&facts->words, environment, n_environ, "JDK_JAVA_OPTIONS");
     bbf_words_of_arguments(&facts->words, bytes, bbf_options_of_cmdline(bytes, n));
-    bbf_words_of_environ(&facts->words, environ, n_environ, "_JAVA_OPTIONS");
+    bbf_words_of_environ(&facts->words, environment, n_environ, "_JAVA_OPTIONS");
     if (perf_args != NULL) /* also what @file and the launcher's own file have */
         bbf_words_of_line(&facts->words, perf_args);
 end:
     free(bytes);
-    free(environ);
+    free(environment);
 }
 
 static void read_perf(struct bbf_jvm_facts *facts, int tmp)
