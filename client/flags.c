@@ -12,6 +12,7 @@
 #include "client/fail.h"
 #include "client/live_flags.h"
 #include "client/push_flags.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/units.h"
@@ -40,6 +41,7 @@ static const struct flag {
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
+    {"measure", 0, MEASURE, "TIME", "measure for TIME, as 10s, what following costs"},
     {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
     {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
     {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
@@ -209,6 +211,17 @@ static int parse_color(const char *value, enum bbf_color *color)
     return bbf_fail(BBF_EXIT_USAGE, "--color takes auto, always or never, not '%s'", value);
 }
 
+static int parse_measure(const char *value, uint64_t *ns)
+{
+    enum { SECONDS_MAX = 3600 };
+
+    if (bbf_parse_duration(value, ns) != BBF_OK || *ns < BBF_CLOCK_SECOND ||
+        *ns > SECONDS_MAX * BBF_CLOCK_SECOND)
+        return bbf_fail(BBF_EXIT_USAGE, "--measure takes a time, 1s to 1h, as 10s, not '%s'",
+                        value);
+    return BBF_EXIT_OK;
+}
+
 static int parse_depth(const char *value, unsigned *depth)
 {
     char *end;
@@ -298,6 +311,8 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case RULES:
     case COMPARES:
         return bbf_check_flag(&request->check, flag->name, value);
+    case MEASURE:
+        return parse_measure(value, &request->measure_ns);
     case ROWS:
         return bbf_live_flag(&request->live, flag->name, value);
     case PUSH:

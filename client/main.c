@@ -89,8 +89,10 @@ static const struct verb {
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
      "names.key\n"},
-    {"status", JVM | GC, bbf_verb_status,
-     "show the agent's settings, limits, costs, and what it could not see", ""},
+    {"status", JVM | GC | MEASURE, bbf_verb_status,
+     "show the agent's settings, limits, costs, and what it could not see",
+     "--measure 10s prints what following costs, of a JVM whose agent was loaded with duty= or\n"
+     "budget=. With duty=100%, about half of the buffers of that time are not followed.\n"},
     {"doctor", TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
      "find out why nothing is seen in a JVM, and what helps; it changes nothing",
      "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"

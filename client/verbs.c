@@ -6,6 +6,7 @@
 #include "client/filter.h"
 #include "client/library.h"
 #include "client/load.h"
+#include "client/measure.h"
 #include "client/output.h"
 #include "client/redact.h"
 #include "client/target.h"
@@ -74,6 +75,9 @@ int bbf_verb_status(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
+
+    if (request->measure_ns != 0)
+        return bbf_measure(request);
     int exit_code = bbf_ask_target(request, "status", &text, who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = print_text(&text);
@@ -123,18 +127,14 @@ static int fill_param(struct bbf_entry *entry, char *param)
     return BBF_EXIT_OK;
 }
 
-int bbf_verb_set(const struct bbf_command_line *request)
+/* Have the agent change its options to the request's; what it answers. */
+static int set_params(const struct bbf_command_line *request, struct bbf_buf *answer,
+                      char who[BBF_WHO])
 {
     struct bbf_entry *entries;
-    struct bbf_buf answer = BBF_BUF_INIT;
     struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY_MAX] = "";
+    char why[WHY_MAX] = "";
 
-    if (request->n_params == 0)
-        return bbf_fail(BBF_EXIT_USAGE,
-                        "set needs name=value, as: bbflow set %s "
-                        "trackDirectOnly=on",
-                        request->target != NULL ? request->target : "PID");
     entries = calloc(request->n_params, sizeof *entries);
     if (entries == NULL)
         return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
@@ -144,21 +144,45 @@ int bbf_verb_set(const struct bbf_command_line *request)
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_connect(request, &conn, who);
     if (exit_code == BBF_EXIT_OK) {
-        int rc = bbf_conn_set(conn, entries, request->n_params, &answer, why, sizeof why);
+        int rc = bbf_conn_set(conn, entries, request->n_params, answer, why, sizeof why);
         bbf_conn_close(conn);
-        if (rc == BBF_OK) {
-            say_which(request, "changed in", who);
-            exit_code = print_text(&answer);
-        } else {
+        if (rc != BBF_OK)
             exit_code = bbf_fail(bbf_exit_of(rc), "%s%s: %s", who,
                                  rc == BBF_EREFUSED ? " refused, nothing was changed" : "",
-                                 answer.len > 0   ? bbf_buf_cstr(&answer)
+                                 answer->len > 0  ? bbf_buf_cstr(answer)
                                  : why[0] != '\0' ? why
                                                   : bbf_strerror(rc));
-        }
+    }
+    free(entries);
+    return exit_code;
+}
+
+int bbf_verb_set(const struct bbf_command_line *request)
+{
+    struct bbf_buf answer = BBF_BUF_INIT;
+    char who[BBF_WHO];
+
+    if (request->n_params == 0)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "set needs name=value, as: bbflow set %s "
+                        "trackDirectOnly=on",
+                        request->target != NULL ? request->target : "PID");
+    int exit_code = set_params(request, &answer, who);
+    if (exit_code == BBF_EXIT_OK) {
+        say_which(request, "changed in", who);
+        exit_code = print_text(&answer);
     }
     bbf_buf_free(&answer);
-    free(entries);
+    return exit_code;
+}
+
+int bbf_set_quietly(const struct bbf_command_line *request)
+{
+    struct bbf_buf answer = BBF_BUF_INIT;
+    char who[BBF_WHO];
+    int exit_code = set_params(request, &answer, who);
+
+    bbf_buf_free(&answer);
     return exit_code;
 }
 
