@@ -28,7 +28,7 @@ void bbf_scope_start(struct bbf_buf *why)
     bbf_buf_free(&answer);
 }
 
-/* What is left of a leak row: no more than the scope lost there of that kind. */
+/* A leak row keeps no more than the scope lost there of that kind. */
 static void narrow_row(struct bbf_snapshot *s, struct bbf_snap_leak *row,
                        const struct bbf_scope_loss *losses, size_t n)
 {
@@ -69,8 +69,8 @@ static uint64_t narrow(struct bbf_snapshot *s, const struct bbf_scope_loss *loss
     return bbf_snapshot_finish(s) == BBF_OK ? found : 0;
 }
 
-static void render(struct bbf_buf *text, struct bbf_snapshot *s, const struct bbf_scope_loss *losses,
-                   size_t n)
+static void render(struct bbf_buf *text, struct bbf_snapshot *s,
+                   const struct bbf_scope_loss *losses, size_t n)
 {
     static const struct bbf_render_options options = {.max_lines = 1, .places = true};
     struct bbf_buf places = BBF_BUF_INIT;
@@ -92,8 +92,7 @@ void bbf_scope_report(struct bbf_buf *text, uint32_t number, uint32_t during, bo
 {
     struct bbf_scope_loss *losses = malloc(PLACES * sizeof *losses);
     int err;
-    struct bbf_snapshot *snapshot =
-        losses != NULL ? bbf_ask_snapshot(gc, WAIT_MS, &err) : NULL;
+    struct bbf_snapshot *snapshot = losses != NULL ? bbf_ask_snapshot(gc, WAIT_MS, &err) : NULL;
 
     /* After the scan that made the snapshot. */
     if (snapshot != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent/scope.h - what bbflow-junit.jar asks of scopes (trie/scopes.h), through java.lang.BBFlowScope.
+ * agent/scope.h - what bbflow-junit.jar asks of scopes (trie/scopes.h), through
+ * java.lang.BBFlowScope.
  *
  * Threads: those that run tests; start() and report() wait for the agent thread, 30 s at most until
  * it begins.

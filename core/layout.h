@@ -178,13 +178,13 @@
     XX(SHARED_CONTEXT_UNREAD, 240)    /* long: channels whose id was not read */                   \
     XX(SHARED_CONTEXT_UNREAD_OF, 248) /* int: name of the class of the last of them */             \
     XX(SHARED_ROOTS, 256)             /* long: STRIPE_ROOTS of threads without a stripe */         \
-    XX(SHARED_SCOPES, 264)        /* long: address of the scopes; 0: scopes= is off */             \
-    XX(SHARED_SCOPES_END, 272)    /* long: scopes below this number are writable */                \
-    XX(SHARED_SCOPE_DROPPED, 280) /* long: lives whose scope had no room */                        \
-    XX(SHARED_SCOPE_ONLY, 288)    /* int: the test that runs, and ran, alone; 0: there is none */  \
-    XX(SHARED_SCOPE_CLASS, 292)   /* int: the same of classes of tests */                          \
-    XX(SHARED_USED, 1024) /* a byte per stripe: 1 = it had a thread; only those are read */        \
-    XX(SLOW_FIELDLESS, 1) /* some ByteBuf class has no hidden field (design.md: hot path) */       \
+    XX(SHARED_SCOPES, 264)            /* long: address of the scopes; 0: scopes= is off */         \
+    XX(SHARED_SCOPES_END, 272)        /* long: scopes below this number are writable */            \
+    XX(SHARED_SCOPE_DROPPED, 280)     /* long: lives whose scope had no room */                    \
+    XX(SHARED_SCOPE_ONLY, 288)  /* int: the test that runs, and ran, alone; 0: there is none */    \
+    XX(SHARED_SCOPE_CLASS, 292) /* int: the same of classes of tests */                            \
+    XX(SHARED_USED, 1024)       /* a byte per stripe: 1 = it had a thread; only those are read */  \
+    XX(SLOW_FIELDLESS, 1)       /* some ByteBuf class has no hidden field (design.md: hot path) */ \
     /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
     XX(SLOW_IDLE, INT_MIN)                                                                         \
     XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \

@@ -25,7 +25,7 @@ static const struct bbf_cf_target targets[N_TARGETS] = {
         CONTEXT_TARGETS(XX)
 #undef XX
 #define XX(id, name, descriptor) {"java/lang/BBFlowShimScopes", name, descriptor},
-        SCOPE_TARGETS(XX)
+            SCOPE_TARGETS(XX)
 #undef XX
 };
 

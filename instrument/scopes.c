@@ -9,7 +9,7 @@ static const struct scope_hook {
     const char *class_name, *method, *descriptor;
     enum target target;
     uint8_t slot;
-} hooks[] = {
+} scope_hooks[] = {
     {"channel/DefaultChannelPipeline", "<init>", "(L", TARGET_MADE_CHANNEL, 1},
     {"channel/DefaultChannelPipeline", "fire*", "(", TARGET_FIRES, 0},
     {"channel/DefaultMaxMessagesRecvByteBufAllocator$MaxMessageHandle", "reset", "(L", TARGET_READS,
@@ -25,10 +25,10 @@ static const struct scope_hook {
      TARGET_RUNS_SAFELY, 0},
     {"util/concurrent/AbstractEventExecutor", "runTask", "(Ljava/lang/Runnable;)V", TARGET_RUNS, 0},
 };
-enum { HOOKS = sizeof hooks / sizeof hooks[0] };
+enum { SCOPE_HOOKS = sizeof scope_hooks / sizeof scope_hooks[0] };
 
 /* The class's name behind `netty/`. */
-static struct bbf_cf_str simple_name(const char *name, size_t len)
+static struct bbf_cf_str behind_netty(const char *name, size_t len)
 {
     size_t prefix = bbf_netty_prefix(name, len);
 
@@ -38,10 +38,10 @@ static struct bbf_cf_str simple_name(const char *name, size_t len)
 
 bool bbf__plan_is_of_scopes(const char *name, size_t len)
 {
-    struct bbf_cf_str simple = simple_name(name, len);
+    struct bbf_cf_str simple = behind_netty(name, len);
 
-    for (size_t i = 0; i < HOOKS; i++)
-        if (same(simple, hooks[i].class_name))
+    for (size_t i = 0; i < SCOPE_HOOKS; i++)
+        if (same(simple, scope_hooks[i].class_name))
             return true;
     return false;
 }
@@ -51,7 +51,7 @@ void bbf__plan_scopes_class(struct bbf_plan_class *c, const char *name, size_t l
     c->has_scopes = c->rules->options.scopes && bbf__plan_is_of_scopes(name, len);
 }
 
-static bool is_named(struct bbf_cf_str name, const char *wanted)
+static bool has_name(struct bbf_cf_str name, const char *wanted)
 {
     size_t len = strlen(wanted);
 
@@ -65,13 +65,13 @@ void bbf__plan_scopes(const struct bbf_plan_class *c, const struct bbf_cf_method
 {
     if (!c->has_scopes || (m->access & ACC_BRIDGE) != 0) /* a bridge calls the method itself */
         return;
-    struct bbf_cf_str simple = simple_name(m->class_name.s, m->class_name.len);
-    for (size_t i = 0; i < HOOKS; i++) {
-        if (!same(simple, hooks[i].class_name) || !is_named(m->name, hooks[i].method) ||
-            !head(m->descriptor, hooks[i].descriptor))
+    struct bbf_cf_str simple = behind_netty(m->class_name.s, m->class_name.len);
+    for (size_t i = 0; i < SCOPE_HOOKS; i++) {
+        if (!same(simple, scope_hooks[i].class_name) || !has_name(m->name, scope_hooks[i].method) ||
+            !head(m->descriptor, scope_hooks[i].descriptor))
             continue;
-        struct bbf_cf_call call = call_of(hooks[i].target);
-        push(&call, BBF_CF_ALOAD, hooks[i].slot);
+        struct bbf_cf_call call = call_of(scope_hooks[i].target);
+        push(&call, BBF_CF_ALOAD, scope_hooks[i].slot);
         plan_entry(plan, call);
     }
 }

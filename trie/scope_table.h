@@ -10,10 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/layout.h"
-#include "trie/scopes.h"
+#include "trie/scope_loss.h"
 #include "trie/space.h"
 
 enum { BBF_SCOPE_WAYS = 8, BBF_SCOPE_SETS = 8192, BBF_SCOPE_BUCKETS = 1024 };

@@ -13,11 +13,11 @@
  * word carries the generation, so that one of an older life is known as such.
  *
  * Marks: a channel or a task is known by a key of 64 bits that the shim makes of identity hashes
- * (for a channel, also of its id). A word of the table is tag:40 | number:24, written as a whole, in
- * one of 8 places that the rest of the key chooses. A key that is marked again with another number
- * has the number AMBIGUOUS from then on: whatever two objects have the same key, none is given the
- * other's scope. Where all 8 places are taken the oldest goes, and that is counted: what is not
- * found belongs to no scope.
+ * (for a channel, also of its id). A word of the table is tag:40 | number:24, written as a whole,
+ * in one of 8 places that the rest of the key chooses. A key that is marked again with another
+ * number has the number AMBIGUOUS from then on: whatever two objects have the same key, none is
+ * given the other's scope. Where all 8 places are taken the oldest goes, and that is counted: what
+ * is not found belongs to no scope.
  *
  * Threads: stated at each function. Memory: charged to `memory`.
  */
@@ -27,6 +27,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "trie/scope_loss.h"
 
 struct bbf_loss;
 struct bbf_tracker;
@@ -41,8 +43,6 @@ bool bbf_scopes_on(const struct bbf_tracker *t);
 bool bbf_scopes_reach(struct bbf_tracker *t, uint32_t record);
 
 /* Any thread, lock-free. */
-enum bbf_scope_marks { BBF_SCOPE_CHANNELS, BBF_SCOPE_TASKS };
-enum { BBF_SCOPE_MARKS = BBF_SCOPE_TASKS + 1 };
 void bbf_scopes_mark(struct bbf_tracker *t, enum bbf_scope_marks of, uint64_t key, uint32_t number);
 /* Its number, 0: it has none. `take`: the mark goes. */
 uint32_t bbf_scopes_marked(struct bbf_tracker *t, enum bbf_scope_marks of, uint64_t key, bool take);
@@ -58,14 +58,6 @@ void bbf_scopes_clear(struct bbf_tracker *t);
 /* Lives of a scope that are open now and would be lost if they were dropped. Any thread; reads each
  * record. */
 uint64_t bbf_scopes_open(const struct bbf_tracker *t, uint32_t number);
-
-/* What a scope lost at one place. */
-struct bbf_scope_loss {
-    uint32_t number, during; /* 0: several tests ran, or none */
-    uint32_t node;           /* the tracker's */
-    uint8_t memory, lost;
-    uint64_t count, bytes;
-};
 
 /* How many lives a scope lost so far. Any thread but hooks: takes a lock. */
 uint64_t bbf_scopes_losses(struct bbf_tracker *t, uint32_t number);

@@ -367,8 +367,7 @@ NATIVE(jlongArray, scopeDuring)(JNIEnv *env, jclass class, jint number)
     struct bbf_scope_loss losses[MOST];
     jlong pairs[2 * MOST];
     (void)class;
-    size_t n =
-        bbf_scopes_list(bbf_agent.tracker, (uint32_t)number, UINT32_MAX, losses, MOST);
+    size_t n = bbf_scopes_list(bbf_agent.tracker, (uint32_t)number, UINT32_MAX, losses, MOST);
     for (size_t i = 0; i < n; i++) {
         pairs[2 * i] = losses[i].during;
         pairs[2 * i + 1] = (jlong)losses[i].count;

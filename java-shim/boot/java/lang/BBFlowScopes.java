@@ -49,7 +49,7 @@ final class BBFlowScopes {
         return 0;
     }
 
-    /** The scope of an open life, 0: of none. */
+    /** The scope of an open life; 0: it has no scope. */
     @Hidden
     private static int scopeOf(long f) {
         long base = U.getLongVolatile(null, SHARED + SHARED_SCOPES), record = f & LOW & RECORD_MASK;
@@ -81,7 +81,7 @@ final class BBFlowScopes {
                 && t.getClass().getName().equals("jdk.internal.misc.CarrierThread");
     }
 
-    /** A thread of one's own: not of a pool, whose next task may be another's. */
+    /** A thread of its starter's own: the next task of a pool's thread may be another's. */
     @Hidden
     private static boolean isPlain(Thread t) {
         if (t.getClass() != Thread.class)
@@ -111,7 +111,7 @@ final class BBFlowScopes {
                 || number == U.getInt(SHARED + SHARED_SCOPE_CLASS));
     }
 
-    /** What is opened now belongs to this scope, 0: that cannot be said. */
+    /** The scope of a life that is opened now; 0: that cannot be said. */
     @Hidden
     private static int resolve(long parent) {
         int[] mine = BBFlowScope.CURRENT.get();

@@ -109,7 +109,7 @@ final class Agent {
         return text(call(report, number, -1, gc));
     }
 
-    /** What was not noted; null: nothing. */
+    /** The buffers that were not noted; null: all were. */
     String note() {
         return text(call(note));
     }

@@ -77,6 +77,7 @@ public final class BBFlowExtension implements BeforeAllCallback, BeforeEachCallb
             String text = Scopes.unattributed(run.agent, scope.number, "class " + scope.name);
             if (text != null)
                 texts.add(text);
+            scope.tell();
             Scopes.fail(run.agent, texts);
         }
     }
@@ -134,7 +135,7 @@ public final class BBFlowExtension implements BeforeAllCallback, BeforeEachCallb
                 .getOrComputeIfAbsent(OfRun.class, key -> new OfRun(agent), OfRun.class);
     }
 
-    /** That of the nearest class. Each class has one of its own, nested ones too. */
+    /** That of the nearest class. Each class has one of its own, also a nested one. */
     private static OfClass ofClass(ExtensionContext context) {
         OfRun run = run(context);
         Class<?> type = context.getTestClass().orElse(null);

@@ -14,8 +14,8 @@ import org.testng.ITestResult;
 
 /**
  * TestNG: fails the test that lost Netty buffers, by name. Found by ServiceLoader, so the jar on the
- * class path is enough. A test begins with its first @BeforeMethod; what @AfterMethod opens is its own
- * too. What is found later, and what was opened outside of tests, fails the run when it ends.
+ * class path is enough. A test begins with its first @BeforeMethod; buffers that @AfterMethod opens are
+ * also its own. Leaks that are found later, or were opened outside of tests, fail the run at its end.
  */
 public final class BBFlowListener implements IInvokedMethodListener, IClassListener, IExecutionListener {
     /** Of this thread: the test that begins, or has just ended. */
@@ -35,7 +35,9 @@ public final class BBFlowListener implements IInvokedMethodListener, IClassListe
         if (begins && (scope == null || ended.get()))
             scope = begin(agent);
         if (method.isTestMethod()) {
-            Scopes.named(scope, result.getTestClass().getName() + "." + result.getMethod().getMethodName() + "()");
+            Object[] of = result.getParameters();
+            String which = of.length == 0 ? "" : " [" + (result.getMethod().getCurrentInvocationCount() + 1) + "]";
+            Scopes.named(scope, result.getTestClass().getName() + "." + result.getMethod().getMethodName() + "()" + which);
             scope.limit(limitOf(result));
         }
         boolean own = begins || method.getTestMethod().isAfterMethodConfiguration() && scope != null;

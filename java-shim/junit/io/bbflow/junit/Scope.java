@@ -42,7 +42,7 @@ final class Scope {
         String text = null;
         if (open > 0 || agent.lost(number) > 0) {
             String report = agent.report(number, open > 0);
-            text = report == null ? null : losses(report, "leaked");
+            text = report == null ? null : losses(report);
         }
         if (maxOpen >= 0 && open > maxOpen) {
             String also = name + ": " + Text.buffers(open) + " open at the end, " + maxOpen + " may be\n";
@@ -56,21 +56,26 @@ final class Scope {
         return agent.open(number) > 0;
     }
 
-    /** What was found since the verdict; null: nothing. */
+    /** Leaks that were found since the verdict; null: none. */
     String later() {
         if (agent.lost(number) <= Math.max(told, maxLeaked))
             return null;
         String report = agent.report(number, false);
-        return report == null ? null : losses(report, "leaked");
+        return report == null ? null : losses(report);
     }
 
-    private String losses(String report, String verb) {
+    /** What it lost by now was reported elsewhere. */
+    void tell() {
+        told = Math.max(told, agent.lost(number));
+    }
+
+    private String losses(String report) {
         int end = report.indexOf('\n');
         long lost = Long.parseLong(report.substring(0, end));
         if (lost <= Math.max(told, maxLeaked))
             return null;
         told = lost;
         String allowed = maxLeaked > 0 ? ", " + maxLeaked + " may be" : "";
-        return name + " " + verb + " " + Text.buffers(lost) + allowed + "\n" + report.substring(end + 1);
+        return name + " leaked " + Text.buffers(lost) + allowed + "\n" + report.substring(end + 1);
     }
 }

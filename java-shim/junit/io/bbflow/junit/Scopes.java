@@ -64,7 +64,7 @@ final class Scopes {
         return name != null ? name : "test " + number;
     }
 
-    /** Tests that ended while buffers of theirs were open. */
+    /** Tests that ended while some of their buffers were open. */
     static final class Waiting {
         private final Collection<Scope> tests = new ConcurrentLinkedQueue<>();
 
@@ -94,9 +94,7 @@ final class Scopes {
 
     /** What no test can be blamed for; null: nothing was lost. */
     static String unattributed(Agent agent, int number, String where) {
-        if (agent.lost(number) == 0)
-            return null;
-        String report = agent.report(number, false);
+        String report = agent.lost(number) == 0 ? null : agent.report(number, false);
         if (report == null)
             return null;
         int end = report.indexOf('\n');

@@ -15,6 +15,8 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,13 +25,14 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Tests that run at the same time on one event loop, which is never shut down: each sends bytes from
- * its client to its server, LOSES-… lose in a handler what that reads, in a task, or in a timer.
+ * its client to its server, LOSES-… lose in a handler, in a task, or in a timer.
  */
 @ExtendWith(BBFlowExtension.class)
 @Execution(ExecutionMode.CONCURRENT)
 class ParallelTest {
     private static final EventLoopGroup ONE = new NioEventLoopGroup(1);
-    private static final CyclicBarrier TOGETHER = new CyclicBarrier(5);
+    private static final ExecutorService POOL = Executors.newFixedThreadPool(1);
+    private static final CyclicBarrier TOGETHER = new CyclicBarrier(6);
 
     /** Takes what its client sends, and says so; loses it or not. */
     private static final class Reader extends ChannelInboundHandlerAdapter {
@@ -68,7 +71,7 @@ class ParallelTest {
         TOGETHER.await(60, TimeUnit.SECONDS);
         client.writeAndFlush(Lose.make().writeByte(1)).sync();
         done.await(60, TimeUnit.SECONDS);
-        client.close(); // the contexts stay open for a while: nobody waits
+        client.close(); // the contexts stay open for a while: the test does not wait
         server.close();
     }
 
@@ -91,6 +94,13 @@ class ParallelTest {
     void LOSESInATask() throws Exception {
         TOGETHER.await(60, TimeUnit.SECONDS);
         ONE.submit(() -> Lose.lose()).sync();
+    }
+
+    /** Whose task it is cannot be seen: the class is to fail, and no test. */
+    @Test
+    void losesInAPool() throws Exception {
+        TOGETHER.await(60, TimeUnit.SECONDS);
+        POOL.submit(() -> Lose.lose()).get();
     }
 
     @Test
