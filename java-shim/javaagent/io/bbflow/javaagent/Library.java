@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bbflow.javaagent;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Finds a libbbflow.so that this JVM can load: the one that the user names, one beside the jar, or that in the jar. */
+final class Library {
+    private static final String FILE = "libbbflow.so";
+
+    interface Loader {
+        void load(String path) throws Throwable;
+    }
+
+    private Library() {}
+
+    /** Is there a library for this machine in the jar? */
+    static boolean isCarried() {
+        return resource("sha256") != null;
+    }
+
+    /** The path of what was loaded; null: nothing, and `why` has the reasons and the remedy. */
+    static String load(Loader loader, StringBuilder why) throws Throwable {
+        String named = Settings.library();
+        if (named != null) {
+            if (attempt(loader, new File(named).getAbsolutePath(), why))
+                return new File(named).getAbsolutePath();
+            why.append("; ").append(source()).append(" names it: name a libbbflow.so for this machine and its C library, or nothing");
+            return null;
+        }
+        if (!isCarried()) {
+            why.append("this jar has no libbbflow.so for ").append(platform()).append(", only for Linux x86-64 and aarch64");
+            return null;
+        }
+        return loadCarried(loader, why);
+    }
+
+    private static String loadCarried(Loader loader, StringBuilder why) {
+        Copy copy = new Copy(resource("sha256"), () -> Library.class.getResourceAsStream(path(FILE)));
+        File jar = Settings.jar();
+        if (jar != null) {
+            Path beside = jar.toPath().toAbsolutePath().resolveSibling(FILE);
+            if (copy.equalsFile(beside) && attempt(loader, beside.toString(), why))
+                return beside.toString();
+        }
+        for (Path place : places(jar)) {
+            try {
+                String path = copy.in(place).toString();
+                if (attempt(loader, path, why))
+                    return path;
+            } catch (IOException | RuntimeException error) {
+                add(why, Copy.reason(error));
+            }
+        }
+        why.insert(0, "no place for libbbflow.so: ").append("; give the JVM a folder that it may write to and execute from"
+            + " (-Djava.io.tmpdir=), or a libbbflow.so (-D" + Settings.LIBRARY_PROPERTY + "=FILE, or " + Settings.LIBRARY_VARIABLE
+            + " in the environment)");
+        return null;
+    }
+
+    /** In this order, but folders in which other users may replace files last. */
+    private static List<Path> places(File jar) {
+        String[] names = {System.getProperty("java.io.tmpdir"), System.getenv("XDG_RUNTIME_DIR"), "/dev/shm",
+            jar == null ? null : jar.getAbsoluteFile().getParent()};
+        Set<Path> safe = new LinkedHashSet<>(), others = new LinkedHashSet<>();
+        for (String name : names)
+            if (name != null && !name.isEmpty()) {
+                Path place = Path.of(name).toAbsolutePath();
+                (Copy.isSafe(place) ? safe : others).add(place);
+            }
+        List<Path> all = new ArrayList<>(safe);
+        all.addAll(others);
+        return all;
+    }
+
+    private static boolean attempt(Loader loader, String path, StringBuilder why) {
+        try {
+            loader.load(path);
+            return true;
+        } catch (Throwable error) {
+            String text = String.valueOf(error.getMessage());
+            add(why, text.startsWith(path) ? text : path + ": " + text);
+            if (text.contains("failed to map segment") || text.contains("Operation not permitted"))
+                why.append(" (mounted noexec)");
+            return false;
+        }
+    }
+
+    private static void add(StringBuilder why, String reason) {
+        why.append(why.length() == 0 ? "" : "; ").append(reason);
+    }
+
+    private static String source() {
+        String property = System.getProperty(Settings.LIBRARY_PROPERTY);
+        return property != null && !property.isEmpty() ? "-D" + Settings.LIBRARY_PROPERTY : Settings.LIBRARY_VARIABLE;
+    }
+
+    private static String platform() {
+        return System.getProperty("os.name") + " " + System.getProperty("os.arch");
+    }
+
+    private static String path(String name) {
+        String arch = System.getProperty("os.arch", "");
+        boolean linux = System.getProperty("os.name", "").equals("Linux");
+        return "/META-INF/bbflow/" + (linux ? "linux-" + (arch.equals("amd64") ? "x86-64" : arch) : "none") + "/" + name;
+    }
+
+    /** A small text of the jar; null: there is none. */
+    private static String resource(String name) {
+        try (InputStream in = Library.class.getResourceAsStream(path(name))) {
+            return in == null ? null : new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim();
+        } catch (IOException error) {
+            return null;
+        }
+    }
+}
