@@ -25,6 +25,7 @@ import growth
 import handlers
 import hostile
 import idle
+import java_agent
 import jmx
 import lttng
 import metrics
@@ -947,7 +948,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *jmx.cases(), *handlers.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases(), *doctor.cases()]
+         *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases()]
 CASES += coming.cases(CASES)
 
 

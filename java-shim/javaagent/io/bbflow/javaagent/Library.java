@@ -53,9 +53,10 @@ final class Library {
         }
         for (Path place : places(jar)) {
             try {
-                String path = copy.in(place).toString();
-                if (attempt(loader, path, why))
-                    return path;
+                Path path = copy.in(place);
+                if (attempt(loader, path.toString(), why))
+                    return path.toString();
+                Files.deleteIfExists(path); // no other JVM can load it from there either
             } catch (IOException | RuntimeException error) {
                 add(why, Copy.reason(error));
             }
@@ -87,7 +88,9 @@ final class Library {
             return true;
         } catch (Throwable error) {
             String text = String.valueOf(error.getMessage());
-            add(why, text.startsWith(path) ? text : path + ": " + text);
+            while (text.startsWith(path + ": ")) // the JVM's own, twice
+                text = text.substring(path.length() + 2);
+            add(why, path + ": " + text);
             if (text.contains("failed to map segment") || text.contains("Operation not permitted"))
                 why.append(" (mounted noexec)");
             return false;
