@@ -52,8 +52,8 @@ static bool from_environment(const struct way *way, const char *text)
     const char *variables[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
                                getenv("_JAVA_OPTIONS")};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (variables[i] != NULL && (strstr(variables[i], "bbflow") != NULL ||
-                                     strstr(variables[i], way->file) != NULL))
+        if (variables[i] != NULL &&
+            (strstr(variables[i], "bbflow") != NULL || strstr(variables[i], way->file) != NULL))
             return true;
     return text != NULL && text == getenv(options_variable);
 }
@@ -231,8 +231,8 @@ static void print(const struct bbf_options *options)
 }
 
 /* Check everything that can be checked before anything is changed. The caller frees `parsed` in
- * every case; errors are logged. `flag`: names the options in an error; NULL: an attach. BBF_EINVAL:
- * the options are wrong. */
+ * every case; errors are logged. `flag`: names the options in an error; NULL: an attach.
+ * BBF_EINVAL: the options are wrong. */
 static int prepare(JavaVM *vm, const char *text, const char *flag, struct bbf_options *parsed,
                    jvmtiEnv **jvmti)
 {
@@ -397,7 +397,7 @@ JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_agentmain(JNIEnv *env, jclass 
 
 /*
  * premain of the jar, which has loaded this library: what Agent_OnLoad and VMInit do, at once,
- * because JVMTI's VMInit is being posted. `jar`: the jar's file name. Returns 0: the JVM goes on;
+ * because JVMTI's VMInit is being posted. `jar`: the jar's file name. Returns 0: the JVM continues;
  * 1: help or version was printed; negative: the JVM must end.
  */
 JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_premain(JNIEnv *env, jclass class,

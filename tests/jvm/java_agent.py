@@ -144,6 +144,7 @@ def places(bench):
                          f"@JAR@=include=x,socket={folder}", jar=jar)
         same("another user's folder", (done.returncode, done.stderr, os.path.dirname(loaded(done) or "")),
              (0, "", f"{folder}/bbflow-0"))
+        shutil.rmtree(os.path.join(folder, "bbflow-0"))  # read-only it would do
         nowhere = [noexec("exec", "/tmp"), squat, noexec("noexec", "/dev/shm"), *own]
         done = in_mounts(bench, nowhere, "@JAR@=include=x", jar=jar)
         same("nowhere: exit", done.returncode, 1)

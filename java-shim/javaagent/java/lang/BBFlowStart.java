@@ -11,7 +11,7 @@ final class BBFlowStart {
 
     private BBFlowStart() {}
 
-    /** 0: the JVM goes on; 1: help or version was printed; negative: the JVM must end. */
+    /** 0: the JVM continues; 1: help or version was printed; negative: the JVM must end. */
     static native int premain(byte[] options, byte[] jar);
 
     /** 0: bbflow follows this JVM; 1: failed; 2: the options; 5: refused. */

@@ -11,10 +11,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Arrays;
-import java.util.function.Supplier;
+import java.util.zip.CRC32;
 
 /**
  * The library of the jar as a file, in PLACE/bbflow-UID/, which only this user may enter: the folder that the agent's
@@ -24,13 +22,15 @@ import java.util.function.Supplier;
 final class Copy {
     private static final int PERMISSIONS = 0777, OTHERS_WRITE = 0022, STICKY = 01000, OWN = 0700;
 
-    private final String sum;
-    private final Supplier<InputStream> source;
-    private byte[] bytes;
+    private final String resource, sum;
+    private final long size, crc;
 
-    Copy(String sum, Supplier<InputStream> source) {
-        this.sum = sum;
-        this.source = source;
+    /** sums: of the resource; Library has their order. */
+    Copy(String resource, String[] sums) {
+        this.resource = resource;
+        sum = sums[0];
+        size = Long.parseLong(sums[1]);
+        crc = Long.parseLong(sums[2], 16);
     }
 
     /** The path of the copy. @throws IOException with the path and the reason */
@@ -46,7 +46,9 @@ final class Copy {
     private void write(Path folder, Path file) throws IOException {
         Path part = folder.resolve("." + file.getFileName() + "." + process() + "." + System.nanoTime());
         try {
-            Files.write(part, bytes(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            try (InputStream in = Copy.class.getResourceAsStream(resource)) {
+                Files.copy(in, part);
+            }
             Files.setPosixFilePermissions(part, PosixFilePermissions.fromString("r-x------"));
             Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
         } finally {
@@ -54,31 +56,24 @@ final class Copy {
         }
     }
 
-    /** All bytes are compared: a full disk or a crash may have left anything. */
+    /** All of it is read: a full disk or a crash may have left anything. */
     boolean equalsFile(Path file) {
         try {
-            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == bytes().length
-                && Arrays.equals(Files.readAllBytes(file), bytes());
+            if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || Files.size(file) != size)
+                return false;
+            CRC32 found = new CRC32();
+            found.update(Files.readAllBytes(file));
+            return found.getValue() == crc;
         } catch (IOException | SecurityException unreadable) {
             return false;
         }
-    }
-
-    private byte[] bytes() throws IOException {
-        if (bytes == null)
-            try (InputStream in = source.get()) {
-                if (in == null)
-                    throw new IOException("the jar has no library for this machine");
-                bytes = in.readAllBytes();
-            }
-        return bytes;
     }
 
     private static void makePrivate(Path folder) throws IOException {
         try {
             Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (FileAlreadyExistsException there) {
-            // checked below, whoever made it
+            // checked below, because another user may have made it
         }
         boolean directory = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS);
         int mode = (Integer) Files.getAttribute(folder, "unix:mode", LinkOption.NOFOLLOW_LINKS) & PERMISSIONS;
@@ -106,7 +101,7 @@ final class Copy {
     private static int uid() throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status")))
             if (line.startsWith("Uid:"))
-                return (int) Long.parseLong(line.trim().split("\\s+")[2]);
+                return (int) Long.parseLong(line.split("\t")[2]);
         throw new IOException("/proc/self/status has no Uid");
     }
 

@@ -12,26 +12,25 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Finds a libbbflow.so that this JVM can load: the one that the user names, one beside the jar, or that in the jar. */
+/**
+ * Finds a libbbflow.so that this JVM can load: the one that the user names, one beside the jar, or that in the jar. No lambda and no
+ * regular expression here, because each would be the JVM's first, and cost tens of milliseconds before main.
+ */
 final class Library {
     private static final String FILE = "libbbflow.so";
-
-    interface Loader {
-        void load(String path) throws Throwable;
-    }
 
     private Library() {}
 
     /** Is there a library for this machine in the jar? */
     static boolean isCarried() {
-        return resource("sha256") != null;
+        return sums() != null;
     }
 
     /** The path of what was loaded; null: nothing, and `why` has the reasons and the remedy. */
-    static String load(Loader loader, StringBuilder why) throws Throwable {
+    static String load(StringBuilder why) throws Throwable {
         String named = Settings.library();
         if (named != null) {
-            if (attempt(loader, new File(named).getAbsolutePath(), why))
+            if (attempt(new File(named).getAbsolutePath(), why))
                 return new File(named).getAbsolutePath();
             why.append("; ").append(source()).append(" names it: name a libbbflow.so for this machine and its C library, or nothing");
             return null;
@@ -40,21 +39,21 @@ final class Library {
             why.append("this jar has no libbbflow.so for ").append(platform()).append(", only for Linux x86-64 and aarch64");
             return null;
         }
-        return loadCarried(loader, why);
+        return loadCarried(why);
     }
 
-    private static String loadCarried(Loader loader, StringBuilder why) {
-        Copy copy = new Copy(resource("sha256"), () -> Library.class.getResourceAsStream(path(FILE)));
+    private static String loadCarried(StringBuilder why) {
+        Copy copy = new Copy(path(FILE), sums().split(" "));
         File jar = Settings.jar();
         if (jar != null) {
             Path beside = jar.toPath().toAbsolutePath().resolveSibling(FILE);
-            if (copy.equalsFile(beside) && attempt(loader, beside.toString(), why))
+            if (copy.equalsFile(beside) && attempt(beside.toString(), why))
                 return beside.toString();
         }
         for (Path place : places(jar)) {
             try {
                 Path path = copy.in(place);
-                if (attempt(loader, path.toString(), why))
+                if (attempt(path.toString(), why))
                     return path.toString();
                 Files.deleteIfExists(path); // no other JVM can load it from there either
             } catch (IOException | RuntimeException error) {
@@ -82,9 +81,9 @@ final class Library {
         return all;
     }
 
-    private static boolean attempt(Loader loader, String path, StringBuilder why) {
+    private static boolean attempt(String path, StringBuilder why) {
         try {
-            loader.load(path);
+            Start.loadForBootLoader(path);
             return true;
         } catch (Throwable error) {
             String text = String.valueOf(error.getMessage());
@@ -116,9 +115,9 @@ final class Library {
         return "/META-INF/bbflow/" + (linux ? "linux-" + (arch.equals("amd64") ? "x86-64" : arch) : "none") + "/" + name;
     }
 
-    /** A small text of the jar; null: there is none. */
-    private static String resource(String name) {
-        try (InputStream in = Library.class.getResourceAsStream(path(name))) {
+    /** SHA-256, size and CRC-32 (hexadecimal) of the library, which scripts/javaagent-jar notes; null: there is none. */
+    private static String sums() {
+        try (InputStream in = Library.class.getResourceAsStream(path("sums"))) {
             return in == null ? null : new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim();
         } catch (IOException error) {
             return null;

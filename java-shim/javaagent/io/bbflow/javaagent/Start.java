@@ -14,19 +14,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Loads libbbflow.so as a library of the boot loader and enters it. System.load in a class of ours would make the JVM
+ * Loads libbbflow.so as a library of the boot loader and enters it. System.load in our own class would make the JVM
  * warn from Java 24 on, and fail with --illegal-native-access=deny; java.base may load libraries without a word.
  */
 public final class Start {
     private static final String SECOND = "bbflow is already in this JVM; this second -javaagent is ignored";
-    private static final int GOES_ON = 0;
+    private static final int CONTINUES = 0;
 
     private Start() {}
 
     public static int premain(String options, Instrumentation instrumentation) throws Throwable {
         if (named("java.lang.BBFlowShim") != null || named("java.lang.BBFlowStart") != null) {
             Agent.log(SECOND);
-            return GOES_ON;
+            return CONTINUES;
         }
         String why = unfit();
         if (why == null)
@@ -44,12 +44,12 @@ public final class Start {
             return Agent.refuse("agentmain", options, why);
         int code = (Integer) enter("agentmain", byte[].class).invoke(null, bytes(options));
         boolean there = code == 5 && named("java.lang.BBFlowShim") != null; // which the library has logged
-        return there ? GOES_ON : code;
+        return there ? CONTINUES : code;
     }
 
     private static int off(String why) {
         Agent.log(why + "; bbflow stays off; the application continues");
-        return GOES_ON;
+        return CONTINUES;
     }
 
     /** A jar is shared by machines of all kinds, so a machine without a library is no fault of its command line. */
@@ -70,7 +70,7 @@ public final class Start {
         String path = null;
         if (named("java.lang.BBFlowShim") == null) { // else the JVM has it by -agentpath, and finds its natives
             StringBuilder why = new StringBuilder();
-            path = Library.load(Start::loadForBootLoader, why);
+            path = Library.load(why);
             if (path == null)
                 return why.toString();
         }
@@ -90,7 +90,7 @@ public final class Start {
     }
 
     /** What System.load does after its check, as if Object had called it. Java 15 changed the signature. */
-    private static void loadForBootLoader(String path) throws Throwable {
+    static void loadForBootLoader(String path) throws Throwable {
         Object[] arguments = {Object.class, new File(path)};
         Method method;
         try {
