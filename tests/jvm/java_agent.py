@@ -59,8 +59,8 @@ def quiet(bench):
     assert re.fullmatch(r"ORACLE lives=1001 released=1000 leaked=1 objects=\d+ collected=1\n", done.stdout), done.stdout
     counted(out)
     if bench.jdk.major >= 24:
-        done = java(bench, "@JAR@=include=com.app", "--illegal-native-access=deny")
-        same("denied: exit, stderr", (done.returncode, done.stderr), (0, ""))
+        done = java(bench, "@JAR@=include=com.app", "--illegal-native-access=deny", netty=NETTY, program=["com.app.Shut"])
+        same("denied", (done.returncode, done.stderr, done.stdout), (0, "", "SHUT\n"))
 
 
 # ---- errors, and two of them ----
@@ -139,7 +139,7 @@ def places(bench):
         done = in_mounts(bench, [noexec("noexec", "/tmp"), noexec("exec", "/dev/shm")], "@JAR@=include=x", jar=jar)
         same("noexec /tmp", (done.returncode, done.stderr, os.path.dirname(loaded(done) or "")),
              (0, "", "/dev/shm/bbflow-0"))
-        squat = "mkdir /tmp/bbflow-0 && chown 65534 /tmp/bbflow-0"
+        squat = "mkdir -m 700 /tmp/bbflow-0 && chown 65534 /tmp/bbflow-0"
         done = in_mounts(bench, [noexec("exec", "/tmp"), squat, read_only("/dev/shm")],
                          f"@JAR@=include=x,socket={folder}", jar=jar)
         same("another user's folder", (done.returncode, done.stderr, os.path.dirname(loaded(done) or "")),
