@@ -35,6 +35,7 @@ import notice
 import oom
 import other_agents
 import pins
+import pods
 import reconcile
 import recording
 import refs
@@ -948,7 +949,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *jmx.cases(), *handlers.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases()]
+         *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
 CASES += coming.cases(CASES)
 
 

@@ -112,8 +112,13 @@ def errors(bench):
 
 def loaded(done):
     """The file, as the JVM logs it with -Xlog:library."""
-    found = [path for path in re.findall(r"Loaded library (\S+),", done.stdout) if "bbflow" in os.path.basename(path)]
+    found = [path for path in re.findall(r"Loaded library (\S+),", done.stdout) if path.endswith("/libbbflow.so")]
     return found[0] if found else None
+
+
+def place_of(done):
+    """The folder bbflow-UID in which it is."""
+    return os.path.dirname(os.path.dirname(loaded(done) or ""))
 
 
 LOG = "-Xlog:library=info"
@@ -137,12 +142,12 @@ def places(bench):
     own = [f"mount --bind {folder} {folder}", f"mount -o remount,ro,bind {folder}"]
     try:
         done = in_mounts(bench, [noexec("noexec", "/tmp"), noexec("exec", "/dev/shm")], "@JAR@=include=x", jar=jar)
-        same("noexec /tmp", (done.returncode, done.stderr, os.path.dirname(loaded(done) or "")),
+        same("noexec /tmp", (done.returncode, done.stderr, place_of(done)),
              (0, "", "/dev/shm/bbflow-0"))
         squat = "mkdir -m 700 /tmp/bbflow-0 && chown 65534 /tmp/bbflow-0"
         done = in_mounts(bench, [noexec("exec", "/tmp"), squat, read_only("/dev/shm")],
                          f"@JAR@=include=x,socket={folder}", jar=jar)
-        same("another user's folder", (done.returncode, done.stderr, os.path.dirname(loaded(done) or "")),
+        same("another user's folder", (done.returncode, done.stderr, place_of(done)),
              (0, "", f"{folder}/bbflow-0"))
         shutil.rmtree(os.path.join(folder, "bbflow-0"))  # read-only it would do
         nowhere = [noexec("exec", "/tmp"), squat, noexec("noexec", "/dev/shm"), *own]
@@ -190,12 +195,12 @@ def copies(bench):
                               text=True, user=OTHER, group=OTHER, extra_groups=[], timeout=harness.TIMEOUT, check=False,
                               env={k: v for k, v in bench.env.items() if k != "XDG_RUNTIME_DIR"})
         same("another user", (done.returncode, done.stderr, loaded(done)),
-             (0, "", f"{place}/bbflow-{OTHER}/{os.path.basename(first)}"))
-        os.chmod(os.path.dirname(first), 0o755)
+             (0, "", first.replace("/bbflow-0/", f"/bbflow-{OTHER}/")))
+        os.chmod(os.path.dirname(os.path.dirname(first)), 0o755)
         done = java(bench, *flags, jar=jar)
         assert loaded(done) and not loaded(done).startswith(place), done.stdout
         same("an open folder is not used", (done.returncode, done.stderr), (0, ""))
-        same("left", [n for n in os.listdir(os.path.dirname(first)) if not n.endswith(".sock")], [os.path.basename(first)])
+        same("left", os.listdir(os.path.dirname(first)), ["libbbflow.so"])
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

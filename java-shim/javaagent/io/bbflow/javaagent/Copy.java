@@ -15,9 +15,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.zip.CRC32;
 
 /**
- * The library of the jar as a file, in PLACE/bbflow-UID/, which only this user may enter: the folder that the agent's
- * socket also has (wire/sockdir.h). The file's name has the sum of its content, so that each build has one file, which
- * all JVMs of the user share. It appears whole, by a rename.
+ * The library of the jar as a file, PLACE/bbflow-UID/SUM/libbbflow.so. Only this user may enter bbflow-UID, the folder that the
+ * agent's socket also has (wire/sockdir.h). SUM is that of the content, so that each build has one file, which all JVMs of
+ * the user share. It appears whole, by a rename.
  */
 final class Copy {
     private static final int PERMISSIONS = 0777, OTHERS_WRITE = 0022, STICKY = 01000, OWN = 0700;
@@ -35,9 +35,11 @@ final class Copy {
 
     /** The path of the copy. @throws IOException with the path and the reason */
     Path in(Path place) throws IOException {
-        Path folder = place.toRealPath().resolve("bbflow-" + uid());
+        Path user = place.toRealPath().resolve("bbflow-" + uid());
+        makePrivate(user);
+        Path folder = user.resolve(sum.substring(0, 16));
         makePrivate(folder);
-        Path file = folder.resolve("libbbflow-" + sum.substring(0, 16) + ".so");
+        Path file = folder.resolve("libbbflow.so"); // the name by which bbflow list and doctor know it
         if (!equalsFile(file))
             write(folder, file);
         return file;
