@@ -217,7 +217,7 @@ static void check_other_agents(struct bbf_findings *findings, const struct bbf_j
         for (size_t k = 0; k < sizeof starts / sizeof starts[0]; k++) {
             const char *word = jvm->words.items[i];
             if (strncmp(word, starts[k], strlen(starts[k])) == 0 &&
-                strstr(word, "libbbflow.so") == NULL)
+                !bbf_words_start_bbflow(word))
                 bbf_findings_add(findings, BBF_KNOW, "other-agent",
                                  T("another agent: %.*s", (int)strcspn(word, "="), word),
                                  "its options", "put bbflow's -agentpath before it");

@@ -185,8 +185,7 @@ static void check_attach_warning(const struct doctor *d)
 static bool is_in_options(const struct bbf_jvm_facts *jvm)
 {
     for (size_t i = 0; i < jvm->words.count; i++)
-        if (strncmp(jvm->words.items[i], "-agentpath:", 11) == 0 &&
-            strstr(jvm->words.items[i], "libbbflow.so") != NULL)
+        if (bbf_words_start_bbflow(jvm->words.items[i]))
             return true;
     return false;
 }

@@ -289,7 +289,7 @@ static const struct bbf_option_row table[] = {
     { "onerror", TYPE_CHOICE, FIELD(onerror), .choices = onerror_words, .initial = "",
       .argument = "stop|warn",
       .help = "what a bad option does: stop the JVM, or warn and disable bbflow; without it stop, "
-              "but warn if the options come from JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. What "
+              "but warn if the options come from JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS or BBFLOW_OPTIONS. What "
               "another user put at file=, jfr=, blackbox=, log= or dump= is only warned of, except with stop" },
     { "dump", TYPE_TEXT, FIELD(dump), .initial = "", .argument = "DIR",
       .help = "write each rewritten class to this existing folder, before and after" },

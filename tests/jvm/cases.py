@@ -25,6 +25,7 @@ import growth
 import handlers
 import hostile
 import idle
+import java_agent
 import jmx
 import lttng
 import metrics
@@ -34,6 +35,7 @@ import notice
 import oom
 import other_agents
 import pins
+import pods
 import reconcile
 import recording
 import refs
@@ -948,8 +950,8 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
-         *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases(), *doctor.cases()]
+         *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
+         *recording.cases(), *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
 CASES += coming.cases(CASES)
 
 
