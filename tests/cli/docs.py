@@ -116,7 +116,7 @@ def check(path, client):
         end = block.end(3)
         wrong += faults
         count += 1
-    marks = old.count("<!-- output: ")
+    marks = len(re.findall(r"^<!-- output: ", old, re.M))
     if marks != count:
         wrong.append(f"{path}: {marks} marks, {count} blocks directly below one")
     new = "".join(new) + old[end:]

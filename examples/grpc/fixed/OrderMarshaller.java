@@ -14,7 +14,7 @@ final class OrderMarshaller extends BytesMarshaller {
     @Override
     public byte[] parse(InputStream message) {
         try {
-            return order(((Detachable) message).detach()); // from here on it is ours to close
+            return order(((Detachable) message).detach()); // now this class must close it
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
