@@ -2,7 +2,8 @@
 """tests/cli/docs.py BBFLOW: outputs in README.md and docs/ are what bbflow prints.
 
 A block of code below `<!-- output: FILE.json… -->` (paths from the root) is a real session: lines that
-begin with "$ " are commands, those below them their output. `bbflow VERB … PID` is run with the first
+begin with "$ " are commands, those below them their output. (`<!-- output: VERB FILE.json -->`: the block
+is the output alone, of `bbflow VERB FILE.json`.) `bbflow VERB … PID` is run with the first
 FILE in place of PID, and with the next FILE once another PID is named, without --gc: FILE is a dump of
 that JVM after it. `diff A B` is run as it is. A line that is only an ellipsis stands for any lines.
 BBF_GOLDEN_UPDATE=1: blocks without an ellipsis are written anew, with the pid of the file.
@@ -18,7 +19,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BLOCK = re.compile(r"^<!-- output: (.*?) -->\n\n?(```\w*\n)(.*?)(^```$)", re.M | re.S)
-LEAST = 7  # blocks: fewer mean that this test reads the wrong files
+LEAST = 10  # blocks: fewer mean that this test reads the wrong files
 
 
 def pid_of(path):
@@ -111,7 +112,13 @@ def check(path, client):
     new, wrong, count, end = [], [], 0, 0
     for block in BLOCK.finditer(old):
         where = f"{os.path.relpath(path, ROOT)}:{old.count(chr(10), 0, block.start()) + 1}"
-        text, faults = session(block[3], block[1].split(), client, where)
+        verb, *files = block[1].split()
+        if verb.endswith(".json"):
+            text, faults = session(block[3], [verb, *files], client, where)
+        else:
+            line = f"$ bbflow {verb} {pid_of(files[0])}\n"
+            text, faults = session(line + block[3], files, client, where)
+            text = text[len(line):]
         new += [old[end:block.start(3)], text]
         end = block.end(3)
         wrong += faults
