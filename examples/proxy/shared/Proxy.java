@@ -12,10 +12,12 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 
 /** Hands bytes on to a backend. Its client makes 100 connections; on each the backend goes away. */
 public final class Proxy {
     private static final NioEventLoopGroup GROUP = new NioEventLoopGroup(1);
+    private static final byte[] ORDER = "order".getBytes(StandardCharsets.US_ASCII);
 
     private Proxy() {
     }
@@ -49,11 +51,11 @@ public final class Proxy {
         try (Socket socket = new Socket("127.0.0.1", port)) {
             socket.setTcpNoDelay(true);
             for (int n = 1; n <= Backend.ORDERS; n++) {
-                socket.getOutputStream().write("order".getBytes());
+                socket.getOutputStream().write(ORDER);
                 socket.getInputStream().readNBytes(answer, 0, answer.length);
             }
             socket.getInputStream().readNBytes(answer, 0, answer.length); // "gone!" by BackendHandler
-            socket.getOutputStream().write("order".getBytes());
+            socket.getOutputStream().write(ORDER);
             socket.shutdownOutput();
             socket.getInputStream().read(); // until the proxy has read the order, and closes
         }
