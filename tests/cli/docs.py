@@ -3,7 +3,8 @@
 
 A block of code below `<!-- output: FILE.json… -->` (paths from the root) is a real session: lines that
 begin with "$ " are commands, those below them their output. (`<!-- output: VERB FILE.json -->`: the block
-is the output alone, of `bbflow VERB FILE.json`.) `bbflow VERB … PID` is run with the first
+is the output alone, of `bbflow VERB FILE.json`. `<!-- output: as typed -->`: the commands name files of the
+repository.) `bbflow VERB … PID` is run with the first
 FILE in place of PID, and with the next FILE once another PID is named, without --gc: FILE is a dump of
 that JVM after it. `diff A B` is run as it is. A line that is only an ellipsis stands for any lines.
 BBF_GOLDEN_UPDATE=1: blocks without an ellipsis are written anew, with the pid of the file.
@@ -44,15 +45,15 @@ def run(command, client, path):
     """What the command prints; `path` in place of its pid."""
     words = shlex.split(command)
     if words[0] == "bbflow":
-        words = [client] + [path if re.fullmatch(r"\d+", w) else w for w in words[1:] if w != "--gc"]
+        words = [client] + [path if path and re.fullmatch(r"\d+", w) else w for w in words[1:] if w != "--gc"]
     elif words[0] != "diff":
         raise AssertionError(f"not bbflow or diff: {command}")
     done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "LC_ALL": "C.UTF-8"},
                           encoding="utf-8", check=False)
-    proven = words[0] == client and words[1] == "leaks" and "LEAK proven" in done.stdout
-    assert done.returncode in ((10,) if proven else (0, 1) if words[0] == "diff" else (0, 10)), \
-        f"{command}: exit {done.returncode}: {done.stdout}"
+    said = {"leaks": "LEAK proven", "check": "check failed"}.get(words[1]) if words[0] == client else None
+    codes = (10 if said in done.stdout else 0,) if said else (0, 1) if words[0] == "diff" else (0, 10)
+    assert done.returncode in codes, f"{command}: exit {done.returncode}, not {codes}: {done.stdout}"
     return done.stdout.splitlines()
 
 
@@ -85,7 +86,7 @@ def session(block, files, client, where):
     text, wrong, last, at = [], [], None, -1
     for command, line, shown in commands(block):
         pid = re.search(r"(?<=\s)\d+(?=\s|$)", command)
-        if command.startswith("bbflow"):
+        if command.startswith("bbflow") and files:
             assert pid, f"{where}: no pid in: {line}"
             at += pid[0] != last
             last = pid[0]
@@ -113,7 +114,9 @@ def check(path, client):
     for block in BLOCK.finditer(old):
         where = f"{os.path.relpath(path, ROOT)}:{old.count(chr(10), 0, block.start()) + 1}"
         verb, *files = block[1].split()
-        if verb.endswith(".json"):
+        if block[1] == "as typed":
+            text, faults = session(block[3], [], client, where)
+        elif verb.endswith(".json"):
             text, faults = session(block[3], [verb, *files], client, where)
         else:
             line = f"$ bbflow {verb} {pid_of(files[0])}\n"
