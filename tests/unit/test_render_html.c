@@ -68,7 +68,10 @@ static void the_page_is_small_ascii_and_loads_nothing(void **state)
     for (size_t i = 0; i < page.len; i++)
         plain += (page.data[i] >= ' ' && page.data[i] < 0x7F) || page.data[i] == '\n';
     assert_int_equal(plain, page.len);
-    assert_non_null(strstr(page.data, "default-src 'none'; script-src 'sha256-"));
+    assert_non_null(strstr(page.data, "content=\"default-src 'none'; style-src 'sha256-"));
+    assert_non_null(strstr(page.data, "; script-src 'sha256-"));
+    assert_null(strstr(page.data, "connect-src"));
+    assert_null(strstr(page.data, "fetch("));
     static const char *const never[] = {"http:",
                                         "https:",
                                         "innerHTML",
