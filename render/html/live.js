@@ -9,7 +9,7 @@ const POLL_MOST_MS = 2000;
 const POLL_READING_MS = 250;
 const POLL_LOST_MS = 3000;
 const QUIET_MS = 400; /* after a key or the wheel */
-const SHARE = 4;      /* at most a fifth of the time is spent with new data */
+const SHARE = 9;      /* at most a tenth of the time is spent with new data */
 const FOCUSABLE = "button, summary, h3, pre";
 
 const live = {token: new URLSearchParams(location.search).get("token") || "", sequence: 0, paused: false, ended: false,
@@ -194,11 +194,11 @@ function renewTexts() {
 function pagePlace() {
     if (scrollY === 0)
         return null;
-    const parts = [...document.querySelectorAll("article.entry, main > section:not([hidden])")];
+    const parts = [...document.querySelectorAll("article.entry, main > section[id]:not([hidden])")];
     const seen = parts.findLast(e => e.getBoundingClientRect().top <= 120 && e.getBoundingClientRect().bottom > 120);
     if (seen === undefined)
         return null;
-    return {selector: seen.dataset.id === undefined ? "#" + (seen.id || "none") : "article.entry[data-id=\"" + seen.dataset.id + "\"]",
+    return {selector: seen.dataset.id === undefined ? "#" + seen.id : "article.entry[data-id=\"" + seen.dataset.id + "\"]",
             top: seen.getBoundingClientRect().top, scroll: scrollY};
 }
 
@@ -388,7 +388,7 @@ function pause() {
 }
 
 function startLive() {
-    document.querySelector("header.top").after(make("div", {id: "live", role: "group", "aria-label": "Live"},
+    document.querySelector("header.top").after(make("section", {id: "live", "aria-label": "Live"},
         make("span", {class: "lamp", "aria-hidden": "true"}), make("span", {id: "live-what"}), make("span", {id: "live-state", role: "status"}),
         make("button", {type: "button", id: "live-pause", "aria-pressed": "false", onclick: pause}, "Pause")));
     document.querySelector("footer p").firstChild.textContent =
