@@ -44,10 +44,10 @@ struct ui {
     struct stat file; /* as it was when it was read last */
     enum state state;
     struct bbf_buf trouble; /* why the data is not of now */
-    int64_t read_ms;   /* when the data was read: wall clock */
-    int64_t began_ms;  /* when the reading began: wall clock */
-    int64_t next_ms;   /* when to read again */
-    int64_t looked_ms; /* when a browser asked */
+    int64_t read_ms;        /* when the data was read: wall clock */
+    int64_t began_ms;       /* when the reading began: wall clock */
+    int64_t next_ms;        /* when to read again */
+    int64_t looked_ms;      /* when a browser asked */
     int signals;
     sigset_t before;
     pid_t opener; /* 0: none */
@@ -109,8 +109,8 @@ static bool is_shown(const struct bbf_ui_server *server, const struct bbf_buf *d
     const char *old_rest = behind_time(old, len), *new_rest = behind_time(new, len);
 
     return memcmp(server->data_text, data->data, report) == 0 &&
-           old_rest - old == new_rest - new &&
-           memcmp(old_rest, new_rest, len - (size_t)(new_rest - new)) == 0;
+           old_rest - old ==
+               new_rest - new &&memcmp(old_rest, new_rest, len - (size_t)(new_rest - new)) == 0;
 }
 
 static void note_state(struct ui *ui, enum state state)
@@ -188,7 +188,7 @@ static void renew(struct ui *ui)
 
 static bool hold_signals(struct ui *ui)
 {
-    static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
     sigset_t set;
 
     sigemptyset(&set);
@@ -231,16 +231,15 @@ static void serve(struct ui *ui)
 {
     const bool reads = ui->reload.pid != 0;
     struct signalfd_siginfo taken;
-    struct pollfd from[FDS] = {
-        [BROWSERS] = {.fd = ui->server.fd, .events = POLLIN},
-        [SIGNALS] = {.fd = ui->signals, .events = POLLIN},
-        [ANSWER] = {.fd = reads ? ui->reload.out : -1, .events = POLLIN},
-        [MESSAGE] = {.fd = reads ? ui->reload.err : -1, .events = POLLIN}};
+    struct pollfd from[FDS] = {[BROWSERS] = {.fd = ui->server.fd, .events = POLLIN},
+                               [SIGNALS] = {.fd = ui->signals, .events = POLLIN},
+                               [ANSWER] = {.fd = reads ? ui->reload.out : -1, .events = POLLIN},
+                               [MESSAGE] = {.fd = reads ? ui->reload.err : -1, .events = POLLIN}};
 
     if (poll(from, FDS, wait_ms(ui)) < 0 && errno != EINTR)
         ui->ends = true;
     while (read(ui->signals, &taken, sizeof taken) == sizeof taken)
-        ui->ends = true;
+        ui->ends = ui->ends || taken.ssi_signo != SIGCHLD;
     bbf_ui_server_run(&ui->server);
 }
 
@@ -255,9 +254,8 @@ static int take_first(struct ui *ui)
     if (ui->ends)
         return BBF_EXIT_OK;
     int exit_code = take(ui);
-    return exit_code == BBF_EXIT_OK
-               ? exit_code
-               : bbf_fail(exit_code, "%s", bbf_buf_cstr(&ui->trouble));
+    return exit_code == BBF_EXIT_OK ? exit_code
+                                    : bbf_fail(exit_code, "%s", bbf_buf_cstr(&ui->trouble));
 }
 
 /* ---- The browser ----------------------------------------------------------------------------- */
@@ -365,8 +363,8 @@ int bbf_verb_ui(const struct bbf_command_line *request)
         exit_code = pin(&pinned, pid);
     ui.is_file = pinned.target != NULL && bbf_target_is_file(pinned.target);
     if (exit_code == BBF_EXIT_OK) {
-        exit_code = hold_signals(&ui) ? run(&ui)
-                                      : bbf_fail(BBF_EXIT_FAILED, "no descriptor for signals");
+        exit_code =
+            hold_signals(&ui) ? run(&ui) : bbf_fail(BBF_EXIT_FAILED, "no descriptor for signals");
         release_signals(&ui);
     }
     bbf_reload_free(&ui.reload);

@@ -33,12 +33,13 @@ struct bbf_ui_server {
     int fd; /* to poll for input */
     unsigned port;
     char token[BBF_TOKEN_TEXT];
-    char key[BBF_TOKEN_TEXT]; /* for one use, because a browser's command line is public; "": used */
+    char
+        key[BBF_TOKEN_TEXT]; /* for one use, because a browser's command line is public; "": used */
     struct bbf_buf page;
     struct bbf_mhd_response *data; /* owns data_text */
     const char *data_text;
     size_t data_len;
-    unsigned sequence; /* of the data; 0: there is none */
+    unsigned sequence;                            /* of the data; 0: there is none */
     void (*state)(void *ctx, struct bbf_buf *to); /* appends the JSON of /state */
     void *ctx;
     struct bbf_ui_connection {

@@ -37,8 +37,7 @@ bool bbf_html_data(struct bbf_buf *page)
     }
     if (good) {
         const size_t report_len = (size_t)(cut - report);
-        const size_t snapshot_len =
-            (size_t)(page->data + page->len - end.len - cut) - between.len;
+        const size_t snapshot_len = (size_t)(page->data + page->len - end.len - cut) - between.len;
         memmove(page->data, report, report_len);
         page->data[report_len] = BBF_HTML_MARK;
         memmove(page->data + report_len + 1, cut + between.len, snapshot_len);

@@ -106,6 +106,10 @@ async function openAt(url, {hash = "", theme = "light", size = DESKTOP, motion =
             page.faults.push("request: " + r.url());
     });
     await page.setViewport(size);
+    /* As in windows side by side: headless, only the page that was opened last is visible. */
+    await page.evaluateOnNewDocument(() => {
+        Object.defineProperty(document, "hidden", {get: () => window.isHidden === true, configurable: true});
+    });
     if (of === browser)
         await page.emulateMediaFeatures([{name: "prefers-color-scheme", value: theme}, {name: "prefers-reduced-motion", value: motion}]);
     await page.goto(url + hash);
@@ -440,8 +444,6 @@ async function readingIsBounded() {
     const ui = await serve([String(agent.pid), "--interval=1"]);
     assert.equal(reads(), 1);
     const pages = [await openAt(ui.url), await openAt(ui.url)];
-    for (const page of pages)
-        await page.evaluate(() => { Object.defineProperty(document, "hidden", {get: () => window.isHidden === true, configurable: true}); });
     const before = reads();
     await wait(6000);
     const read = reads() - before;
@@ -475,6 +477,7 @@ async function theEndOfTheJvmIsShown() {
     await pages[0].waitForFunction(() => /^The JVM has ended. This is its last state, of \d\d:\d\d:\d\dZ.$/.test(byId("live-state").textContent), {polling: 50});
     assert.deepEqual(await shownIds(pages[0]), ids("shop"));
     assert.equal(await pages[1].evaluate(() => byId("live").dataset.kind), "live");
+    await pages[0].bringToFront();
     await pages[0].click(".entry .step button");
     assert.notEqual(await current(pages[0]), null);
     const folder = fs.mkdtempSync(path.join(WORK, "saved-"));
