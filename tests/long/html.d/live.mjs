@@ -153,7 +153,7 @@ const state = page => page.evaluate(() => ({
     current: nameOf(app.model, treeView.current), icicle: nameOf(app.model, icicle.current), lost: byId("only-lost").checked,
     entries: [...document.querySelectorAll(".entry")].map(e => e.dataset.id),
     open: [...document.querySelectorAll(".entry details")].map(d => d.open), texts: [...document.querySelectorAll("#texts details")].map(d => d.open),
-    steps: [...document.querySelectorAll(".steps")].map(s => s.children.length), focus: document.activeElement.textContent || document.activeElement.id
+    steps: [...document.querySelectorAll(".steps")].map(s => s.children.length), focus: document.activeElement === document.body ? "" : document.activeElement.textContent || document.activeElement.id
 }));
 
 async function filtersAndSearchAndSelectionStay() {
