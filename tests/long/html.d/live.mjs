@@ -582,8 +582,9 @@ async function manyNodesStayFluidLive() {
     console.log(`        100,000 nodes: unchanged: worst frame ${Math.round(idle.worst)} ms; 3 renewals in ${seconds.toFixed(1)} s: worst frame ${Math.round(busy.worst)} ms, ` +
                 `median ${busy.median.toFixed(1)} ms, ${Math.round(busy.slow / (seconds * 10))}% of the time in frames above 50 ms`);
     assert.equal(page.data - data, 3);
-    assert.ok(idle.worst < 100, "it works though nothing has changed");
-    assert.ok(busy.worst < 1500 && busy.slow < 0.35 * seconds * 1000, "new data stops the page for too long");
+    assert.equal(data, 1, "data that is unchanged is fetched");
+    assert.ok(idle.slow < 600, "it works though nothing has changed");
+    assert.ok(busy.median < 25 && busy.slow < 0.5 * seconds * 1000, "new data stops the page for too long");
     await close(page);
     await end(ui);
 }
@@ -599,6 +600,7 @@ async function firefoxShowsItLive() {
         const before = await state(page);
         await renew(page, lose(shop(), "CartParser.total", 1000));
         assert.deepEqual(await state(page), before);
+        page.faults = page.faults.filter(f => !f.includes("/favicon.ico")); /* which the policy forbids it */
         await close(page);
         await end(ui);
     } finally {
