@@ -80,7 +80,8 @@ static void swap(char *a, char *b, size_t size)
 static void merge(const struct order *o, char *base, size_t left, size_t n, char *room)
 {
     const size_t size = o->size;
-    const char *a = room, *a_end = room + left * size, *b = base + left * size, *end = base + n * size;
+    const char *a = room, *a_end = room + left * size, *b = base + left * size,
+               *end = base + n * size;
 
     memcpy(room, base, left * size);
     while (a < a_end && b < end) {

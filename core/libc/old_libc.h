@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/libc/old_libc.h - functions of newer C libraries, for the build that runs with glibc 2.17 and
- * with musl (BBF_PORTABLE). Included before each file of that build, because the headers of glibc 2.17
- * declare none of them. Each behaves as its manual page says.
+ * core/libc/old_libc.h - functions of newer C libraries, for the build that runs with glibc 2.17
+ * and with musl (BBF_PORTABLE). Included before each file of that build, because the headers of
+ * glibc 2.17 declare none of them. Each behaves as its manual page says.
  *
  * Threads: any.
  */
@@ -24,8 +24,8 @@ int memfd_create(const char *name, unsigned flags);
 #define MFD_CLOEXEC 1U
 #endif
 /* musl 1.2.3, and musl's qsort changes the order of equal elements, glibc's does not: with these a
- * report has the same order with both. Needs half as much memory as the elements; without it the order
- * of equal elements may change. */
+ * report has the same order with both. Needs half as much memory as the elements; without it the
+ * order of equal elements may change. */
 void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *));
 void qsort_r(void *base, size_t n, size_t size, int (*compare)(const void *, const void *, void *),
              void *context);

@@ -197,8 +197,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reallocarray), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_memory_file), cmocka_unit_test(test_sort),         cmocka_unit_test(test_plain_sort),
-        cmocka_unit_test(test_forks),
+        cmocka_unit_test(test_memory_file),  cmocka_unit_test(test_sort),
+        cmocka_unit_test(test_plain_sort),   cmocka_unit_test(test_forks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
