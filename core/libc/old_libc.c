@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/libc/old_libc.h"
 
+#include "core/libc/any_libc.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+__attribute__((used, retain)) static const char any_libc[] = BBF_ANY_LIBC;
 
 /* ---- memory ---- */
 
