@@ -22,7 +22,7 @@
 static const struct flag {
     const char *name;
     char letter; /* short form, or 0 */
-    unsigned bit;
+    uint64_t bit;
     const char *argument; /* NULL: it takes no value */
     const char *help;
 } flags[] = {
@@ -82,7 +82,7 @@ enum { FLAGS = sizeof flags / sizeof flags[0] };
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-void bbf_flags_print(struct bbf_buf *to, unsigned takes)
+void bbf_flags_print(struct bbf_buf *to, uint64_t takes)
 {
     for (size_t i = 0; i < FLAGS; i++) {
         char left[40];
@@ -98,7 +98,7 @@ void bbf_flags_print(struct bbf_buf *to, unsigned takes)
     }
 }
 
-void bbf_flags_words(struct bbf_buf *to, unsigned takes)
+void bbf_flags_words(struct bbf_buf *to, uint64_t takes)
 {
     for (size_t f = 0; f < FLAGS; f++) {
         if ((takes & flags[f].bit) == 0)
@@ -329,7 +329,7 @@ int bbf_flag_length(const char *arg)
     return flag->argument != NULL && value == NULL ? 2 : 1;
 }
 
-int bbf_flag_parse(const char *verb, unsigned takes, struct bbf_args *args,
+int bbf_flag_parse(const char *verb, uint64_t takes, struct bbf_args *args,
                    struct bbf_command_line *request)
 {
     const char *arg = *args->at++;

@@ -8,50 +8,52 @@
 #ifndef BBF_CLIENT_FLAGS_H
 #define BBF_CLIENT_FLAGS_H
 
+#include <stdint.h>
+
 #include "client/client.h"
 #include "core/buf.h"
 
-/* Flags, as bits of the set that a command accepts. */
-enum {
-    OUTPUT = 1,
-    FORMAT = 2,
-    GC = 4,
-    ALL = 8,
-    NODES = 16,
-    SOCKET = 32,
-    TARGET = 64,
-    PARAMS = 128,
-    TIMEOUT = 256,
-    PROTOCOL = 512,
-    TOKEN_FILE = 1024,
-    REMOTE_TOKEN = 2048,
-    PROBE = 4096,
-    AGENT = 8192,
-    COMPRESS = 16384,
-    MAX_DOCUMENT = 32768,
-    ASCII = 65536,
-    COLOR = 131072,
-    WIDE = 262144,
-    ONLY = 524288,
-    DEPTH = 1048576,
-    BY = 2097152,
-    LINES = 4194304,
-    REDACT = 8388608,
-    CHOICE = 1 << 24,   /* --lost, --memory, --older, --rate, --path: render/choice.h */
-    JSON = 1 << 25,     /* of doctor */
-    RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
-    COMPARES = 1 << 27, /* the same, also of diff */
-    PUSH = 1 << 29,     /* what only push takes: client/push_flags.h */
-    SEVERAL = 1 << 28,  /* no flag: several targets */
-    ROWS = 1 << 30,     /* of top: client/live_flags.h */
-    /* of a snapshot */
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
-    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
-    BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
-    CHECKS = RULES | COMPARES,                                        /* a group of the help */
-    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
-          MAX_DOCUMENT | LOOK
-};
+/* Flags, as bits of the set that a command accepts: uint64_t, which no enum can have. */
+#define FLAG_BIT(n)  (UINT64_C(1) << (n))
+#define OUTPUT       FLAG_BIT(0)
+#define FORMAT       FLAG_BIT(1)
+#define GC           FLAG_BIT(2)
+#define ALL          FLAG_BIT(3)
+#define NODES        FLAG_BIT(4)
+#define SOCKET       FLAG_BIT(5)
+#define TARGET       FLAG_BIT(6)
+#define PARAMS       FLAG_BIT(7)
+#define TIMEOUT      FLAG_BIT(8)
+#define PROTOCOL     FLAG_BIT(9)
+#define TOKEN_FILE   FLAG_BIT(10)
+#define REMOTE_TOKEN FLAG_BIT(11)
+#define PROBE        FLAG_BIT(12)
+#define AGENT        FLAG_BIT(13)
+#define COMPRESS     FLAG_BIT(14)
+#define MAX_DOCUMENT FLAG_BIT(15)
+#define ASCII        FLAG_BIT(16)
+#define COLOR        FLAG_BIT(17)
+#define WIDE         FLAG_BIT(18)
+#define ONLY         FLAG_BIT(19)
+#define DEPTH        FLAG_BIT(20)
+#define BY           FLAG_BIT(21)
+#define LINES        FLAG_BIT(22)
+#define REDACT       FLAG_BIT(23)
+#define CHOICE       FLAG_BIT(24) /* --lost, --memory, --older, --rate, --path: render/choice.h */
+#define JSON         FLAG_BIT(25) /* of doctor */
+#define RULES        FLAG_BIT(26) /* a limit or the baseline: client/check_flags.h */
+#define COMPARES     FLAG_BIT(27) /* the same, also of diff */
+#define SEVERAL      FLAG_BIT(28) /* no flag: several targets */
+#define PUSH         FLAG_BIT(29) /* what only push takes: client/push_flags.h */
+#define ROWS         FLAG_BIT(30) /* of top: client/live_flags.h */
+/* of a snapshot */
+#define SHOWN  (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
+#define LOOK   (ASCII | COLOR | WIDE)                                    /* every command */
+#define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE) /* a group of the help */
+#define CHECKS (RULES | COMPARES)                                        /* a group of the help */
+#define JVM                                                                                        \
+    (TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | MAX_DOCUMENT |  \
+     LOOK)
 
 /* The arguments that are left. */
 struct bbf_args {
@@ -60,10 +62,10 @@ struct bbf_args {
 };
 
 /* Append the help of the flags in `takes`, one a line. */
-void bbf_flags_print(struct bbf_buf *to, unsigned takes);
+void bbf_flags_print(struct bbf_buf *to, uint64_t takes);
 
 /* Append the flags in `takes` for a shell's completion: " --output=FILE -o=FILE --gc". */
-void bbf_flags_words(struct bbf_buf *to, unsigned takes);
+void bbf_flags_words(struct bbf_buf *to, uint64_t takes);
 
 /* Append what --format and the name of --output may be, as the lines "formats ..." and "extensions
  * ...". */
@@ -77,7 +79,7 @@ int bbf_flag_length(const char *arg);
  * value",
  * "-xvalue". `takes`: the flags of the command `verb`. An exit code; if it is not 0, the reason is
  * printed. */
-int bbf_flag_parse(const char *verb, unsigned takes, struct bbf_args *args,
+int bbf_flag_parse(const char *verb, uint64_t takes, struct bbf_args *args,
                    struct bbf_command_line *request);
 
 #endif

@@ -34,7 +34,7 @@ static int verb_jfr(const struct bbf_command_line *request);
 
 static const struct verb {
     const char *name;
-    unsigned takes;
+    uint64_t takes;
     int (*run)(const struct bbf_command_line *request);
     const char *help;
     const char *more; /* for `bbflow help NAME` */
@@ -133,7 +133,7 @@ static void print_usage(struct bbf_buf *to)
     bbf_buf_str(
         to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
             "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
-    bbf_flags_print(to, ~(unsigned)(BTRACE | CHECKS | PUSH));
+    bbf_flags_print(to, ~(BTRACE | CHECKS | PUSH));
     bbf_buf_str(to, "      --help, --version\n\nFor check, and the last two for diff:\n");
     bbf_flags_print(to, CHECKS);
     bbf_buf_str(to, "\nFor push:\n");
@@ -159,8 +159,8 @@ static void print_verb(struct bbf_buf *to, const struct verb *verb)
                    : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
                    : (verb->takes & PARAMS) != 0 ? " name=value ..."
                                                  : "",
-                   verb->takes & ~(unsigned)(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "",
-                   verb->help, verb->more);
+                   verb->takes & ~(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "", verb->help,
+                   verb->more);
     bbf_flags_print(to, verb->takes);
     if (verb->run == verb_jfr)
         bbf_jfr_help(to);
