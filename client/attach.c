@@ -366,7 +366,10 @@ static bool receive_answer(int fd, struct bbf_buf *answer)
         char bytes[4096];
         int64_t left = until - bbf_monotonic_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        if (ended_by != 0 || left <= 0 || poll(&wait, 1, (int)left) <= 0)
+        int ready = ended_by != 0 || left <= 0 ? 0 : poll(&wait, 1, (int)left);
+        if (ready < 0 && errno == EINTR) /* also by the timer of client/progress.c */
+            continue;
+        if (ready <= 0)
             return false;
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
         if (n <= 0)

@@ -76,6 +76,7 @@ static const struct flag {
     {"ascii", 0, ASCII, NULL, "print ASCII only, as without a UTF-8 locale"},
     {"color", 0, COLOR, "WHEN", "auto, always or never (auto: terminals, no NO_COLOR)"},
     {"wide", 0, WIDE, NULL, "do not fit lines to the terminal's width"},
+    {"quiet", 0, QUIET, NULL, "print no notes and no progress; errors and results remain"},
 };
 
 enum { FLAGS = sizeof flags / sizeof flags[0] };
@@ -310,6 +311,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         break;
     case WIDE:
         request->wide = true;
+        break;
+    case QUIET:
+        request->quiet = true;
         break;
     default:
         break;

@@ -46,9 +46,11 @@
 #define SEVERAL      FLAG_BIT(28) /* no flag: several targets */
 #define PUSH         FLAG_BIT(29) /* what only push takes: client/push_flags.h */
 #define ROWS         FLAG_BIT(30) /* of top: client/live_flags.h */
+#define QUIET        FLAG_BIT(32)
+#define PROGRESS     FLAG_BIT(33) /* no flag: shows how far it is: client/progress.h */
 /* of a snapshot */
 #define SHOWN  (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
-#define LOOK   (ASCII | COLOR | WIDE)                                    /* every command */
+#define LOOK   (ASCII | COLOR | WIDE | QUIET)                            /* every command */
 #define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE) /* a group of the help */
 #define CHECKS (RULES | COMPARES)                                        /* a group of the help */
 #define JVM                                                                                        \

@@ -665,6 +665,9 @@ check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed th
 : >"$work/err"
 watch watch-hup-2 0 HUP "$v1" --protocol 1
 same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the agent keeps running")
+: >"$work/err"
+watch watch-quiet 0 HUP "$v1" --protocol 1 --quiet
+same watch-quiet-says "$work/err" /dev/null
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]
