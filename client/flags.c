@@ -99,15 +99,42 @@ void bbf_flags_print(struct bbf_buf *to, uint64_t takes)
     }
 }
 
+/* Flags whose values are words. tests/cli/completion.py has the command parse each of them. */
+static const struct {
+    const char *name, *values;
+} word_flags[] = {
+    {"memory", "direct|heap|composite|unknown"},
+    {"by", "bug|method"},
+    {"sort", "worst|lost|new|rate|bytes|speed|oldest|place"},
+    {"as", "otlp|pprof|prom"},
+    {"protocol", "auto|1|2"},
+    {"color", "auto|always|never"},
+};
+
+/* What a shell offers as the flag's value. REPORT: a file whose extension selects the format. */
+static const char *values_of(const struct flag *flag, uint64_t takes)
+{
+    if (flag->bit == OUTPUT && (takes & FORMAT) != 0)
+        return "REPORT";
+    if (flag->bit == FORMAT && (takes & RULES) != 0)
+        return "check|junit|sarif|github|markdown|json";
+    if (flag->bit == FORMAT && (takes & COMPARES) != 0)
+        return "check|markdown|json";
+    for (size_t i = 0; i < sizeof word_flags / sizeof word_flags[0]; i++)
+        if (strcmp(word_flags[i].name, flag->name) == 0)
+            return word_flags[i].values;
+    return flag->argument;
+}
+
 void bbf_flags_words(struct bbf_buf *to, uint64_t takes)
 {
     for (size_t f = 0; f < FLAGS; f++) {
         if ((takes & flags[f].bit) == 0)
             continue;
         bbf_buf_printf(to, " --%s%s%s", flags[f].name, flags[f].argument != NULL ? "=" : "",
-                       flags[f].argument != NULL ? flags[f].argument : "");
+                       flags[f].argument != NULL ? values_of(&flags[f], takes) : "");
         if (flags[f].letter != 0)
-            bbf_buf_printf(to, " -%c=%s", flags[f].letter, flags[f].argument);
+            bbf_buf_printf(to, " -%c=%s", flags[f].letter, values_of(&flags[f], takes));
     }
 }
 

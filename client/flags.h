@@ -66,7 +66,7 @@ struct bbf_args {
 /* Append the help of the flags in `takes`, one a line. */
 void bbf_flags_print(struct bbf_buf *to, uint64_t takes);
 
-/* Append the flags in `takes` for a shell's completion: " --output=FILE -o=FILE --gc". */
+/* Append the flags in `takes` for a shell's completion: " --agent=FILE --by=bug|method --gc". */
 void bbf_flags_words(struct bbf_buf *to, uint64_t takes);
 
 /* Append what --format and the name of --output may be, as the lines "formats ..." and "extensions

@@ -217,8 +217,21 @@ static int unknown_verb(const char *name)
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-/* Print the words for client/bbflow.bash: "command NAME [target] [several] [params] --flag=ARGUMENT
- * -f ..." and the options' lines. */
+/* What a shell offers as the target: JVMs with the agent, also snapshots, JVMs without the agent,
+ * all JVMs, files. */
+static const char *targets_of(uint64_t takes)
+{
+    if ((takes & TARGET) == 0)
+        return "";
+    if ((takes & AGENT) != 0)
+        return (takes & PARAMS) != 0 ? " target=free" : " target=any";
+    if ((takes & SOCKET) == 0)
+        return " target=file";
+    return (takes & (FORMAT | PUSH | ROWS)) != 0 ? " target=snapshot" : " target=agent";
+}
+
+/* Print the words for client/bbflow.bash, .zsh and .fish: "command NAME [target=KIND] [several]
+ * [params] --flag=VALUES -f ..." and the options' lines. */
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
@@ -226,9 +239,9 @@ static void add_words(struct bbf_buf *out)
             bbf_jfr_words(out);
             continue;
         }
-        bbf_buf_printf(
-            out, "command %s%s%s%s", verbs[i].name, verbs[i].takes & TARGET ? " target" : "",
-            verbs[i].takes & SEVERAL ? " several" : "", verbs[i].takes & PARAMS ? " params" : "");
+        bbf_buf_printf(out, "command %s%s%s%s", verbs[i].name, targets_of(verbs[i].takes),
+                       verbs[i].takes & SEVERAL ? " several" : "",
+                       verbs[i].takes & PARAMS ? " params" : "");
         bbf_flags_words(out, verbs[i].takes);
         bbf_buf_str(out, " --help\n");
     }

@@ -23,7 +23,7 @@ enum {
     FIRST_MS = 1000,
     RENEW_MS = 250,
     TEXT_BYTES = 1024,
-    TEXT_LEAST = 12, /* columns; a shorter text says nothing */
+    TEXT_LEAST = 12,   /* columns; a shorter text says nothing */
     TAIL = 96,         /* bytes of ": 34 of 120 MiB, 12 s", at most */
     TAIL_COLUMNS = 24, /* what is kept for it; longer ones go without the amount */
     HIDDEN = -1

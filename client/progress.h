@@ -2,8 +2,8 @@
 /*
  * client/progress.h - one line on stderr while a command works for longer than a second: what it
  * does, how much of it is done, and the seconds since it began. It renews itself, and nothing of it
- * remains: client/print.c erases it before other output, bbf_progress_end() and the signals that
- * end the process do so too.
+ * remains: client/print.c erases it before other output; bbf_progress_end() and the signals that
+ * end the process also erase it.
  *
  * It is drawn only if stderr is a terminal that can erase a line (TERM), bbflow is in its
  * foreground, and --quiet was not given; otherwise each function does nothing.
@@ -23,7 +23,8 @@ enum bbf_progress_unit { BBF_PROGRESS_BYTES, BBF_PROGRESS_COUNT };
 
 /* From now on the line may be drawn; the seconds count from here. After bbf_screen_set(). */
 void bbf_progress_allow(void);
-/* What is done now; each %s is a value, which is made safe. The count before it is forgotten. */
+/* The work of now, as a text; each %s is a value, which is made safe. The count before it is
+ * forgotten. */
 void bbf_progress_stage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The next stages are of the `i`th of `n` things, counted from 1; n = 0: of all. */
 void bbf_progress_part(uint64_t i, uint64_t n);
