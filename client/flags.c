@@ -34,7 +34,7 @@ static const struct flag {
     {"redact", 0, REDACT, "FILE", "random words for your names; FILE keeps which is whose"},
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
-    {"lost", 0, CHOICE, NULL, "show proven losses only, of tree, summary, llm and html"},
+    {"lost", 0, CHOICE, NULL, "show proven losses only, of leaks, tree, summary, llm, html"},
     {"memory", 0, CHOICE, "KIND", "show losses of direct, heap, composite, unknown (or a+b)"},
     {"older", 0, CHOICE, "TIME", "show losses that were open for TIME or longer (90s, 10m, 2h)"},
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},

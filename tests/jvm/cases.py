@@ -42,6 +42,7 @@ import resources
 import scenario
 import sharing
 import tcp
+import top
 import track
 import tried
 import transport
@@ -944,7 +945,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *reconcile.cases(), *pins.cases(), *usage.cases(), *growth.cases(), *context.cases(), *ages.cases(), *budget.cases(),
          *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(), *top.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *jmx.cases(), *handlers.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
          *names.cases(), *windows.cases(), *doctor.cases()]
