@@ -13,46 +13,51 @@
 #include "client/client.h"
 #include "core/buf.h"
 
-/* Flags, as bits of the set that a command accepts: uint64_t, which no enum can have. */
-#define FLAG_BIT(n)  (UINT64_C(1) << (n))
-#define OUTPUT       FLAG_BIT(0)
-#define FORMAT       FLAG_BIT(1)
-#define GC           FLAG_BIT(2)
-#define ALL          FLAG_BIT(3)
-#define NODES        FLAG_BIT(4)
-#define SOCKET       FLAG_BIT(5)
-#define TARGET       FLAG_BIT(6)
-#define PARAMS       FLAG_BIT(7)
-#define TIMEOUT      FLAG_BIT(8)
-#define PROTOCOL     FLAG_BIT(9)
-#define TOKEN_FILE   FLAG_BIT(10)
-#define REMOTE_TOKEN FLAG_BIT(11)
-#define PROBE        FLAG_BIT(12)
-#define AGENT        FLAG_BIT(13)
-#define COMPRESS     FLAG_BIT(14)
-#define MAX_DOCUMENT FLAG_BIT(15)
-#define ASCII        FLAG_BIT(16)
-#define COLOR        FLAG_BIT(17)
-#define WIDE         FLAG_BIT(18)
-#define ONLY         FLAG_BIT(19)
-#define DEPTH        FLAG_BIT(20)
-#define BY           FLAG_BIT(21)
-#define LINES        FLAG_BIT(22)
-#define REDACT       FLAG_BIT(23)
-#define CHOICE       FLAG_BIT(24) /* --lost, --memory, --older, --rate, --path: render/choice.h */
-#define JSON         FLAG_BIT(25) /* of doctor */
-#define RULES        FLAG_BIT(26) /* a limit or the baseline: client/check_flags.h */
-#define COMPARES     FLAG_BIT(27) /* the same, also of diff */
-#define SEVERAL      FLAG_BIT(28) /* no flag: several targets */
-#define PUSH         FLAG_BIT(29) /* what only push takes: client/push_flags.h */
-#define ROWS         FLAG_BIT(30) /* of top: client/live_flags.h */
-#define QUIET        FLAG_BIT(32)
-#define PROGRESS     FLAG_BIT(33) /* no flag: shows how far it is: client/progress.h */
+/* Flags, as bits of the set that a command accepts. */
+typedef uint64_t bbf_flag_set;
+#define BBF_FLAG(bit) ((bbf_flag_set)1 << (bit))
+#define OUTPUT        BBF_FLAG(0)
+#define FORMAT        BBF_FLAG(1)
+#define GC            BBF_FLAG(2)
+#define ALL           BBF_FLAG(3)
+#define NODES         BBF_FLAG(4)
+#define SOCKET        BBF_FLAG(5)
+#define TARGET        BBF_FLAG(6)
+#define PARAMS        BBF_FLAG(7)
+#define TIMEOUT       BBF_FLAG(8)
+#define PROTOCOL      BBF_FLAG(9)
+#define TOKEN_FILE    BBF_FLAG(10)
+#define REMOTE_TOKEN  BBF_FLAG(11)
+#define PROBE         BBF_FLAG(12)
+#define AGENT         BBF_FLAG(13)
+#define COMPRESS      BBF_FLAG(14)
+#define MAX_DOCUMENT  BBF_FLAG(15)
+#define ASCII         BBF_FLAG(16)
+#define COLOR         BBF_FLAG(17)
+#define WIDE          BBF_FLAG(18)
+#define ONLY          BBF_FLAG(19)
+#define DEPTH         BBF_FLAG(20)
+#define BY            BBF_FLAG(21)
+#define LINES         BBF_FLAG(22)
+#define REDACT        BBF_FLAG(23)
+#define CHOICE        BBF_FLAG(24) /* --lost, --memory, --older, --rate, --path: render/choice.h */
+#define JSON          BBF_FLAG(25) /* of doctor */
+#define RULES         BBF_FLAG(26) /* a limit or the baseline: client/check_flags.h */
+#define COMPARES      BBF_FLAG(27) /* the same, also of diff */
+#define SEVERAL       BBF_FLAG(28) /* no flag: several targets */
+#define PUSH          BBF_FLAG(29) /* what only push takes: client/push_flags.h */
+#define ROWS          BBF_FLAG(30) /* of top: client/live_flags.h */
+#define LIVE          BBF_FLAG(31) /* of top and ui */
+#define SERVES        BBF_FLAG(32) /* of ui */
+#define QUIET         BBF_FLAG(33)
+#define PROGRESS      BBF_FLAG(34) /* no flag: shows how far it is: client/progress.h */
+#define MEASURE       BBF_FLAG(36) /* of status: client/measure.h */
 /* of a snapshot */
-#define SHOWN  (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
-#define LOOK   (ASCII | COLOR | WIDE | QUIET)                            /* every command */
-#define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE) /* a group of the help */
-#define CHECKS (RULES | COMPARES)                                        /* a group of the help */
+#define SHOWN (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
+#define LOOK  (ASCII | COLOR | WIDE | QUIET) /* every command */
+/* groups of the help */
+#define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE)
+#define CHECKS (RULES | COMPARES)
 #define JVM                                                                                        \
     (TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | MAX_DOCUMENT |  \
      LOOK)
@@ -64,10 +69,10 @@ struct bbf_args {
 };
 
 /* Append the help of the flags in `takes`, one a line. */
-void bbf_flags_print(struct bbf_buf *to, uint64_t takes);
+void bbf_flags_print(struct bbf_buf *to, bbf_flag_set takes);
 
 /* Append the flags in `takes` for a shell's completion: " --agent=FILE --by=bug|method --gc". */
-void bbf_flags_words(struct bbf_buf *to, uint64_t takes);
+void bbf_flags_words(struct bbf_buf *to, bbf_flag_set takes);
 
 /* Append what --format and the name of --output may be, as the lines "formats ..." and "extensions
  * ...". */
@@ -81,7 +86,7 @@ int bbf_flag_length(const char *arg);
  * value",
  * "-xvalue". `takes`: the flags of the command `verb`. An exit code; if it is not 0, the reason is
  * printed. */
-int bbf_flag_parse(const char *verb, uint64_t takes, struct bbf_args *args,
+int bbf_flag_parse(const char *verb, bbf_flag_set takes, struct bbf_args *args,
                    struct bbf_command_line *request);
 
 #endif

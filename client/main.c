@@ -15,6 +15,7 @@
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/top.h"
+#include "client/ui.h"
 #include "client/verbs.h"
 #include "client/print.h"
 #include "client/watch.h"
@@ -35,7 +36,7 @@ static int verb_jfr(const struct bbf_command_line *request);
 
 static const struct verb {
     const char *name;
-    uint64_t takes;
+    bbf_flag_set takes;
     int (*run)(const struct bbf_command_line *request);
     const char *help;
     const char *more; /* for `bbflow help NAME` */
@@ -96,8 +97,10 @@ static const struct verb {
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
      "names.key\n"},
-    {"status", PROGRESS | JVM | GC, bbf_verb_status,
-     "show the agent's settings, limits, costs, and what it could not see", ""},
+    {"status", PROGRESS | JVM | GC | MEASURE, bbf_verb_status,
+     "show the agent's settings, limits, costs, and what it could not see",
+     "--measure 10s prints what following costs, of a JVM whose agent was loaded with duty= or\n"
+     "budget=. With duty=100%, about half of the buffers of that time are not followed.\n"},
     {"doctor", PROGRESS | TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
      "find out why nothing is seen in a JVM, and what helps; it changes nothing",
      "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"
@@ -115,10 +118,17 @@ static const struct verb {
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
-    {"top", JVM | GC | ROWS, bbf_verb_top,
+    {"top", JVM | GC | LIVE | ROWS, bbf_verb_top,
      "show the places that lose buffers on the terminal, until q",
      "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
      "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
+    {"ui", JVM | GC | ONLY | DEPTH | LINES | CHOICE | LIVE | SERVES, bbf_verb_ui,
+     "serve the page of -o FILE.html on this machine, live, until Ctrl-C",
+     "Prints the page's address, which only this user knows; --open also opens it in a browser.\n"
+     "The JVM is read every 2 seconds while a browser shows the page, and not otherwise. Also of\n"
+     "a snapshot file or a black box: the page renews itself when the file changes. From another\n"
+     "machine: bbflow ui PID --port 9090 there, ssh -L 9090:127.0.0.1:9090 HOST here.\n"
+     "Needs libmicrohttpd.\n"},
     {"event", PROGRESS | JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},
@@ -219,7 +229,7 @@ static int unknown_verb(const char *name)
 
 /* What a shell offers as the target: JVMs with the agent, also snapshots, JVMs without the agent,
  * all JVMs, files. */
-static const char *targets_of(uint64_t takes)
+static const char *targets_of(bbf_flag_set takes)
 {
     if ((takes & TARGET) == 0)
         return "";
@@ -227,7 +237,7 @@ static const char *targets_of(uint64_t takes)
         return (takes & PARAMS) != 0 ? " target=free" : " target=any";
     if ((takes & SOCKET) == 0)
         return " target=file";
-    return (takes & (FORMAT | PUSH | ROWS)) != 0 ? " target=snapshot" : " target=agent";
+    return (takes & (FORMAT | PUSH | LIVE)) != 0 ? " target=snapshot" : " target=agent";
 }
 
 /* Print the words for client/bbflow.bash, .zsh and .fish: "command NAME [target=KIND] [several]

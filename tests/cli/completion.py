@@ -144,7 +144,7 @@ def words():
 
 
 def commands_and_flags():
-    names = re.findall(r"^  ([a-z]{3,})  ", bbflow("help").stdout, re.M)
+    names = re.findall(r"^  ([a-z]{2,})  ", bbflow("help").stdout, re.M)
     rows = words()
     check("commands", len(names) > 20 and set(names) == set(rows), (names, list(rows)))
     ask(("bbflow ", [*names, "--help", "--version"]), ("bbflow tr", "tree"), ("bbflow help ", [*names, "options"]),

@@ -103,7 +103,7 @@ def leaked(program):
 
 
 def reset_between(bench):
-    """What is lost between a snapshot and a reset is in no snapshot; what is lost after it is, once."""
+    """Losses between a snapshot and a reset are in no snapshot; those after it are in one."""
     path = ":".join([class_path("handlers", NETTY), *libraries()])
     with Program(bench, main="com.hand.OnRequest", ready="READY", path=path, jvm=[
             NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.hand,handlers=on,pushInterval=1s"]) as program:
