@@ -42,7 +42,9 @@ static const struct flag {
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
     {"measure", 0, MEASURE, "TIME", "measure for TIME, as 10s, what following costs"},
-    {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
+    {"interval", 0, LIVE, "SECONDS", "read again after SECONDS (2)"},
+    {"port", 0, SERVES, "PORT", "serve the page at this port of 127.0.0.1 (any free one)"},
+    {"open", 0, SERVES, NULL, "also open the page in the browser"},
     {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
     {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
@@ -314,6 +316,8 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case MEASURE:
         return parse_measure(value, &request->measure_ns);
     case ROWS:
+    case LIVE:
+    case SERVES:
         return bbf_live_flag(&request->live, flag->name, value);
     case PUSH:
         return bbf_push_flag(&request->push, flag->name, value);

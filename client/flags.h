@@ -47,6 +47,8 @@ typedef uint64_t bbf_flag_set;
 #define SEVERAL       BBF_FLAG(28) /* no flag: several targets */
 #define PUSH          BBF_FLAG(29) /* what only push takes: client/push_flags.h */
 #define ROWS          BBF_FLAG(30) /* of top: client/live_flags.h */
+#define LIVE          BBF_FLAG(31) /* of top and ui */
+#define SERVES        BBF_FLAG(32) /* of ui */
 #define MEASURE       BBF_FLAG(36) /* of status: client/measure.h */
 /* of a snapshot */
 #define SHOWN (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)

@@ -14,6 +14,7 @@
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/top.h"
+#include "client/ui.h"
 #include "client/verbs.h"
 #include "client/print.h"
 #include "client/watch.h"
@@ -109,10 +110,17 @@ static const struct verb {
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
-    {"top", JVM | GC | ROWS, bbf_verb_top,
+    {"top", JVM | GC | LIVE | ROWS, bbf_verb_top,
      "show the places that lose buffers on the terminal, until q",
      "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
      "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
+    {"ui", JVM | GC | ONLY | DEPTH | LINES | CHOICE | LIVE | SERVES, bbf_verb_ui,
+     "serve the page of -o FILE.html on this machine, live, until Ctrl-C",
+     "Prints the page's address, which only this user knows; --open also opens it in a browser.\n"
+     "The JVM is read every 2 seconds while a browser shows the page, and not otherwise. Also of\n"
+     "a snapshot file or a black box: the page renews itself when the file changes. From another\n"
+     "machine: bbflow ui PID --port 9090 there, ssh -L 9090:127.0.0.1:9090 HOST here.\n"
+     "Needs libmicrohttpd.\n"},
     {"event", JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},
