@@ -108,6 +108,10 @@ static const struct bbf_option_row table[] = {
       .help = "note the channel, its remote address, the hint of touch() and the exception that was "
               "caught next, of each buffer, and report them of the last that were lost on a path "
               "(slower, and 192 B of memory= for each open buffer)" },
+    { "scopes", TYPE_BOOLEAN, .expert = true, FIELD(scopes), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
+      .argument = "on|off",
+      .help = "note in which test each buffer was opened; bbflow-junit.jar turns it on and says when "
+              "tests begin (docs/junit.md)" },
     { "contextKeep", TYPE_COUNT, .expert = true, FIELD(context_keep), LIVE(BBF_EFFECT_LIMITS), .min = 1,
       .max = 100, .initial = "3", .argument = "N",
       .help = "with context=on: of how many of the last buffers that were lost on a path it is reported" },

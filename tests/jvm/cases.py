@@ -42,6 +42,7 @@ import refs
 import seed
 import resources
 import scenario
+import scopes
 import sharing
 import tcp
 import track
@@ -72,6 +73,7 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/**/*.java"), lis
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            handlers.compiled(sources("tests/jvm/handlers/com/hand/*.java")),
+           scopes.compiled(sources("tests/jvm/junit/com/unit/*.java")),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled(),
            carriers.compiled(sources("tests/jvm/spring/com/shop/*.java"))]
@@ -948,8 +950,8 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
-         *jmx.cases(), *handlers.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
+         *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
+         *recording.cases(), *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
 CASES += coming.cases(CASES)
 
 
