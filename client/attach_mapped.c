@@ -33,8 +33,8 @@ static bool read_line(char *line, unsigned long long *inode, const char **path)
     return len >= sizeof name - 1 && strcmp(at + len - (sizeof name - 1), name) == 0;
 }
 
-/* The path below the process's root. The kernel shows it from the root of that process's mounts, which a
- * chroot is not. NULL: it is not below. */
+/* The path below the process's root. The kernel shows it from the root of that process's mounts,
+ * which a chroot is not. NULL: it is not below. */
 static const char *below_root(const char *path, const char *root)
 {
     size_t len = strlen(root);
