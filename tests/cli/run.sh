@@ -322,6 +322,9 @@ check leaks-lost 10 '2 places lose *note: 1 of 2 places that lose buffers are sh
     leaks "$golden/growth.json" --lost --memory heap
 check leaks-path 10 '*note: 0 of 2 places that lose buffers are shown (--path com.Nosuch)*Clean: *' '' \
     leaks "$golden/growth.json" --path com.Nosuch
+entries() { "$bbflow" leaks "$golden/growth.json" "$@" | grep -oE '^[0-9]+ (LEAK|STILL)'; }
+same leaks-entries <(entries; entries --lost --memory heap; entries --path com.Nosuch) \
+    <(printf '%s LEAK\n' 1 2 2)
 check older-bad 2 '' "bbflow: --older takes a time, as 90s, 10m or 2h, not '10'" tree "$golden/growth.json" --older 10
 check memory-bad 2 '' "bbflow: --memory takes direct, heap, *, not 'stack'" tree "$golden/growth.json" --memory stack
 check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.json" --lost
