@@ -29,17 +29,11 @@ int bbf_http_open(struct bbf_curl *curl, const char *const *names, char *why, si
                          sizeof functions / sizeof *functions) &&
         curl->global_init(BBF_CURL_GLOBAL_DEFAULT) == BBF_CURLE_OK)
         return BBF_OK;
-#ifdef BBF_STATIC
-    snprintf(
-        why, why_size,
-        "this bbflow is a static file, which cannot load libcurl; bbflow-dynamic, beside it in "
-        "the archive, and the bbflow of the Debian package can");
-#else
-    snprintf(why, why_size,
-             "%s; install it: apt-get install libcurl4 (Ubuntu 24.04: "
-             "libcurl4t64), dnf install libcurl, apk add libcurl",
-             curl->library != NULL ? "libcurl cannot be used" : "libcurl.so.4 was not found");
-#endif
+    if (!bbf_symbols_cannot("libcurl", why, why_size))
+        snprintf(why, why_size,
+                 "%s; install it: apt-get install libcurl4 (Ubuntu 24.04: "
+                 "libcurl4t64), dnf install libcurl, apk add libcurl",
+                 curl->library != NULL ? "libcurl cannot be used" : "libcurl.so.4 was not found");
     return BBF_ENOTFOUND;
 }
 

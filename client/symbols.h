@@ -21,4 +21,8 @@ struct bbf_symbol {
 bool bbf_symbols_open(void **library, const char *const *names, const struct bbf_symbol *symbols,
                       size_t n);
 
+/* Where this command is a static file, which can open no library: true, with what to use instead
+ * for the library `name` in `why`. */
+bool bbf_symbols_cannot(const char *name, char *why, size_t why_size);
+
 #endif

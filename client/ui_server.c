@@ -40,6 +40,8 @@ int bbf_mhd_open(struct bbf_mhd *api, const char *const *names, char *why, size_
     if (bbf_symbols_open(&api->library, names != NULL ? names : usual, functions,
                          sizeof functions / sizeof *functions))
         return BBF_OK;
+    if (bbf_symbols_cannot("libmicrohttpd", why, why_size))
+        return BBF_ENOTFOUND;
     snprintf(why, why_size,
              "%s; install it: apt-get install libmicrohttpd12 (Ubuntu 24.04: libmicrohttpd12t64), "
              "dnf install libmicrohttpd, apk add libmicrohttpd; or write the page to a file: "

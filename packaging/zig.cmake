@@ -6,6 +6,7 @@ set(prefix $ENV{BBF_PREFIX})
 set(CMAKE_C_COMPILER ${prefix}/tools/cc)
 set(CMAKE_AR ${prefix}/tools/ar)
 set(CMAKE_RANLIB ${prefix}/tools/ranlib)
+set(CMAKE_STRIP llvm-strip) # for each processor
 set(CMAKE_FIND_ROOT_PATH ${prefix})
 set(CMAKE_PREFIX_PATH /)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
