@@ -262,8 +262,9 @@ static int take_first(struct ui *ui)
 
 static void fail_opening(void)
 {
-    bbf_note("bbflow: no browser could be opened by xdg-open (Debian: apt-get install xdg-utils); "
-             "open the address yourself");
+    bbf_detail(
+        "bbflow: no browser could be opened by xdg-open (Debian: apt-get install xdg-utils); "
+        "open the address yourself");
 }
 
 /* Its command line can be read by all users: it has a key for one use, not the token. */

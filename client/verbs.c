@@ -8,6 +8,7 @@
 #include "client/load.h"
 #include "client/measure.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/redact.h"
 #include "client/set.h"
 #include "client/target.h"
@@ -15,6 +16,7 @@
 #include "client/print.h"
 #include "client/watch.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/option.h"
 #include "render/render.h"
@@ -162,7 +164,8 @@ static int await_agent(pid_t pid, const char *who, const char *socket)
 {
     char why[WHY_MAX] = "";
 
-    for (unsigned waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
+    bbf_progress_stage("waiting until %s has instrumented its classes", who);
+    for (const int64_t until = bbf_monotonic_ms() + WAIT_MS; bbf_monotonic_ms() < until;) {
         struct bbf_agents agents;
         struct bbf_buf text = BBF_BUF_INIT;
         struct bbf_conn *conn = NULL;
@@ -219,10 +222,11 @@ int bbf_verb_attach(const struct bbf_command_line *request)
         exit_code = bbf_fail_if_stopped(pid, who);
     if (pid != 0 && exit_code == BBF_EXIT_OK) {
         bbf_library_find(request->agent, library, sizeof library);
+        bbf_progress_stage("loading the agent into %s", who);
         exit_code = bbf_attach_load(pid, who, library, bbf_buf_cstr(&options));
         if (exit_code == BBF_EXIT_OK)
             exit_code = await_agent(pid, who, folder);
-        if (exit_code == BBF_EXIT_OK) {
+        if (exit_code == BBF_EXIT_OK && !request->quiet) {
             bbf_print(
                 "%s is followed now; 'bbflow tree %ld' shows what was seen, 'bbflow stop %ld' "
                 "undoes it",
@@ -260,8 +264,9 @@ int bbf_verb_stop(const struct bbf_command_line *request)
     }
     exit_code = bbf_ask_target(request, "stop", &text, who);
     /* The agent removes its socket after we have disconnected. */
-    for (unsigned waited = 0; !remote && exit_code == BBF_EXIT_OK && waited < GONE_MS;
-         waited += PAUSE_MS) {
+    bbf_progress_stage("waiting until %s has restored its classes", who);
+    for (const int64_t until = bbf_monotonic_ms() + GONE_MS;
+         !remote && exit_code == BBF_EXIT_OK && bbf_monotonic_ms() < until;) {
         if (bbf_socket_probe(path, &peer) == BBF_ENOTFOUND)
             break;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
@@ -317,6 +322,7 @@ int bbf_verb_unredact(const struct bbf_command_line *request)
             bbf_fail(BBF_EXIT_FAILED, "--redact: %s", why[0] != '\0' ? why : bbf_strerror(rc));
         goto end;
     }
+    bbf_progress_stage("putting names back into %s", request->target);
     const bool json = document.len > 0 && document.data[0] == '{';
     bbf_tokens_restore(tokens, &text, bbf_buf_cstr(&document), document.len, json);
     exit_code = text.failed ? bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM))
@@ -349,6 +355,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
     exit_code = bbf_load(request, &loaded);
     struct bbf_snapshot *snapshot = loaded.snapshot;
     const char *who = loaded.who;
+    if (bbf_filter_is_set(request) || request->redact != NULL)
+        bbf_progress_stage("choosing and replacing names in %s", who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_filter(request, who, snapshot);
     if (exit_code == BBF_EXIT_OK && request->redact != NULL)
@@ -363,6 +371,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
             .by_method = request->by_method,
             .choice = bbf_choice_is_set(&request->choice) ? &request->choice : NULL,
             .lines = request->lines};
+        bbf_output_stage(snapshot);
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

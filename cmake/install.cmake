@@ -16,6 +16,9 @@ install(FILES ${CMAKE_BINARY_DIR}/bbflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 install(FILES docs/man/bbflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES client/bbflow.bash RENAME bbflow
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES client/bbflow.zsh RENAME _bbflow
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES client/bbflow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # As in the source, so that the links from one document to another hold.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)

@@ -298,8 +298,10 @@ def test_jvm():
     ui = Ui(SOCKET, "--interval=0.3")  # the only one
     two = agent("com.app.Two")
     reads = lambda: open(LOG, encoding="utf-8").read().count("json")
-    time.sleep(1)
-    assert reads() == 1, "read though no browser asks"
+    for _ in range(10):
+        time.sleep(0.1)
+        assert ui.ask("/state", "x")[0] == 403 and ui.ask("/")[0] == 200
+    assert reads() == 1, "read though no page asks"
     for _ in range(30):
         ui.state()
         ui.state()
@@ -412,7 +414,7 @@ def test_open():
     assert ui.ask("/?key=" + key, None)[0] == 403 and ui.ask("/?key=", None)[0] == 403
     ui.end()
     with open(program, "w", encoding="ascii") as out:
-        out.write("#!/bin/sh\necho noise; echo noise >&2\nexit 3\n")
+        out.write("#!/bin/sh\necho noise; echo noise >&2\nsleep 1\nexit 3\n")
     for path in (folder + ":" + ENV["PATH"], os.path.join(WORK, "empty")):
         ui = Ui(FILE, "--open", env={"PATH": path})
         ui.process.stderr.readline()

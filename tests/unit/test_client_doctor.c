@@ -332,6 +332,8 @@ static void how_it_was_started(void **state)
     expect("aot-cache", BBF_LIMITS, "AOT cache", "-XX:-AOTClassLinking");
     jvm.archive = copy("/srv/app.jsa");
     expect("cds-archive", BBF_KNOW, "CDS archive", "without bbflow");
+    add(&jvm.words, "-javaagent:/x/bbflow-javaagent-0.1.0.jar=include=com.shop");
+    expect_none("other-agent");
     add(&jvm.words, "-javaagent:/x/otel.jar=password=secret");
     expect("other-agent", BBF_KNOW, "-javaagent:/x/otel.jar", "before it");
     assert_null(strstr(found("other-agent")->what, "secret"));
