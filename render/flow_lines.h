@@ -2,10 +2,10 @@
 /*
  * render/flow_lines.h - the line that the Java tracker's metrics have for a path:
  *
- *     root=a.B.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=a.B.alloc[ref=1] -> c.D.keep[ref=1]
+ *     root=a.B.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=a.B.alloc[ref=1] -> c.D.d[ref=1]
  *
- * Names are full and safe for a terminal. [ref=N] is the reference count when the buffer left the step, as
- * the least of its bucket; final_ref is that of the last step.
+ * Names are full and safe for a terminal. [ref=N] is the reference count when the buffer left the
+ * step, as the least of its bucket; final_ref is that of the last step.
  *
  * Threads: one owner. Errors: those of the buffer, and `failed`: no memory.
  */
@@ -18,13 +18,15 @@
 #include "core/buf.h"
 #include "render/view.h"
 
+struct bbf_flow_name {
+    size_t at, len; /* in texts; len 0: not made */
+};
+
 /* Each site's name is made once, when the first line has it. */
 struct bbf_flow_lines {
     struct bbf_view *view;
     struct bbf_buf texts;
-    struct bbf_flow_name {
-        size_t at, len; /* in texts; len 0: not made */
-    } *names;           /* by site */
+    struct bbf_flow_name *names; /* by site */
     bool failed;
 };
 
