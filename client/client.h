@@ -48,12 +48,14 @@ struct bbf_command_line {
     enum bbf_color color;
     bool ascii;
     bool wide;
+    bool quiet;
     bool remote_token;
     bool gc;
     bool all;
     bool lines;
     bool nodes;
-    bool json; /* --json */
+    bool json;           /* --json */
+    uint64_t measure_ns; /* --measure; 0: not given */
 };
 
 #endif

@@ -13,8 +13,8 @@ function(bbf_binder name coordinates)
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${SHIM}/${name}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${SHIM}/${name}
     COMMAND ${CMAKE_SOURCE_DIR}/scripts/fetch-maven ${coordinates} > ${SHIM}/${name}.jars
-    COMMAND sh -c "exec \"$0\" -encoding UTF-8 --release 8 -Xlint:-options -nowarn -g -cp \"$1:$(paste -sd: \"$2\")\" -d \"$3\" $4"
-            ${JAVAC} ${API_JAR} ${SHIM}/${name}.jars ${SHIM}/${name} "${sources}"
+    COMMAND sh -c "exec \"$@\" -cp \"${API_JAR}:$(paste -sd: ${SHIM}/${name}.jars)\"" sh
+            ${JAVAC} -encoding UTF-8 --release 8 -Xlint:-options -nowarn -g -d ${SHIM}/${name} ${sources}
     COMMAND ${CMAKE_COMMAND} -E chdir ${SHIM}/${name} ${CMAKE_COMMAND} -E tar cf ${jar} --format=zip
             "--mtime=2020-01-01 00:00:00 UTC" io
     DEPENDS ${sources} ${API_JAR}

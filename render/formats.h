@@ -33,7 +33,7 @@ enum {
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
  * another extension, which may have two parts, flags. */
 #define BBF_FORMATS(XX)                                                                            \
-    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT)                                                      \
+    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT | BBF_FORMAT_CHOOSES)                                 \
     XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                      \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                      \
     XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                 \
@@ -76,6 +76,7 @@ struct bbf_label {
 struct bbf_render_options {
     size_t max_lines; /* tree: lines shown, more only if leaks need more; leaks: not all places;
                          0 = all */
+    bool places;      /* leaks: the places alone, with their ids */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
     bool lines;       /* names in texts have their line numbers */
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:

@@ -12,7 +12,7 @@ DETECTOR = "io.netty.leakDetection.level"
 class Level:
     """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
     by "stop" then; "retransform": another one comes then, changes nothing and goes. agent: another
-    build than this one's."""
+    build than this one's. jvm: more flags; only with Netty 4.2 if modern."""
 
     name: str
     detector: str = "DISABLED"
@@ -20,6 +20,8 @@ class Level:
     more: str = ""
     when: str = "start"
     agent: str = ""
+    jvm: tuple = ()
+    modern: bool = False
 
     @property
     def tracks(self):
@@ -28,7 +30,7 @@ class Level:
 
     @property
     def samples(self):
-        return "sample=" in self.more
+        return "sample=" in self.more or "duty=" in self.more
 
     def options(self, application, report):
         """The agent's options. gc=off: at exit it must not wait for a collection."""
@@ -44,7 +46,8 @@ class Level:
         return self.agent or os.path.join(machine.binaries(), "libbbflow.so")
 
     def flags(self, application, report):
-        flags = [f"-D{DETECTOR}={self.detector}"]
+        flags = [f"-D{DETECTOR}={self.detector}",
+                 *(f.replace("FOLDER", os.path.dirname(report)) for f in self.jvm)]
         if self.include and self.when != "attach":
             flags.append(f"-agentpath:{self.library()}={self.options(application, report)}")
         return flags
@@ -63,6 +66,13 @@ HANDLER = Level("application + handlers", include="APP+io.netty.handler")
 NETTY = Level("all of Netty", include=ALL)
 SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
+SHUT = Level("all of Netty, gate shut", include=ALL, more="duty=0%")
+EVENTS = ("AllocateBuffer", "ReallocateBuffer", "FreeBuffer", "AllocateChunk", "FreeChunk")
+FLIGHT = Level("JFR allocator events", modern=True, jvm=(
+    "-XX:StartFlightRecording:filename=FOLDER/netty.jfr,maxsize=64m,settings=none,"
+    + ",".join(f"+io.netty.{e}#enabled=true" for e in EVENTS), "-Xlog:jfr*=off"))
+PRESENCE = Level("LeakPresenceDetector", "PARANOID", modern=True,
+                 jvm=("-Dio.netty.customResourceLeakDetector=io.netty.util.LeakPresenceDetector",))
 LATE = Level("attached late", include="APP", when="attach")
 STOPPED = Level("stopped", include=ALL, when="stop")
 # The control of STOPPED: its retransformation, without bbflow.
@@ -71,8 +81,8 @@ RETRANSFORMED = Level("retransformed", when="retransform")
 ROOMY = Level("application", include="APP",
               more="memory=8G,maxLives=16777216,maxNodes=1048576")
 
-EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, DIRECT,
-         LATE, STOPPED, RETRANSFORMED, AGAIN)
+EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, SHUT, DIRECT,
+         LATE, STOPPED, RETRANSFORMED, FLIGHT, PRESENCE, AGAIN)
 
 
 def sampled(n):
@@ -90,10 +100,14 @@ MEANING = {
     HANDLER.name: "the same, and through all of `io.netty.handler`",
     NETTY.name: "the same, and through all of `io.netty`",
     SAMPLED.name: "all of Netty, one buffer in 128",
+    SHUT.name: "all of Netty between two windows of `budget=`: what the shut gate costs. Turns stop the "
+               "clock that windows are by, so `tests/bench/budget` measures the rest",
     DIRECT.name: "all of Netty, direct buffers only",
     LATE.name: "bbflow (the application) comes by `bbflow attach` when the JVM is warm",
     STOPPED.name: "all of Netty, then `bbflow stop`, then measured",
     RETRANSFORMED.name: "no bbflow: an agent that changes nothing has the same classes "
                         "retransformed once, then measured",
+    FLIGHT.name: "Netty 4.2's own flight recorder events of buffers and chunks, nothing else recorded",
+    PRESENCE.name: "Netty 4.2's detector for tests: counts what is open, names no place",
     AGAIN.name: "`none` a second time: what differs here is the machine",
 }

@@ -195,18 +195,6 @@ for link in docs/glossary.md docs/only-live.md; do
 done
 same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
-# README's examples are what a real run of the leaky server shows: its snapshot is in the repository.
-# A line that is only an ellipsis stands for lines that are left out.
-readme() { # VERB: the lines of its example
-    sed -n "/^\$ bbflow $1 /,/^\`\`\`/p" "$here/../../README.md" | sed '1d; $d'
-}
-"$bbflow" tree "$golden/../readme/leaky.json" >"$work/readme"
-same readme-tree <(readme tree | grep -vxF … | grep -vxFf "$work/readme") /dev/null
-same readme-tree-lines <([ "$(readme tree | wc -l)" -gt 6 ] && echo yes) <(echo yes)
-code=0
-"$bbflow" leaks "$golden/../readme/leaky.json" >"$work/readme" || code=$?
-same readme-leaks <(readme leaks) "$work/readme"
-same leaks-proven <(echo "$code") <(echo 10)
 check leaks-none 0 'No place loses buffers *Clean: 15 released (--all shows them).' '' \
     leaks "$golden/loops.json"
 check leaks-all 10 '*    id [0-9a-f]*Clean: 1 released.' '' leaks "$golden/basic.json" --all
@@ -330,6 +318,10 @@ same lost-entries <(grep -c '^[0-9]*\. ' "$work/out") <(echo 1)
 check rate 0 '*1 of 2 places *forgetToReleaseDirect*' '' summary "$golden/growth.json" --rate '<1%' --older 1s
 check path 0 '*0 of 2 places that lose buffers are shown (--path process)*' '' llm "$golden/growth.json" --path process
 check rate-bad 2 '' "bbflow: --rate takes '>1%' or '<50%', 0 to 100, not '1%'" tree "$golden/growth.json" --rate 1%
+check leaks-lost 10 '2 places lose *note: 1 of 2 places that lose buffers are shown (--lost --memory heap); all numbers are of all lives*' '' \
+    leaks "$golden/growth.json" --lost --memory heap
+check leaks-path 10 '*note: 0 of 2 places that lose buffers are shown (--path com.Nosuch)*Clean: *' '' \
+    leaks "$golden/growth.json" --path com.Nosuch
 check older-bad 2 '' "bbflow: --older takes a time, as 90s, 10m or 2h, not '10'" tree "$golden/growth.json" --older 10
 check memory-bad 2 '' "bbflow: --memory takes direct, heap, *, not 'stack'" tree "$golden/growth.json" --memory stack
 check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.json" --lost
@@ -665,6 +657,9 @@ check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed th
 : >"$work/err"
 watch watch-hup-2 0 HUP "$v1" --protocol 1
 same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the agent keeps running")
+: >"$work/err"
+watch watch-quiet 0 HUP "$v1" --protocol 1 --quiet
+same watch-quiet-says "$work/err" /dev/null
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]

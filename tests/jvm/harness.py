@@ -100,10 +100,11 @@ class Case:
 
 class Scenario:
     """A test that is a Python function of a Bench: several runs compared, tables of bad input.
-    short: as of a Case."""
+    short: as of a Case. classes: of COMPILE, besides the probes."""
 
-    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None):
+    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None, classes="probes"):
         self.name = name
+        self.classes = classes
         self.function = function
         self.jdk = jdk
         self.short, self.open_to_turns = jdk if short is None else short, short is None
@@ -170,7 +171,7 @@ def iso_classes(folder, launcher=None):
 
 def clean_environment(home):
     """The runner's own settings must not reach the JVM, nor its sockets mix with other JVMs'."""
-    drop = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_HOME")
+    drop = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_HOME", "BBFLOW_OPTIONS", "BBFLOW_LIBRARY_PATH")
     env = {k: v for k, v in os.environ.items() if k not in drop}
     env.update(LC_ALL="C.UTF-8", XDG_RUNTIME_DIR=home)
     return env
