@@ -52,7 +52,8 @@ static void a_scope_has_what_it_lost(void **state)
     lose(w, MINE, MINE);
     lose(w, MINE, 0);
     lose(w, MINE + BBF_SCOPE_BUCKETS, 0); /* in the same bucket */
-    twin_drop(w->heap, walk_buffer(w, BBF_MEM_DIRECT, 10)); /* opened before: of no scope, not of 0 */
+    twin_drop(w->heap,
+              walk_buffer(w, BBF_MEM_DIRECT, 10)); /* opened before: of no scope, not of 0 */
     walk_scan(w);
     assert_int_equal(bbf_scopes_losses(w->t, MINE), 3);
     assert_int_equal(bbf_scopes_losses(w->t, OTHER), 1);
@@ -206,7 +207,8 @@ static void off_is_off(void **state)
 {
     (void)state;
     struct walk *w = walk_on();
-    assert_true((atomic_load(bbf_shared_int(w->t, BBF_L_SHARED_SLOW_HOOKS)) & BBF_L_SLOW_SCOPES) != 0);
+    assert_true((atomic_load(bbf_shared_int(w->t, BBF_L_SHARED_SLOW_HOOKS)) & BBF_L_SLOW_SCOPES) !=
+                0);
     assert_true(bbf_scopes_switch(w->t, false));
     assert_int_equal(atomic_load(bbf_shared_int(w->t, BBF_L_SHARED_SLOW_HOOKS)), 0);
     assert_false(bbf_scopes_reach(w->t, 100));
