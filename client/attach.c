@@ -2,6 +2,7 @@
 #include "client/attach.h"
 
 #include "client/attach_facts.h"
+#include "client/attach_mapped.h"
 #include "client/client.h"
 #include "client/connect.h"
 #include "client/proc.h"
@@ -164,18 +165,6 @@ static bool copy_bytes(int from, int to)
     return n == 0;
 }
 
-/* The same build gets the same name, so that a JVM that has loaded it already recognises it. */
-static uint64_t name_of_bytes(int fd)
-{
-    unsigned char bytes[1 << 16];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (ssize_t n; (n = read(fd, bytes, sizeof bytes)) > 0;)
-        for (ssize_t i = 0; i < n; i++)
-            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    (void)lseek(fd, 0, SEEK_SET);
-    return hash;
-}
-
 static void remove_copy(const struct jvm *jvm)
 {
     char path[PATH_BYTES];
@@ -191,8 +180,9 @@ static int copy_library(struct jvm *jvm, int from, const char *library)
 {
     char path[PATH_BYTES];
     struct stat st;
+    /* The same build gets the same name, so that a JVM that has loaded it already recognises it. */
     snprintf(jvm->folder, sizeof jvm->folder, "bbflow-%016llx",
-             (unsigned long long)name_of_bytes(from));
+             (unsigned long long)bbf_attach_sum(from));
     snprintf(path, sizeof path, "%s", jvm->folder);
     bool there = (mkdirat(jvm->tmp, path, 0700) == 0 || errno == EEXIST) &&
                  fstatat(jvm->tmp, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -235,9 +225,12 @@ static int copy_library(struct jvm *jvm, int from, const char *library)
     return BBF_EXIT_OK;
 }
 
-/* Find a path of the library for the JVM: its own, or that of a copy. `from` is the open file. */
+/* Find a path of the library for the JVM: where the JVM has it already, its own path, or that of a
+ * copy. `from` is the open file. */
 static int place_library(struct jvm *jvm, int from, const char *library)
 {
+    if (bbf_attach_mapped(jvm->pid, jvm->root, from, jvm->library, sizeof jvm->library))
+        return BBF_EXIT_OK;
     if (!jvm->elsewhere && faccessat(AT_FDCWD, library, R_OK, AT_EACCESS) == 0) {
         snprintf(jvm->library, sizeof jvm->library, "%s", library);
         return BBF_EXIT_OK;
@@ -374,7 +367,10 @@ static bool receive_answer(int fd, struct bbf_buf *answer)
         char bytes[4096];
         int64_t left = until - bbf_monotonic_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
-        if (ended_by != 0 || left <= 0 || poll(&wait, 1, (int)left) <= 0)
+        int ready = ended_by != 0 || left <= 0 ? 0 : poll(&wait, 1, (int)left);
+        if (ready < 0 && errno == EINTR) /* also by the timer of client/progress.c */
+            continue;
+        if (ready <= 0)
             return false;
         ssize_t n = recv(fd, bytes, sizeof bytes, 0);
         if (n <= 0)

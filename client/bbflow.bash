@@ -5,38 +5,41 @@
 # Values of the kind that a flag or option takes: FILE, DIR, N, or words joined with '|'.
 _bbflow_values() { # KIND WORD; reads the caller's $words
     case $1 in
-        FILE) compgen -f -- "$2" ;;
+        FILE*) compgen -f -- "$2" ;; # also FILE.jfr
+        REPORT)
+            compgen -f -- "$2"
+            [[ ${2##*/} != ?*.* ]] || compgen -W "$(sed -n 's/^extensions //p' <<<"$words" |
+                tr ',' '\n' | sed "s|^ *|${2%.*}|")" -- "$2"
+            ;;
         DIR) compgen -d -- "$2" ;;
         FORMAT) compgen -W "$(sed -n 's/^formats //p' <<<"$words" | tr -d ,)" -- "$2" ;;
-        ORDER) compgen -W 'worst lost new rate bytes speed oldest place' -- "$2" ;;
-        P) compgen -W 'auto 1 2' -- "$2" ;;
-        RECEIVER) compgen -W 'otlp pprof prom' -- "$2" ;;
         *'|'*)
             local word words=()
             IFS='|' read -r -a words <<<"$1"
             for word in "${words[@]}"; do
                 case $word in
                     FILE) compgen -f -- "$2" ;;
-                    *[!A-Z]*) compgen -W "$word" -- "$2" ;; # capitals stand for any value
+                    *[a-z0-9]*) compgen -W "$word" -- "$2" ;; # capitals stand for any value
                 esac
             done
             ;;
     esac
 }
 
-# JVMs: with the agent for every command but attach, which takes one without it; then snapshots.
-_bbflow_targets() { # BBFLOW COMMAND WORD
+# Targets of a kind: JVMs with the agent (agent), also snapshots; JVMs without it (free); all (any);
+# files.
+_bbflow_targets() { # BBFLOW KIND WORD
     local pid main file with=' '
     while read -r pid main _; do
         [[ $pid =~ ^[0-9]+$ ]] || continue
         with+="$pid "
-        [ "$2" != attach ] || continue
+        [[ $2 != free && $2 != file ]] || continue
         compgen -W "$pid" -- "$3"
         # Another user chooses this name: nothing of it may reach the shell but a plain word.
         [ -z "$3" ] || [[ ! $main =~ ^[A-Za-z0-9_.-]+$ ]] || compgen -W "$main" -- "$3"
     done < <("$1" list 2>/dev/null)
     case $2 in
-        attach)
+        free | any)
             for file in /proc/[0-9]*/comm; do
                 pid=${file//[!0-9]/}
                 read -r main 2>/dev/null <"$file" || continue
@@ -44,11 +47,14 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                     compgen -W "$pid" -- "$3"
                 fi
             done
+            [ "$2" = free ] || compgen -W all -- "$3"
             ;;
-        tree | leaks | top | summary | why | llm | dump | check | diff | merge | push)
+        snapshot)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
+            compgen -f -X '!*.box' -- "$3"
             ;;
+        file) compgen -f -- "$3" ;;
     esac
 }
 
@@ -127,8 +133,8 @@ _bbflow() {
 options" -- "$word")
     elif [[ $command != event && $row == *' params '* && ( -n $target || $word == *=* ) ]]; then
         mapfile -t COMPREPLY < <(_bbflow_params "$words" "$command" "$word")
-    elif [[ $row == *' target '* && ( -z $target || $row == *' several '* ) ]]; then
-        mapfile -t COMPREPLY < <(_bbflow_targets "$bbflow" "$command" "$word")
+    elif [[ $row =~ \ target=([a-z]+)\  && ( -z $target || $row == *' several '* ) ]]; then
+        mapfile -t COMPREPLY < <(_bbflow_targets "$bbflow" "${BASH_REMATCH[1]}" "$word")
     fi
 
     # No blank after "name=" and "folder/". Readline replaces only what follows the last '=' or ':'.

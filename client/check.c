@@ -7,6 +7,7 @@
 
 #include "client/load.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/sources.h"
 #include "core/err.h"
 #include "render/check_json.h"
@@ -56,12 +57,16 @@ static int load_merged(const struct bbf_command_line *request, struct input *inp
     int exit_code = BBF_EXIT_OK, err = merge != NULL ? BBF_OK : BBF_ENOMEM;
 
     for (size_t i = 0; i < request->n_params && exit_code == BBF_EXIT_OK && err == BBF_OK; i++) {
+        bbf_progress_part(i + 1, request->n_params);
         exit_code = load_one(request, request->params[i], input);
+        bbf_progress_stage("adding %s", input->who);
         if (exit_code == BBF_EXIT_OK)
             exit_code = add_one(merge, input);
         bbf_snapshot_free(input->snapshot);
         input->snapshot = NULL;
     }
+    bbf_progress_part(0, 0);
+    bbf_progress_stage("merging %zu snapshots", request->n_params);
     if (exit_code == BBF_EXIT_OK && err == BBF_OK)
         err = bbf_merge_end(merge, &input->snapshot);
     bbf_merge_free(merge);
@@ -114,6 +119,7 @@ static int render(struct bbf_buf *text, const struct input *now, enum bbf_format
                   struct bbf_check_rules *rules)
 {
     const struct bbf_render_options options = {.check = rules};
+    bbf_progress_stage(rules->baseline != NULL ? "comparing %s" : "checking %s", now->who);
     int err = format == BBF_FORMAT_JSON ? bbf_check_json(text, now->snapshot, rules)
                                         : bbf_render(text, now->snapshot, format, &options);
 
@@ -227,6 +233,7 @@ int bbf_verb_merge(const struct bbf_command_line *request)
     if (exit_code == BBF_EXIT_OK)
         exit_code = load_merged(request, &all);
     if (exit_code == BBF_EXIT_OK) {
+        bbf_output_stage(all.snapshot);
         int err = bbf_render(&text, all.snapshot, format, NULL);
         if (err != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", all.who, bbf_strerror(err));

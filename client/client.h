@@ -48,6 +48,7 @@ struct bbf_command_line {
     enum bbf_color color;
     bool ascii;
     bool wide;
+    bool quiet;
     bool remote_token;
     bool gc;
     bool all;

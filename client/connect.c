@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/connect.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "client/proc.h"
+#include "client/progress.h"
 #include "client/target.h"
 #include "client/token.h"
 #include "core/err.h"
@@ -67,6 +69,8 @@ static int open_conn(const struct bbf_command_line *request, struct bbf_conn_con
 {
     char why[WHY_MAX] = "";
 
+    bbf_progress_stage("waiting for %s", who);
+    config->arrived = bbf_progress_add;
     config->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : WAIT_MS;
     config->token_anywhere = request->remote_token;
     config->compress = request->compress;
@@ -99,7 +103,9 @@ int bbf_fail_if_stopped(pid_t pid, const char *who)
     /* Test twice, because a debugger or strace may stop it only for a moment. */
     if (pid == 0 || !bbf_proc_is_stopped(pid))
         return BBF_EXIT_OK;
-    nanosleep(&(struct timespec){.tv_nsec = STOPPED_MS * 1000000L}, NULL);
+    struct timespec rest = {.tv_nsec = STOPPED_MS * 1000000L};
+    while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+        ;
     if (!bbf_proc_is_stopped(pid))
         return BBF_EXIT_OK;
     return bbf_fail(

@@ -8,6 +8,7 @@
 #include "client/library.h"
 #include "client/next_start.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/print.h"
 #include "client/target.h"
 #include "core/err.h"
@@ -59,6 +60,7 @@ static void examine(struct doctor *doctor, pid_t pid, bool named)
     struct bbf_jvm_facts facts;
     const struct bbf_command_line *request = doctor->request;
 
+    bbf_progress_stage("looking at process %ld", (long)pid);
     bbf_jvm_facts_read(&facts, pid, request->socket, request->timeout_ms);
     facts.named = named;
     bbf_doctor_judge(&findings, &facts, &doctor->library);

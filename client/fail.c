@@ -4,11 +4,15 @@
 #include <stdarg.h>
 
 #include "client/print.h"
+#include "client/screen.h"
 #include "core/err.h"
 
 int bbf_fail(int exit_code, const char *format, ...)
 {
     va_list args;
+
+    if (exit_code == BBF_EXIT_OK && bbf_screen_err()->quiet)
+        return exit_code;
     va_start(args, format);
     bbf_vnote("bbflow: ", format, args);
     va_end(args);

@@ -19,7 +19,8 @@ enum bbf_exit {
         10 /* a verdict: a leak is proven, a rule of check is broken, doctor found something */
 };
 
-/* Print "bbflow: " and the message to stderr; return `exit_code`. Only `format` can end a line:
+/* Print "bbflow: " and the message to stderr; return `exit_code`. With BBF_EXIT_OK it is a note,
+ * which --quiet suppresses. Only `format` can end a line:
  * each %s is a value, which is made safe (bbf_safe_printf()). */
 int bbf_fail(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The exit code for a BBF_E… of a conversation with an agent. */

@@ -32,8 +32,8 @@ int bbf_filter_check(const struct bbf_command_line *request, enum bbf_format for
         return BBF_EXIT_OK;
     return bbf_fail(
         BBF_EXIT_USAGE,
-        "--lost, --memory, --older, --rate and --path choose what tree, summary, llm and "
-        "html show; this format always has all losses, leave them out");
+        "--lost, --memory, --older, --rate and --path choose what leaks, tree, summary, llm "
+        "and html show; this format always has all losses, leave them out");
 }
 
 static int note(struct bbf_snapshot *snapshot, const char *text)

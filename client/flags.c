@@ -35,14 +35,16 @@ static const struct flag {
     {"redact", 0, REDACT, "FILE", "random words for your names; FILE keeps which is whose"},
     {"only", 0, ONLY, "NAME", "show the paths that pass a package, class or method"},
     {"depth", 0, DEPTH, "STEPS", "show the first STEPS steps of each path"},
-    {"lost", 0, CHOICE, NULL, "show proven losses only, of tree, summary, llm and html"},
+    {"lost", 0, CHOICE, NULL, "show proven losses only, of leaks, tree, summary, llm, html"},
     {"memory", 0, CHOICE, "KIND", "show losses of direct, heap, composite, unknown (or a+b)"},
     {"older", 0, CHOICE, "TIME", "show losses that were open for TIME or longer (90s, 10m, 2h)"},
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
     {"measure", 0, MEASURE, "TIME", "measure for TIME, as 10s, what following costs"},
-    {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
+    {"interval", 0, LIVE, "SECONDS", "read again after SECONDS (2)"},
+    {"port", 0, SERVES, "PORT", "serve the page at this port of 127.0.0.1 (any free one)"},
+    {"open", 0, SERVES, NULL, "also open the page in the browser"},
     {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
     {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
@@ -78,6 +80,7 @@ static const struct flag {
     {"ascii", 0, ASCII, NULL, "print ASCII only, as without a UTF-8 locale"},
     {"color", 0, COLOR, "WHEN", "auto, always or never (auto: terminals, no NO_COLOR)"},
     {"wide", 0, WIDE, NULL, "do not fit lines to the terminal's width"},
+    {"quiet", 0, QUIET, NULL, "print no notes and no progress; errors and results remain"},
 };
 
 enum { FLAGS = sizeof flags / sizeof flags[0] };
@@ -100,15 +103,42 @@ void bbf_flags_print(struct bbf_buf *to, bbf_flag_set takes)
     }
 }
 
+/* Flags whose values are words. tests/cli/completion.py has the command parse each of them. */
+static const struct {
+    const char *name, *values;
+} word_flags[] = {
+    {"memory", "direct|heap|composite|unknown"},
+    {"by", "bug|method"},
+    {"sort", "worst|lost|new|rate|bytes|speed|oldest|place"},
+    {"as", "otlp|pprof|prom"},
+    {"protocol", "auto|1|2"},
+    {"color", "auto|always|never"},
+};
+
+/* What a shell offers as the flag's value. REPORT: a file whose extension selects the format. */
+static const char *values_of(const struct flag *flag, bbf_flag_set takes)
+{
+    if (flag->bit == OUTPUT && (takes & FORMAT) != 0)
+        return "REPORT";
+    if (flag->bit == FORMAT && (takes & RULES) != 0)
+        return "check|junit|sarif|github|markdown|json";
+    if (flag->bit == FORMAT && (takes & COMPARES) != 0)
+        return "check|markdown|json";
+    for (size_t i = 0; i < sizeof word_flags / sizeof word_flags[0]; i++)
+        if (strcmp(word_flags[i].name, flag->name) == 0)
+            return word_flags[i].values;
+    return flag->argument;
+}
+
 void bbf_flags_words(struct bbf_buf *to, bbf_flag_set takes)
 {
     for (size_t f = 0; f < FLAGS; f++) {
         if ((takes & flags[f].bit) == 0)
             continue;
         bbf_buf_printf(to, " --%s%s%s", flags[f].name, flags[f].argument != NULL ? "=" : "",
-                       flags[f].argument != NULL ? flags[f].argument : "");
+                       flags[f].argument != NULL ? values_of(&flags[f], takes) : "");
         if (flags[f].letter != 0)
-            bbf_buf_printf(to, " -%c=%s", flags[f].letter, flags[f].argument);
+            bbf_buf_printf(to, " -%c=%s", flags[f].letter, values_of(&flags[f], takes));
     }
 }
 
@@ -314,6 +344,8 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case MEASURE:
         return parse_measure(value, &request->measure_ns);
     case ROWS:
+    case LIVE:
+    case SERVES:
         return bbf_live_flag(&request->live, flag->name, value);
     case PUSH:
         return bbf_push_flag(&request->push, flag->name, value);
@@ -325,6 +357,9 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
         break;
     case WIDE:
         request->wide = true;
+        break;
+    case QUIET:
+        request->quiet = true;
         break;
     default:
         break;

@@ -47,10 +47,14 @@ typedef uint64_t bbf_flag_set;
 #define SEVERAL       BBF_FLAG(28) /* no flag: several targets */
 #define PUSH          BBF_FLAG(29) /* what only push takes: client/push_flags.h */
 #define ROWS          BBF_FLAG(30) /* of top: client/live_flags.h */
+#define LIVE          BBF_FLAG(31) /* of top and ui */
+#define SERVES        BBF_FLAG(32) /* of ui */
+#define QUIET         BBF_FLAG(33)
+#define PROGRESS      BBF_FLAG(34) /* no flag: shows how far it is: client/progress.h */
 #define MEASURE       BBF_FLAG(36) /* of status: client/measure.h */
 /* of a snapshot */
 #define SHOWN (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
-#define LOOK  (ASCII | COLOR | WIDE) /* every command */
+#define LOOK  (ASCII | COLOR | WIDE | QUIET) /* every command */
 /* groups of the help */
 #define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE)
 #define CHECKS (RULES | COMPARES)
@@ -67,7 +71,7 @@ struct bbf_args {
 /* Append the help of the flags in `takes`, one a line. */
 void bbf_flags_print(struct bbf_buf *to, bbf_flag_set takes);
 
-/* Append the flags in `takes` for a shell's completion: " --output=FILE -o=FILE --gc". */
+/* Append the flags in `takes` for a shell's completion: " --agent=FILE --by=bug|method --gc". */
 void bbf_flags_words(struct bbf_buf *to, bbf_flag_set takes);
 
 /* Append what --format and the name of --output may be, as the lines "formats ..." and "extensions

@@ -11,6 +11,7 @@
 #include "client/client.h"
 #include "client/fail.h"
 #include "client/jfr_run.h"
+#include "client/progress.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/units.h"
@@ -31,6 +32,7 @@ enum {
     FORMAT = 4096,
     AGE = 8192,
     MAX_NODES = 16384,
+    QUIET = 32768,
     FILTER = EVENTS | CATEGORIES | FROM | UNTIL
 };
 
@@ -86,6 +88,7 @@ static const struct flag {
     {"max-values", MAX_VALUES, "N",
      "values to show of one event, with all that it names (1048576)"},
     {"max-unpacked", MAX_UNPACKED, "SIZE", "largest size that a packed file may unpack to (64G)"},
+    {"quiet", QUIET, NULL, "print no notes and no progress; errors and results remain"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0], FLAGS = sizeof flags / sizeof flags[0] };
@@ -112,7 +115,7 @@ void bbf_jfr_help(struct bbf_buf *to)
 static void add_flags(struct bbf_buf *to, unsigned takes)
 {
     for (size_t i = 0; i < FLAGS; i++) {
-        if ((takes & flags[i].bit) != 0)
+        if (((takes | QUIET) & flags[i].bit) != 0)
             bbf_buf_printf(to, " --%s%s%s", flags[i].name, flags[i].argument != NULL ? "=" : "",
                            flags[i].argument != NULL ? flags[i].argument : "");
     }
@@ -251,6 +254,8 @@ static int apply(struct bbf_jfr_request *request, const struct flag *flag, const
         break;
     case AGE:
         return parse_age(value, &request->age_ns);
+    case QUIET:
+        break; /* main() saw it: client/screen.h */
     case MAX_NODES:
         return parse_number(flag->name, value, 1, &request->max_nodes);
     case SAME:
@@ -288,7 +293,7 @@ static int read_flag(struct bbf_jfr_request *request, const struct bbf_jfr_comma
     if (flag == NULL && near != NULL)
         return bbf_fail(BBF_EXIT_USAGE, "there is no flag '%s'; did you mean '--%s'?", words[*i],
                         near);
-    if (flag == NULL || (command->takes & flag->bit) == 0)
+    if (flag == NULL || ((command->takes | QUIET) & flag->bit) == 0)
         return bbf_fail(BBF_EXIT_USAGE, "'jfr %s' has no flag '%s'; 'bbflow help jfr' lists them",
                         command->name, words[*i]);
     if (flag->argument == NULL)
@@ -345,8 +350,11 @@ int bbf_jfr_command(int n, char **words)
     if (request.files == NULL)
         return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
     int rc = read_words(&request, command, n, words);
-    if (rc == BBF_EXIT_OK)
+    if (rc == BBF_EXIT_OK) {
+        bbf_progress_allow();
         rc = command->run(&request);
+        bbf_progress_end();
+    }
     free(request.files);
     return rc;
 }

@@ -79,10 +79,10 @@ static void on_loss(void *ctx, const struct bbf_jfr_loss *loss)
     if (losses->n++ >= LOSSES_SHOWN)
         return;
     if (loss->len == 0)
-        bbf_note("at byte %" PRIu64 ": %s; mended", loss->offset, loss->what);
+        bbf_detail("at byte %" PRIu64 ": %s; mended", loss->offset, loss->what);
     else
-        bbf_note("lost: bytes %" PRIu64 " to %" PRIu64 ": %s", loss->offset,
-                 loss->offset + loss->len - 1, loss->what);
+        bbf_detail("lost: bytes %" PRIu64 " to %" PRIu64 ": %s", loss->offset,
+                   loss->offset + loss->len - 1, loss->what);
 }
 
 static int repair(struct bbf_jfr_result *result, struct bbf_jfr_source *source,
@@ -94,7 +94,7 @@ static int repair(struct bbf_jfr_result *result, struct bbf_jfr_source *source,
 
     *err = bbf_jfr_repair(source->bytes, source->len, &mend);
     if (losses.n > LOSSES_SHOWN)
-        bbf_note("and %" PRIu64 " more", losses.n - LOSSES_SHOWN);
+        bbf_detail("and %" PRIu64 " more", losses.n - LOSSES_SHOWN);
     if (*err == BBF_ENOTFOUND)
         return bbf_fail(BBF_EXIT_FAILED, "%s has no chunk that can be read; is it a recording?",
                         path);

@@ -7,6 +7,7 @@
 #include "client/fail.h"
 #include "client/jfr_run.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "core/err.h"
 
 /* ---- reading ---- */
@@ -19,6 +20,7 @@ static void on_bus_error(int signal)
                                "copy it first, or read it when its writer has ended\n";
 
     (void)signal;
+    bbf_progress_hide();
     ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
     _exit(n < 0 ? BBF_EXIT_FAILED : BBF_EXIT_FAILED);
 }
@@ -29,6 +31,7 @@ int bbf_jfr_open(const struct bbf_jfr_request *request, const char *path,
     char why[256] = "";
     struct sigaction action = {.sa_handler = on_bus_error};
 
+    bbf_progress_stage("reading %s", path); /* one that is packed is unpacked first */
     int err = bbf_jfr_source_open(source, path, request->max_unpacked, why, sizeof why);
     if (err != BBF_OK)
         return bbf_fail(err == BBF_EPERMISSION ? BBF_EXIT_PERMISSION : BBF_EXIT_FAILED,

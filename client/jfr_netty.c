@@ -14,6 +14,7 @@ static int write_report(const struct bbf_jfr_request *request, const struct bbf_
 {
     const struct bbf_render_options options = {.max_lines = TREE_LINES};
     struct bbf_buf text = BBF_BUF_INIT;
+    bbf_output_stage(snapshot);
     int err = bbf_render(&text, snapshot, format, &options), rc;
 
     if (err != BBF_OK)

@@ -3,6 +3,7 @@
 
 #include "client/black_box.h"
 #include "client/connect.h"
+#include "client/progress.h"
 #include "client/target.h"
 #include "core/err.h"
 #include "render/render.h"
@@ -12,8 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { WHY_MAX = 512 };
+
+/* A line of progress is short. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
 
 int bbf_ask_target(const struct bbf_command_line *request, const char *event,
                    struct bbf_buf *document, char who[BBF_WHO])
@@ -25,6 +35,12 @@ int bbf_ask_target(const struct bbf_command_line *request, const char *event,
     if (exit_code != BBF_EXIT_OK)
         return exit_code;
     snprintf(name, sizeof name, "%s%s", event, request->gc ? " gc" : "");
+    if (request->gc || strcmp(event, "json") == 0)
+        bbf_progress_stage("waiting for %s%s of %s", request->gc ? "a garbage collection" : "",
+                           strcmp(event, "json") != 0 ? ""
+                           : request->gc              ? " and the snapshot"
+                                                      : "the snapshot",
+                           who);
     int rc = bbf_conn_event(conn, name, document, why, sizeof why);
     if (rc == BBF_OK && document->failed)
         rc = BBF_ENOMEM;
@@ -40,6 +56,7 @@ int bbf_ask_target(const struct bbf_command_line *request, const char *event,
 
 int bbf_read_file(const char *path, struct bbf_buf *document)
 {
+    bbf_progress_stage("reading %s", name_of(path)); /* a pipe opens once it has a writer */
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return bbf_fail(errno == ENOENT   ? BBF_EXIT_TARGET
@@ -47,11 +64,15 @@ int bbf_read_file(const char *path, struct bbf_buf *document)
                                           : BBF_EXIT_FAILED,
                         "cannot read %s: %s", path, strerror(errno));
     enum { CHUNK = 1 << 16 };
+    struct stat st;
     size_t got = 0;
+    if (fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
+        bbf_progress_of((uint64_t)st.st_size, BBF_PROGRESS_BYTES);
     do {
         char *to = bbf_buf_reserve(document, CHUNK);
         got = to == NULL ? 0 : fread(to, 1, CHUNK, file);
         document->len += got;
+        bbf_progress_add(got);
     } while (got > 0 && !bbf_black_box_is_too_large(document));
     int cause = ferror(file) ? errno : 0; /* a folder opens, but does not read */
     fclose(file);
@@ -96,6 +117,7 @@ static int parse_snapshot(const char *from, bool file, const struct bbf_buf *doc
                           struct bbf_snapshot **snapshot)
 {
     char why[WHY_MAX] = "";
+    bbf_progress_stage("reading the snapshot of %s", file ? name_of(from) : from);
     int rc = bbf_snapshot_from_json(snapshot, document->data != NULL ? document->data : "",
                                     document->len, why, sizeof why);
     if (rc == BBF_OK)

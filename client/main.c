@@ -10,10 +10,12 @@
 #include "client/flags.h"
 #include "client/jfr.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/push.h"
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/top.h"
+#include "client/ui.h"
 #include "client/verbs.h"
 #include "client/print.h"
 #include "client/watch.h"
@@ -39,45 +41,51 @@ static const struct verb {
     const char *help;
     const char *more; /* for `bbflow help NAME` */
 } verbs[] = {
-    {"list", JVM, bbf_verb_list, "list the JVMs that have the agent: pid, main class, socket",
+    {"list", PROGRESS | JVM, bbf_verb_list,
+     "list the JVMs that have the agent: pid, main class, socket",
      "With a TARGET (also a stock BTrace agent's host:port), its probes: UUID [class].\n"},
-    {"attach", TARGET | PARAMS | AGENT | SOCKET | LOOK, bbf_verb_attach,
+    {"attach", PROGRESS | TARGET | PARAMS | AGENT | SOCKET | LOOK, bbf_verb_attach,
      "load the agent into a running JVM, with options name=value ...",
      "The options are those of -agentpath, as: bbflow attach 4711 include=com.app\n"
      "Only the JVM's user and root can attach, also from outside its container. No JDK is "
      "needed.\n"},
-    {"stop", JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
+    {"stop", PROGRESS | JVM, bbf_verb_stop, "detach: restore all classes and remove the socket",
      "Counts are discarded and file= is not written: run 'bbflow dump' first to keep them.\n"
      "'bbflow attach' loads the agent again; counts then start at zero.\n"},
-    {"leaks", JVM | SHOWN, bbf_verb_read, "show the places that lose buffers, worst first",
+    {"leaks", PROGRESS | JVM | SHOWN, bbf_verb_read,
+     "show the places that lose buffers, worst first",
      "One entry a bug: how many, the way they took, what became of the others, where to look.\n"
      "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now. --all also shows\n"
      "the ids of the leaks, all places, and where the released buffers came from.\n"},
-    {"tree", JVM | SHOWN, bbf_verb_read, "show where buffers went and which path lost them",
+    {"tree", PROGRESS | JVM | SHOWN, bbf_verb_read,
+     "show where buffers went and which path lost them",
      "Shows at most 100 lines, leaks first, and folds loops. Where buffers are lost it leaves out\n"
      "roots and rare branches that lost none. --all shows every line.\n"},
-    {"summary", JVM | SHOWN, bbf_verb_read, "show the totals and the worst leaks", ""},
-    {"why", JVM | SHOWN, bbf_verb_read, "show why direct memory grows: a verdict and its shares",
+    {"summary", PROGRESS | JVM | SHOWN, bbf_verb_read, "show the totals and the worst leaks", ""},
+    {"why", PROGRESS | JVM | SHOWN, bbf_verb_read,
+     "show why direct memory grows: a verdict and its shares",
      "Lost, still held, in the pools, not Netty's, unexplained: the shares add up.\n"
      "Exit code 10: a leak is proven. Ask with --gc to prove the leaks of now.\n"},
-    {"llm", JVM | SHOWN, bbf_verb_read, "show the same facts as key=value lines, for programs", ""},
-    {"dump", JVM | SHOWN, bbf_verb_read, "print the whole snapshot as JSON, to read it later",
+    {"llm", PROGRESS | JVM | SHOWN, bbf_verb_read,
+     "show the same facts as key=value lines, for programs", ""},
+    {"dump", PROGRESS | JVM | SHOWN, bbf_verb_read,
+     "print the whole snapshot as JSON, to read it later",
      "leaks, tree, summary, why, llm and dump also read such a file: bbflow leaks leaks.json; and\n"
      "the file of the agent's option blackbox=, after the JVM was killed: bbflow leaks shop.box\n"},
-    {"check", JVM | SEVERAL | OUTPUT | FORMAT | GC | CHECKS, bbf_verb_check,
+    {"check", PROGRESS | JVM | SEVERAL | OUTPUT | FORMAT | GC | CHECKS, bbf_verb_check,
      "fail if buffers leak, or more than before: for CI",
      "Exit code 10: a rule is broken. Without a flag the rules are --max-leaked 0, --max-worse 0,\n"
      "--min-lives 1; 'off' is no rule. With --baseline only leaks that are new count for\n"
      "--max-leaked, and a leak is worse if its rate is, whatever the load. Several snapshots are\n"
      "merged first. -f junit, sarif, github, markdown, json:\n"
      "  bbflow check out.json --baseline main.json -f junit -o report.xml\n"},
-    {"diff", JVM | SEVERAL | OUTPUT | FORMAT | GC | COMPARES, bbf_verb_diff,
+    {"diff", PROGRESS | JVM | SEVERAL | OUTPUT | FORMAT | GC | COMPARES, bbf_verb_diff,
      "compare the leaks of two snapshots: new, worse, better, gone",
      "By the ids of leaks: bbflow diff before.json after.json; -f markdown, json.\n"},
-    {"merge", JVM | SEVERAL | OUTPUT | FORMAT | GC, bbf_verb_merge,
+    {"merge", PROGRESS | JVM | SEVERAL | OUTPUT | FORMAT | GC, bbf_verb_merge,
      "make one snapshot of many JVMs, with exact sums",
      "bbflow merge a.json b.json -o all.json, then: bbflow leaks all.json\n"},
-    {"push", JVM | GC | PUSH, bbf_verb_push,
+    {"push", PROGRESS | JVM | GC | PUSH, bbf_verb_push,
      "send profiles or metrics to a collector, Pyroscope or a Pushgateway",
      "  bbflow push PID --to http://collector:4318 --every 60s --label zone=eu-1\n"
      "  bbflow push PID --to http://pyroscope:4040 --as pprof --header @token.txt\n"
@@ -85,35 +93,43 @@ static const struct verb {
      "A profile has the open buffers of now, and the losses since the push before: the first one\n"
      "with --every has none, a single one all. With --since FILE that holds from one command to\n"
      "the next. Failures are tried again, at most 5 times a push. Needs libcurl.\n"},
-    {"unredact", TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
+    {"unredact", PROGRESS | TARGET | OUTPUT | REDACT | LOOK, bbf_verb_unredact,
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
      "names.key\n"},
-    {"status", JVM | GC | MEASURE, bbf_verb_status,
+    {"status", PROGRESS | JVM | GC | MEASURE, bbf_verb_status,
      "show the agent's settings, limits, costs, and what it could not see",
      "--measure 10s prints what following costs, of a JVM whose agent was loaded with duty= or\n"
      "budget=. With duty=100%, about half of the buffers of that time are not followed.\n"},
-    {"doctor", TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
+    {"doctor", PROGRESS | TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
      "find out why nothing is seen in a JVM, and what helps; it changes nothing",
      "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"
      "has its remedy; at the end is the option for the JVM's next start. It reads /proc, the "
      "JVM's\n"
      "files and the agent's status: no attach, no signal, no file. Exit code 10: something keeps\n"
      "bbflow from seeing all. The findings: docs/doctor.md\n"},
-    {"set", JVM | PARAMS, bbf_verb_set, "change options of the running agent: name=value ...",
+    {"set", PROGRESS | JVM | PARAMS, bbf_verb_set,
+     "change options of the running agent: name=value ...",
      "The options marked * in 'bbflow help options'. An empty value removes a list: include=\n"},
-    {"reset", JVM | GC | NODES, bbf_verb_reset, "set all counts to zero; open buffers stay open",
-     ""},
+    {"reset", PROGRESS | JVM | GC | NODES, bbf_verb_reset,
+     "set all counts to zero; open buffers stay open", ""},
     {"watch", JVM | PROBE, bbf_verb_watch,
      "print leaks as they are found, with totals, until Ctrl-C",
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
-    {"top", JVM | GC | ROWS, bbf_verb_top,
+    {"top", JVM | GC | LIVE | ROWS, bbf_verb_top,
      "show the places that lose buffers on the terminal, until q",
      "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
      "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
-    {"event", JVM | PARAMS | PROBE, bbf_verb_event,
+    {"ui", JVM | GC | ONLY | DEPTH | LINES | CHOICE | LIVE | SERVES, bbf_verb_ui,
+     "serve the page of -o FILE.html on this machine, live, until Ctrl-C",
+     "Prints the page's address, which only this user knows; --open also opens it in a browser.\n"
+     "The JVM is read every 2 seconds while a browser shows the page, and not otherwise. Also of\n"
+     "a snapshot file or a black box: the page renews itself when the file changes. From another\n"
+     "machine: bbflow ui PID --port 9090 there, ssh -L 9090:127.0.0.1:9090 HOST here.\n"
+     "Needs libmicrohttpd.\n"},
+    {"event", PROGRESS | JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},
     {"jfr", 0, verb_jfr, "read and check flight recordings of any JVM: jfr COMMAND FILE", ""},
@@ -161,8 +177,8 @@ static void print_verb(struct bbf_buf *to, const struct verb *verb)
                    : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
                    : (verb->takes & PARAMS) != 0 ? " name=value ..."
                                                  : "",
-                   verb->takes & ~(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "", verb->help,
-                   verb->more);
+                   verb->takes & ~(TARGET | PARAMS | SEVERAL | PROGRESS) ? " [FLAG ...]" : "",
+                   verb->help, verb->more);
     bbf_flags_print(to, verb->takes);
     if (verb->run == verb_jfr)
         bbf_jfr_help(to);
@@ -211,8 +227,21 @@ static int unknown_verb(const char *name)
     return bbf_fail(BBF_EXIT_USAGE, "there is no command '%s'; 'bbflow help' lists them", name);
 }
 
-/* Print the words for client/bbflow.bash: "command NAME [target] [several] [params] --flag=ARGUMENT
- * -f ..." and the options' lines. */
+/* What a shell offers as the target: JVMs with the agent, also snapshots, JVMs without the agent,
+ * all JVMs, files. */
+static const char *targets_of(bbf_flag_set takes)
+{
+    if ((takes & TARGET) == 0)
+        return "";
+    if ((takes & AGENT) != 0)
+        return (takes & PARAMS) != 0 ? " target=free" : " target=any";
+    if ((takes & SOCKET) == 0)
+        return " target=file";
+    return (takes & (FORMAT | PUSH | LIVE)) != 0 ? " target=snapshot" : " target=agent";
+}
+
+/* Print the words for client/bbflow.bash, .zsh and .fish: "command NAME [target=KIND] [several]
+ * [params] --flag=VALUES -f ..." and the options' lines. */
 static void add_words(struct bbf_buf *out)
 {
     for (size_t i = 0; i < VERBS; i++) {
@@ -220,9 +249,9 @@ static void add_words(struct bbf_buf *out)
             bbf_jfr_words(out);
             continue;
         }
-        bbf_buf_printf(
-            out, "command %s%s%s%s", verbs[i].name, verbs[i].takes & TARGET ? " target" : "",
-            verbs[i].takes & SEVERAL ? " several" : "", verbs[i].takes & PARAMS ? " params" : "");
+        bbf_buf_printf(out, "command %s%s%s%s", verbs[i].name, targets_of(verbs[i].takes),
+                       verbs[i].takes & SEVERAL ? " several" : "",
+                       verbs[i].takes & PARAMS ? " params" : "");
         bbf_flags_words(out, verbs[i].takes);
         bbf_buf_str(out, " --help\n");
     }
@@ -371,8 +400,18 @@ static void take_look(char *const *arg, char *const *end)
     for (; arg < end && strcmp(*arg, "--") != 0; arg++) {
         look.ascii = look.ascii || strcmp(*arg, "--ascii") == 0;
         look.wide = look.wide || strcmp(*arg, "--wide") == 0;
+        look.quiet = look.quiet || strcmp(*arg, "--quiet") == 0;
     }
     bbf_screen_set(&look);
+}
+
+static int run(const struct verb *verb, const struct bbf_command_line *request)
+{
+    if ((verb->takes & PROGRESS) != 0)
+        bbf_progress_allow();
+    int exit_code = verb->run(request);
+    bbf_progress_end();
+    return exit_code;
 }
 
 int main(int argc, char **argv)
@@ -407,6 +446,7 @@ int main(int argc, char **argv)
     int rc = parse_args(verb, &args, &request, &help);
     if (rc != BBF_EXIT_OK)
         return rc;
-    bbf_screen_set(&(struct bbf_screen_flags){request.color, request.ascii, request.wide});
-    return help ? show_help(verb) : verb->run(&request);
+    bbf_screen_set(
+        &(struct bbf_screen_flags){request.color, request.ascii, request.wide, request.quiet});
+    return help ? show_help(verb) : run(verb, &request);
 }

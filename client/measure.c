@@ -10,7 +10,7 @@
 #include "client/agent_answer.h"
 #include "client/load.h"
 #include "client/output.h"
-#include "client/verbs.h"
+#include "client/set.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/units.h"
@@ -56,12 +56,16 @@ static int set_shares(const struct bbf_command_line *request, const char *duty, 
 {
     char one[VALUE + 8], other[VALUE + 8], *params[] = {one, other};
     struct bbf_command_line change = *request;
+    struct bbf_buf answer = BBF_BUF_INIT;
+    char who[BBF_WHO];
 
     snprintf(one, sizeof one, "duty=%s", duty);
     snprintf(other, sizeof other, "budget=%s", budget);
     change.params = params;
     change.n_params = 2;
-    return bbf_set_quietly(&change);
+    int exit_code = bbf_set(&change, &answer, who);
+    bbf_buf_free(&answer);
+    return exit_code;
 }
 
 /* That long, or until a signal that ends a command. True: all of it. The signals are blocked. */
@@ -92,7 +96,8 @@ static int print_figure(const struct bbf_loaded *loaded, const struct before *be
     add_percent(&out, cost->part_low_ppm_);
     bbf_buf_str(&out, " to ");
     add_percent(&out, cost->part_high_ppm_);
-    bbf_buf_printf(&out, ") of the processor time while buffers are followed, by %" PRIu64 " windows\n",
+    bbf_buf_printf(&out,
+                   ") of the processor time while buffers are followed, by %" PRIu64 " windows\n",
                    cost->pairs_);
     if (!before->by_windows)
         bbf_buf_str(&out, "Not followed: about half of the buffers that were allocated meanwhile. "

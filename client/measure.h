@@ -11,7 +11,8 @@
 
 #include "client/client.h"
 
-/* Print the figure for request->measure_ns. An exit code; if it is not 0, the reason was printed. */
+/* Print the figure for request->measure_ns. An exit code; if it is not 0, the reason was printed.
+ */
 int bbf_measure(const struct bbf_command_line *request);
 
 #endif

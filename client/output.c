@@ -3,6 +3,7 @@
 
 #include "client/fail.h"
 #include "client/print.h"
+#include "client/progress.h"
 #include "client/screen.h"
 #include "core/err.h"
 #include "core/file.h"
@@ -49,6 +50,11 @@ int bbf_output_format(const struct bbf_command_line *request, enum bbf_format *f
     return BBF_EXIT_OK;
 }
 
+void bbf_output_stage(const struct bbf_snapshot *snapshot)
+{
+    bbf_progress_stage("making the report of %zu nodes", snapshot->n_nodes);
+}
+
 int bbf_output_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -62,6 +68,7 @@ static int write_file(const char *path, const struct bbf_buf *text, bool exact)
     struct bbf_buf shown = BBF_BUF_INIT;
     char why[PATH_MAX + 300];
 
+    bbf_progress_stage("writing %s", path);
     bbf_print_prepare(&shown, text->data, text->len,
                       !exact       ? BBF_PRINT_LINES
                       : look.ascii ? BBF_PRINT_SAFE
@@ -101,6 +108,8 @@ int bbf_output_exact(const char *path, const struct bbf_buf *text)
 static int save_bytes(const char *path, const struct bbf_buf *bytes)
 {
     char why[PATH_MAX + 300];
+
+    bbf_progress_stage("writing %s", path);
     int err = bbf_file_save(path, bytes->data, bytes->len, why, sizeof why);
 
     if (err == BBF_OK)

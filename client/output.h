@@ -15,6 +15,9 @@
 /* The request's format: that of -f, else of -o's extension, else the verb's own (dump: JSON). */
 int bbf_output_format(const struct bbf_command_line *request, enum bbf_format *format);
 
+/* For client/progress.h: the report of this snapshot is made now. */
+void bbf_output_stage(const struct bbf_snapshot *snapshot);
+
 /* Write all of `text`, lines for a person, to the file `path`, or to stdout when it is NULL or "-".
  * Only a terminal's lines are laid out. */
 int bbf_output_write(const char *path, const struct bbf_buf *text);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "client/progress.h"
 #include "client/screen.h"
 #include "core/err.h"
 #include "core/safe.h"
@@ -44,6 +45,7 @@ bool bbf_print_text(const char *text, size_t len, bool exact)
 {
     const struct bbf_screen *screen = bbf_screen_out();
 
+    bbf_progress_hide();
     if (len == 0)
         return true;
     if (exact)
@@ -71,6 +73,7 @@ void bbf_print(const char *format, ...)
 
 void bbf_note_lines(const struct bbf_buf *text)
 {
+    bbf_progress_hide();
     (void)put(stderr, text->data, text->len, BBF_PRINT_LINES, &bbf_screen_err()->look);
 }
 
@@ -78,6 +81,7 @@ void bbf_vnote(const char *prefix, const char *format, va_list args)
 {
     struct bbf_buf line = BBF_BUF_INIT;
 
+    bbf_progress_hide();
     fflush(stdout); /* print the message after all earlier output */
     bbf_buf_str(&line, prefix);
     bbf_safe_vprintf(&line, BBF_SAFE_VALUE, format, args);
@@ -89,10 +93,21 @@ void bbf_vnote(const char *prefix, const char *format, va_list args)
     bbf_buf_free(&line);
 }
 
+void bbf_detail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    bbf_vnote("", format, args);
+    va_end(args);
+}
+
 void bbf_note(const char *format, ...)
 {
     va_list args;
 
+    if (bbf_screen_err()->quiet)
+        return;
     va_start(args, format);
     bbf_vnote("", format, args);
     va_end(args);

@@ -26,8 +26,11 @@ void bbf_print_prepare(struct bbf_buf *piece, const char *text, size_t len,
 bool bbf_print_text(const char *text, size_t len, bool exact);
 /* Print a line to stdout; each %s is a value and cannot end it (bbf_safe_printf()). */
 void bbf_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A line to stderr, in the same way. A failure is reported by bbf_fail() (client/fail.h). */
+/* A note, as a line to stderr, in the same way; --quiet suppresses it. A failure is reported by
+ * bbf_fail() (client/fail.h). */
 void bbf_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A further line of a failure or a result, on stderr: never suppressed. */
+void bbf_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Print bbflow's own lines to stderr. */
 void bbf_note_lines(const struct bbf_buf *text);
 void bbf_vnote(const char *prefix, const char *format, va_list args);

@@ -16,6 +16,7 @@
 #include "client/load.h"
 #include "client/output.h"
 #include "client/print.h"
+#include "client/progress.h"
 #include "client/push_body.h"
 #include "client/push_flags.h"
 #include "client/target.h"
@@ -178,6 +179,7 @@ static int send_request(struct push *push, struct bbf_push_body *body, char plac
     unsigned attempts = 0;
 
     bbf_http_place(bbf_buf_cstr(&body->url), place, WHY_MAX);
+    bbf_progress_stage("sending %zu bytes to %s", body->body.len, place);
     int exit_code = bbf_push_headers(&push->flags, &users);
     const char **lines = calloc(users.n + 2, sizeof *lines);
     if (exit_code == BBF_EXIT_OK && lines == NULL)
@@ -289,7 +291,7 @@ static int keep(struct push *push, struct bbf_snapshot *whole, const struct bbf_
     bbf_snapshot_free(push->before);
     push->before = whole;
     int exit_code = save_since(push, &loaded->document);
-    if (!push->is_later || push->has_failed) {
+    if ((!push->is_later || push->has_failed) && !push->request->quiet) {
         bbf_print("pushed %zu bytes of %s to %s", bytes, loaded->who, place);
         const int flushed = bbf_output_flush();
         exit_code = exit_code == BBF_EXIT_OK ? flushed : exit_code;
@@ -353,6 +355,7 @@ static int push_often(struct push *push)
     int exit_code = BBF_EXIT_OK;
     bool gone = false;
 
+    bbf_progress_end(); /* it lives long, and most of the time it waits */
     catch_signals();
     push->next_ns = bbf_monotonic_ns() + BBF_CLOCK_SECOND + random_below(every);
     while (is_over == 0) {

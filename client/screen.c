@@ -53,17 +53,26 @@ static size_t columns(int fd)
     return n > BBF_SCREEN_LEAST ? n : BBF_SCREEN_LEAST;
 }
 
+static bool is_smart(void)
+{
+    const char *term = getenv("TERM");
+
+    return term != NULL && *term != '\0' && strcmp(term, "dumb") != 0;
+}
+
 static bool shows_colours(void)
 {
-    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+    const char *none = getenv("NO_COLOR");
 
-    return term != NULL && *term != '\0' && strcmp(term, "dumb") != 0 &&
-           (none == NULL || *none == '\0');
+    return is_smart() && (none == NULL || *none == '\0');
 }
 
 static struct bbf_screen screen_of(int fd, const struct bbf_screen_flags *flags)
 {
-    struct bbf_screen screen = {.terminal = isatty(fd) == 1, .asked_ascii = flags->ascii};
+    struct bbf_screen screen = {.terminal = isatty(fd) == 1,
+                                .asked_ascii = flags->ascii,
+                                .erases = is_smart(),
+                                .quiet = flags->quiet};
 
     screen.look.ascii = flags->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     screen.look.colour = flags->color == BBF_COLOR_ALWAYS ||

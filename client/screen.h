@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client/screen.h - properties of stdout and stderr: a terminal or not, its width, whether it shows
- * colours and characters beyond ASCII. From the environment, and from --ascii, --color and --wide.
+ * colours and characters beyond ASCII. From the environment, and from --ascii, --color, --wide and
+ * --quiet.
  *
  * Threads: one. No errors: an unknown property has its plain value.
  */
@@ -14,10 +15,10 @@
 
 enum bbf_color { BBF_COLOR_AUTO, BBF_COLOR_ALWAYS, BBF_COLOR_NEVER };
 
-/* --color, --ascii, --wide. */
+/* --color, --ascii, --wide, --quiet. */
 struct bbf_screen_flags {
     enum bbf_color color;
-    bool ascii, wide;
+    bool ascii, wide, quiet;
 };
 
 /* The width of a terminal that reports no size, and the smallest width for layout. Columns. */
@@ -26,6 +27,8 @@ enum { BBF_SCREEN_COLUMNS = 80, BBF_SCREEN_LEAST = 20 };
 struct bbf_screen {
     bool terminal;
     bool asked_ascii; /* by --ascii: also for files */
+    bool erases;      /* TERM: it obeys more than line ends */
+    bool quiet;       /* no notes, no progress */
     struct bbf_look look;
 };
 

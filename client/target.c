@@ -155,11 +155,11 @@ static void print_jvm(void *ctx, pid_t pid)
     char *name = bbf_proc_main(pid);
     if (name != NULL && (search->part == NULL || strstr(name, search->part) != NULL)) {
         if (search->found == 0)
-            bbf_note("Without the agent, or not answering:");
+            bbf_detail("Without the agent, or not answering:");
         if (search->found < SHOWN)
-            bbf_note("  %ld  %s", (long)pid, name);
+            bbf_detail("  %ld  %s", (long)pid, name);
         else if (search->found == SHOWN)
-            bbf_note("  ...");
+            bbf_detail("  ...");
         search->found++;
     }
     free(name);
@@ -280,7 +280,7 @@ static void print_agents(const struct bbf_agents *agents, const char *part, int 
     for (size_t i = 0; i < agents->count; i++) {
         const struct bbf_target *agent = &agents->items[i];
         if (part == NULL || match_quality(agent->main, part) == quality)
-            bbf_note("  %ld  %s", (long)agent->pid, agent->main);
+            bbf_detail("  %ld  %s", (long)agent->pid, agent->main);
     }
 }
 
@@ -362,7 +362,7 @@ static void consider_jvm(void *ctx, pid_t pid)
     char *name = bbf_proc_main(pid);
     int quality = name != NULL ? match_quality(name, choice->part) : 0;
     if (choice->print && quality == choice->quality) {
-        bbf_note("  %ld  %s", (long)pid, name);
+        bbf_detail("  %ld  %s", (long)pid, name);
     } else if (!choice->print && quality > 0 && quality >= choice->quality) {
         choice->equals = quality > choice->quality ? 1 : choice->equals + 1;
         choice->quality = quality;

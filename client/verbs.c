@@ -8,12 +8,15 @@
 #include "client/load.h"
 #include "client/measure.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/redact.h"
+#include "client/set.h"
 #include "client/target.h"
 #include "client/tokens.h"
 #include "client/print.h"
 #include "client/watch.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/option.h"
 #include "render/render.h"
@@ -108,55 +111,6 @@ int bbf_verb_reset(const struct bbf_command_line *request)
     return exit_code;
 }
 
-/* name=value, cut in place at its first '='. */
-static int fill_param(struct bbf_entry *entry, char *param)
-{
-    char *equals = strchr(param, '=');
-    if (equals == NULL || equals == param)
-        return bbf_fail(BBF_EXIT_USAGE,
-                        "'%s' is no setting; write name=value, as trackDirectOnly=on "
-                        "('bbflow help options' lists them)",
-                        param);
-    *equals = '\0';
-    memset(entry, 0, sizeof *entry);
-    entry->key.s = param;
-    entry->key.len = (size_t)(equals - param);
-    entry->value.kind = BBF_VALUE_STRING;
-    entry->value.text.s = equals + 1;
-    entry->value.text.len = strlen(equals + 1);
-    return BBF_EXIT_OK;
-}
-
-/* Have the agent change its options to the request's; what it answers. */
-static int set_params(const struct bbf_command_line *request, struct bbf_buf *answer,
-                      char who[BBF_WHO])
-{
-    struct bbf_entry *entries;
-    struct bbf_conn *conn = NULL;
-    char why[WHY_MAX] = "";
-
-    entries = calloc(request->n_params, sizeof *entries);
-    if (entries == NULL)
-        return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
-    int exit_code = BBF_EXIT_OK;
-    for (size_t i = 0; i < request->n_params && exit_code == BBF_EXIT_OK; i++)
-        exit_code = fill_param(&entries[i], request->params[i]);
-    if (exit_code == BBF_EXIT_OK)
-        exit_code = bbf_connect(request, &conn, who);
-    if (exit_code == BBF_EXIT_OK) {
-        int rc = bbf_conn_set(conn, entries, request->n_params, answer, why, sizeof why);
-        bbf_conn_close(conn);
-        if (rc != BBF_OK)
-            exit_code = bbf_fail(bbf_exit_of(rc), "%s%s: %s", who,
-                                 rc == BBF_EREFUSED ? " refused, nothing was changed" : "",
-                                 answer->len > 0  ? bbf_buf_cstr(answer)
-                                 : why[0] != '\0' ? why
-                                                  : bbf_strerror(rc));
-    }
-    free(entries);
-    return exit_code;
-}
-
 int bbf_verb_set(const struct bbf_command_line *request)
 {
     struct bbf_buf answer = BBF_BUF_INIT;
@@ -167,21 +121,11 @@ int bbf_verb_set(const struct bbf_command_line *request)
                         "set needs name=value, as: bbflow set %s "
                         "trackDirectOnly=on",
                         request->target != NULL ? request->target : "PID");
-    int exit_code = set_params(request, &answer, who);
+    int exit_code = bbf_set(request, &answer, who);
     if (exit_code == BBF_EXIT_OK) {
         say_which(request, "changed in", who);
         exit_code = print_text(&answer);
     }
-    bbf_buf_free(&answer);
-    return exit_code;
-}
-
-int bbf_set_quietly(const struct bbf_command_line *request)
-{
-    struct bbf_buf answer = BBF_BUF_INIT;
-    char who[BBF_WHO];
-    int exit_code = set_params(request, &answer, who);
-
     bbf_buf_free(&answer);
     return exit_code;
 }
@@ -220,7 +164,8 @@ static int await_agent(pid_t pid, const char *who, const char *socket)
 {
     char why[WHY_MAX] = "";
 
-    for (unsigned waited = 0; waited < WAIT_MS; waited += PAUSE_MS) {
+    bbf_progress_stage("waiting until %s has instrumented its classes", who);
+    for (const int64_t until = bbf_monotonic_ms() + WAIT_MS; bbf_monotonic_ms() < until;) {
         struct bbf_agents agents;
         struct bbf_buf text = BBF_BUF_INIT;
         struct bbf_conn *conn = NULL;
@@ -277,10 +222,11 @@ int bbf_verb_attach(const struct bbf_command_line *request)
         exit_code = bbf_fail_if_stopped(pid, who);
     if (pid != 0 && exit_code == BBF_EXIT_OK) {
         bbf_library_find(request->agent, library, sizeof library);
+        bbf_progress_stage("loading the agent into %s", who);
         exit_code = bbf_attach_load(pid, who, library, bbf_buf_cstr(&options));
         if (exit_code == BBF_EXIT_OK)
             exit_code = await_agent(pid, who, folder);
-        if (exit_code == BBF_EXIT_OK) {
+        if (exit_code == BBF_EXIT_OK && !request->quiet) {
             bbf_print(
                 "%s is followed now; 'bbflow tree %ld' shows what was seen, 'bbflow stop %ld' "
                 "undoes it",
@@ -318,8 +264,9 @@ int bbf_verb_stop(const struct bbf_command_line *request)
     }
     exit_code = bbf_ask_target(request, "stop", &text, who);
     /* The agent removes its socket after we have disconnected. */
-    for (unsigned waited = 0; !remote && exit_code == BBF_EXIT_OK && waited < GONE_MS;
-         waited += PAUSE_MS) {
+    bbf_progress_stage("waiting until %s has restored its classes", who);
+    for (const int64_t until = bbf_monotonic_ms() + GONE_MS;
+         !remote && exit_code == BBF_EXIT_OK && bbf_monotonic_ms() < until;) {
         if (bbf_socket_probe(path, &peer) == BBF_ENOTFOUND)
             break;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
@@ -375,6 +322,7 @@ int bbf_verb_unredact(const struct bbf_command_line *request)
             bbf_fail(BBF_EXIT_FAILED, "--redact: %s", why[0] != '\0' ? why : bbf_strerror(rc));
         goto end;
     }
+    bbf_progress_stage("putting names back into %s", request->target);
     const bool json = document.len > 0 && document.data[0] == '{';
     bbf_tokens_restore(tokens, &text, bbf_buf_cstr(&document), document.len, json);
     exit_code = text.failed ? bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM))
@@ -407,6 +355,8 @@ int bbf_verb_read(const struct bbf_command_line *request)
     exit_code = bbf_load(request, &loaded);
     struct bbf_snapshot *snapshot = loaded.snapshot;
     const char *who = loaded.who;
+    if (bbf_filter_is_set(request) || request->redact != NULL)
+        bbf_progress_stage("choosing and replacing names in %s", who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = bbf_filter(request, who, snapshot);
     if (exit_code == BBF_EXIT_OK && request->redact != NULL)
@@ -421,6 +371,7 @@ int bbf_verb_read(const struct bbf_command_line *request)
             .by_method = request->by_method,
             .choice = bbf_choice_is_set(&request->choice) ? &request->choice : NULL,
             .lines = request->lines};
+        bbf_output_stage(snapshot);
         int rc = bbf_render(&text, snapshot, format, &options);
         if (rc != BBF_OK)
             exit_code = bbf_fail(BBF_EXIT_FAILED, "%s: %s", who, bbf_strerror(rc));

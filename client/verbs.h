@@ -20,8 +20,6 @@ int bbf_verb_unredact(const struct bbf_command_line *request);
 /* The agent's own status, as text. */
 int bbf_verb_status(const struct bbf_command_line *request);
 int bbf_verb_set(const struct bbf_command_line *request);
-/* The same without its output: on behalf of another command. */
-int bbf_set_quietly(const struct bbf_command_line *request);
 int bbf_verb_reset(const struct bbf_command_line *request);
 /* Load the agent into a running JVM, and wait until it answers. */
 int bbf_verb_attach(const struct bbf_command_line *request);

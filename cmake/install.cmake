@@ -10,9 +10,15 @@ endif()
 if(TARGET bbf_lttng)
   install(TARGETS bbf_lttng bbf_lttng_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# `pkg-config --variable=agent bbflow`: the path for -agentpath. There is no C library to link.
+configure_file(packaging/bbflow.pc.in ${CMAKE_BINARY_DIR}/bbflow.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/bbflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES docs/man/bbflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES client/bbflow.bash RENAME bbflow
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES client/bbflow.zsh RENAME _bbflow
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES client/bbflow.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # As in the source, so that the links from one document to another hold.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)

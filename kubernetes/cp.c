@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kubernetes/cp.c - cp FILE... TARGET: the only program that an init container of our image needs; the OpenTelemetry operator
- * calls it by this name. TARGET is a folder, or with one FILE also a file. A file appears whole, by a rename, because a
- * JVM that runs may have an older one mapped. No option. Exit 1: the message names the file and the cause.
+ * kubernetes/cp.c - cp FILE... TARGET: the only program that an init container of our image needs;
+ * the OpenTelemetry operator calls it by this name. TARGET is a folder, or with one FILE also a
+ * file. A file appears whole, by a rename, because a JVM that runs may have an older one mapped. No
+ * option. Exit 1: the message names the file and the cause.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +50,8 @@ static int copy(const char *from, const char *to)
         return failed(from);
     (void)unlink(part);
     int out = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int good = out >= 0 && copy_bytes(in, out, &at, from, to) && fchmod(out, st.st_mode & 0777) == 0;
+    int good =
+        out >= 0 && copy_bytes(in, out, &at, from, to) && fchmod(out, st.st_mode & 0777) == 0;
     if (out >= 0 && close(out) != 0)
         good = 0;
     if (good && rename(part, to) == 0)
@@ -73,7 +75,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc - 1; i++) {
         char to[PATH_MAX];
         const char *slash = strrchr(argv[i], '/');
-        int n = snprintf(to, sizeof to, folder ? "%s/%s" : "%s", target, slash != NULL ? slash + 1 : argv[i]);
+        int n = snprintf(to, sizeof to, folder ? "%s/%s" : "%s", target,
+                         slash != NULL ? slash + 1 : argv[i]);
         if (n < 0 || (size_t)n >= sizeof to) {
             errno = ENAMETOOLONG;
             return failed(target);

@@ -33,7 +33,7 @@ enum {
 /* One row for each format: id, name (also its extension; the function is bbf_render_NAME()),
  * another extension, which may have two parts, flags. */
 #define BBF_FORMATS(XX)                                                                            \
-    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT)                                                      \
+    XX(LEAKS, leaks, NULL, BBF_FORMAT_CLIENT | BBF_FORMAT_CHOOSES)                                 \
     XX(TREE, tree, "txt", BBF_FORMAT_CHOOSES)                                                      \
     XX(LLM, llm, NULL, BBF_FORMAT_EXACT | BBF_FORMAT_CHOOSES)                                      \
     XX(SUMMARY, summary, NULL, BBF_FORMAT_CHOOSES)                                                 \

@@ -422,12 +422,18 @@ int bbf_render_leaks(struct bbf_buf *out, struct bbf_view *view,
         return err;
     if (!l.places) {
         add_title(&l);
+        bbf_view_choice_note(out, view, "note: ");
         bbf_head_text(out, view->snapshot, "note: ");
     }
-    size_t shown = l.all || places->count < SHOWN ? places->count : SHOWN;
-    for (size_t i = 0; i < shown && err == BBF_OK; i++)
+    const size_t count = view->choice != NULL ? view->chosen.n_entries : places->count,
+                 most = l.all || count < SHOWN ? count : SHOWN;
+    for (size_t i = 0, shown = 0; i < places->count && shown < most && err == BBF_OK; i++) {
+        if (!bbf_view_shows_entry(view, &places->rows[i]))
+            continue;
         err = add_place(&l, &places->rows[i], i + 1);
-    if (shown < places->count)
-        bbf_buf_printf(out, "(%zu more: --all shows them)\n", places->count - shown);
+        shown++;
+    }
+    if (most < count)
+        bbf_buf_printf(out, "(%zu more: --all shows them)\n", count - most);
     return err == BBF_OK && !l.places ? add_end(&l) : err;
 }

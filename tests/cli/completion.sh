@@ -58,7 +58,7 @@ start() { # VARIABLE MAIN: a fake agent of that main class; its pid goes to the 
 }
 
 joined() { tr '\n' ' ' | sed 's/ $//'; }
-commands=$("$bbflow" help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p' | joined)
+commands=$("$bbflow" help | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p' | joined)
 options() { # MARK: names in the help's order of groups
     "$bbflow" help options | sed -n "s/^$1 \([A-Za-z]*=\).*/\1/p"
 }
@@ -95,6 +95,11 @@ check "bbflow tree $work/f" "$work/folder/"
 check "bbflow tree $work/t" ''
 check "bbflow dump -o $work/t" "$work/two.txt"
 check "bbflow dump --output $work/t" "$work/two.txt"
+check "bbflow dump -o $work/leaks.h" "$work/leaks.html $work/leaks.htm"
+check 'bbflow check -f ' 'check junit sarif github markdown json'
+check 'bbflow tree --by ' 'bug method'
+check 'bbflow attach 1 metrics=' off
+check "bbflow unredact $work/t" "$work/two.txt"
 check "bbflow attach 1 --agent=$work/t" "$work/two.txt"
 check "bbflow tree --socket $work/f" "$work/folder"
 
@@ -163,6 +168,9 @@ cp "$(command -v sleep)" "$work/java"
 "$work/java" 60 &
 pids+=("$!")
 offers yes 'bbflow attach ' "$!"
+offers yes 'bbflow doctor ' "$!"
+offers yes 'bbflow doctor ' "$one"
+offers yes 'bbflow doctor ' all
 offers no 'bbflow tree ' "$!"
 offers no 'bbflow attach ' "$one"
 

@@ -318,6 +318,13 @@ same lost-entries <(grep -c '^[0-9]*\. ' "$work/out") <(echo 1)
 check rate 0 '*1 of 2 places *forgetToReleaseDirect*' '' summary "$golden/growth.json" --rate '<1%' --older 1s
 check path 0 '*0 of 2 places that lose buffers are shown (--path process)*' '' llm "$golden/growth.json" --path process
 check rate-bad 2 '' "bbflow: --rate takes '>1%' or '<50%', 0 to 100, not '1%'" tree "$golden/growth.json" --rate 1%
+check leaks-lost 10 '2 places lose *note: 1 of 2 places that lose buffers are shown (--lost --memory heap); all numbers are of all lives*' '' \
+    leaks "$golden/growth.json" --lost --memory heap
+check leaks-path 10 '*note: 0 of 2 places that lose buffers are shown (--path com.Nosuch)*Clean: *' '' \
+    leaks "$golden/growth.json" --path com.Nosuch
+entries() { "$bbflow" leaks "$golden/growth.json" "$@" | grep -oE '^[0-9]+ (LEAK|STILL)'; }
+same leaks-entries <(entries; entries --lost --memory heap; entries --path com.Nosuch) \
+    <(printf '%s LEAK\n' 1 2 2)
 check older-bad 2 '' "bbflow: --older takes a time, as 90s, 10m or 2h, not '10'" tree "$golden/growth.json" --older 10
 check memory-bad 2 '' "bbflow: --memory takes direct, heap, *, not 'stack'" tree "$golden/growth.json" --memory stack
 check lost-dump 2 '' 'bbflow: --lost, *, leave them out' dump "$golden/growth.json" --lost
@@ -653,6 +660,9 @@ check watch-closed 1 '*LEAK c.d 6' $'following *\nbbflow: *: the agent closed th
 : >"$work/err"
 watch watch-hup-2 0 HUP "$v1" --protocol 1
 same watch-says "$work/err" <(echo "following $v1; Ctrl-C ends it, and the agent keeps running")
+: >"$work/err"
+watch watch-quiet 0 HUP "$v1" --protocol 1 --quiet
+same watch-quiet-says "$work/err" /dev/null
 
 echo "$passed passed, $failed failed"
 [[ $failed == 0 ]]

@@ -518,6 +518,34 @@ def widths():
           and "\n        s, ⚠️ LEAK 2 (100 B heap)" in narrow, narrow)
 
 
+def leaks():
+    """`bbflow leaks`, the report that people see first."""
+    deep, names = WORK / "deep-leaks.json", str(GOLDEN / "escapes.json")
+    deep_snapshot(deep)
+    golden = (GOLDEN / "interior.leaks").read_bytes()
+    for width in (60, 80, 200):
+        for name, document in (("deep", str(deep)), ("interior", str(GOLDEN / "interior.json")), ("names", names)):
+            for flags, env in (([], {}), (["--all"], {}), (["--ascii"], {}), ([], {"LC_ALL": "C"}), ([], {"LC_ALL": None, "LANG": "C"})):
+                result = on_terminal("leaks", document, *flags, width=width, env=env)
+                shown = SGR.sub("", result.text)
+                what = f"leaks {name} {flags} {env} at {width}"
+                clean(what, result.out)
+                check(f"{what}: exit", result.code == 10, result.code)
+                longest = max(shown.split("\n"), key=columns)
+                check(f"{what} fits", columns(longest) <= width, f"{columns(longest)}: {longest!r}")
+                check(f"{what}: in ASCII", shown.isascii() or not (env or "--ascii" in flags), shown)
+        whole = on_terminal("leaks", str(GOLDEN / "interior.json"), width=width, env={"NO_COLOR": "1"})
+        check(f"leaks at {width}: each word is there", " ".join(whole.text.split()) == " ".join(golden.decode().split()), whole.text)
+    check("leaks at 200 is the golden file", whole.out == golden, whole.text)
+    coloured = on_terminal("leaks", str(GOLDEN / "interior.json"), width=200)
+    check("leaks in colours", "\x1b[1;31m" in coloured.text and SGR.sub("", coloured.text).encode() == golden, coloured.text)
+    for name, env in (("NO_COLOR", {"NO_COLOR": "1"}), ("dumb", {"TERM": "dumb"})):
+        check(f"leaks, {name}", b"\x1b" not in on_terminal("leaks", str(deep), env=env).out)
+    check("leaks in a pipe", in_pipe("leaks", str(GOLDEN / "interior.json")).out == golden)
+    ascii_pipe = in_pipe("leaks", str(GOLDEN / "interior.json"), env={"LC_ALL": None, "LANG": "C"})
+    check("leaks in a pipe, LANG=C", ascii_pipe.out.isascii() and b"\x1b" not in ascii_pipe.out, ascii_pipe.text)
+
+
 def colours():
     interior = str(GOLDEN / "interior.json")
     red = "\x1b[1;31m 🚨 LEAK 41 (10.3 KiB direct)\x1b[0m"
@@ -595,7 +623,7 @@ def has_terminals():
     return True
 
 
-PARTS = (processes, texts, ends, widths, colours, ascii_only)
+PARTS = (processes, texts, ends, widths, leaks, colours, ascii_only)
 if PART != ends.__name__ and not has_terminals():
     print("skipped: this machine has no pseudo-terminals (mount -t devpts devpts /dev/pts)")
     sys.exit(77)

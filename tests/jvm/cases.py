@@ -45,6 +45,7 @@ import scenario
 import scopes
 import sharing
 import tcp
+import top
 import track
 import tried
 import transport
@@ -948,7 +949,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *reconcile.cases(), *pins.cases(), *usage.cases(), *growth.cases(), *context.cases(), *ages.cases(), *budget.cases(),
          *seed.cases(), *track.cases(), *carriers.cases(),
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
-         *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
+         *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(), *top.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
          *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
          *recording.cases(), *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]

@@ -1,12 +1,13 @@
 """handlers=: the application's MetricHandlers, found in every way, get each loss once (docs/java-api.md)."""
 
+import json
 import os
 import re
 import time
 
 import harness
-from attach import NETTY, NO_LEAK_DETECTOR
-from harness import ROOT, Case
+from attach import NETTY, NO_LEAK_DETECTOR, Program
+from harness import ROOT, Case, Scenario, class_path
 from snapshot import same
 
 API = os.path.join(ROOT, "build/release/bbflow-api.jar")
@@ -81,7 +82,60 @@ def hostile(run):
     assert "WRONG" not in run.stdout, run.stdout
 
 
+def sums_of(program):
+    """(direct buffers, snapshots) that the handler got so far."""
+    program.tell("sums")
+    found = re.findall(r"^SUMS (\d+) 0 made 1 in (\d+)$", program.read(0), re.M)
+    assert found, program.read(0)
+    return int(found[-1][0]), int(found[-1][1])
+
+
+def until_sums(program, good):
+    end = time.time() + 60
+    while not good(*sums_of(program)):
+        assert time.time() < end, sums_of(program)
+        program.tell("gc")
+        time.sleep(0.1)
+
+
+def leaked(program):
+    return json.loads(program.ask("dump", str(program.pid)))["totals"]["leaked"]
+
+
+def reset_between(bench):
+    """Losses between a snapshot and a reset are in no snapshot; those after it are in one."""
+    path = ":".join([class_path("handlers", NETTY), *libraries()])
+    with Program(bench, main="com.hand.OnRequest", ready="READY", path=path, jvm=[
+            NO_LEAK_DETECTOR, f"-agentpath:{harness.AGENT}=include=com.hand,handlers=on,pushInterval=1s"]) as program:
+        pid, lost = str(program.pid), 3
+        program.tell("lose 3")
+        until_sums(program, lambda direct, _: direct == 3)
+        program.ask("set", pid, "pushInterval=1h")
+        delivered = lost  # a snapshot that was under way at the set may have had what is lost now: then once more
+        for _ in range(5):
+            program.tell("lose 2")
+            lost += 2
+            end = time.time() + 60
+            while leaked(program) != lost:
+                assert time.time() < end, leaked(program)
+                program.tell("gc")
+                time.sleep(0.1)
+            delivered, snapshots = sums_of(program)
+            if delivered == lost - 2:
+                break
+        same("not delivered before the reset", lost - delivered, 2)
+        program.ask("reset", pid)
+        same("leaked after the reset", leaked(program), 0)
+        program.ask("set", pid, "pushInterval=1s")
+        program.tell("lose 1")
+        until_sums(program, lambda direct, n: direct == delivered + 1 and n > snapshots)
+        _, snapshots = sums_of(program)
+        until_sums(program, lambda _, n: n > snapshots + 1)
+        same("delivered in all", sums_of(program)[0], delivered + 1)
+
+
 def cases():
+    yield Scenario("handlers/reset between", reset_between, jdk=(25,), short=(25,), classes="handlers")
     yield Case("handlers/push", "com.hand.Main", agent="include=com.hand,handlers=on,pushInterval=1s",
                classes="handlers", libraries=libraries, live=off_and_on, check=sums,
                jvm=(NO_LEAK_DETECTOR, "-Dmetric.handlers=com.hand.Named"), short=(25,))

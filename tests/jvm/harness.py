@@ -100,10 +100,11 @@ class Case:
 
 class Scenario:
     """A test that is a Python function of a Bench: several runs compared, tables of bad input.
-    short: as of a Case."""
+    short: as of a Case. classes: of COMPILE, besides the probes."""
 
-    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None):
+    def __init__(self, name, function, jdk=(17, 25), quick=False, alone=False, short=None, classes="probes"):
         self.name = name
+        self.classes = classes
         self.function = function
         self.jdk = jdk
         self.short, self.open_to_turns = jdk if short is None else short, short is None

@@ -276,7 +276,7 @@ def debug_container(bench):
     with node(bench) as made:
         tools = os.path.join(made.base, "tools")
         os.mkdir(tools)
-        for file in (harness.CLIENT, harness.AGENT):
+        for file in (harness.CLIENT, os.path.join(made.image, "libbbflow.so")):
             shutil.copy(file, tools)
         subprocess.run(["chmod", "-R", "a+rX", tools], check=True)
 
@@ -286,8 +286,8 @@ def debug_container(bench):
                 same(f"bbflow {' '.join(words)} ({done.stdout[-300:]}{done.stderr[-800:]})", done.returncode, code)
             return done.stdout + done.stderr
 
-        def jvm(mounts):
-            return attach.Program(bench, "rounds", "1", jvm=[attach.NO_LEAK_DETECTOR], prefix=made.enter(mounts),
+        def jvm(mounts, *flags):
+            return attach.Program(bench, "rounds", "1", jvm=[attach.NO_LEAK_DETECTOR, *flags], prefix=made.enter(mounts),
                                   home=made.java, path=made.path)
         own = made.empty_dir("debug-tmp")
         tmp = made.empty_dir("app-tmp")
@@ -297,10 +297,17 @@ def debug_container(bench):
             harness.Snapshot(bbflow("dump", pid)).check()
             assert pid in bbflow("list"), "list"
             said = bbflow("attach", pid, "include=com.app", user=2000, code=4)
-            assert "belongs to user 1000" in said, said
+            assert "only that user and root may" in said, said
             left = [n for n in os.listdir(tmp) if re.fullmatch("bbflow-[0-9a-f]{16}", n)]
             same("copies left", left, [])
             bbflow("stop", pid)
+            same("exit", program.end(), 0)
+        library = "-agentpath:/mnt/bbflow/libbbflow.so=include=com.app"
+        with jvm([("/tmp", "rw", tmp), ("/mnt/bbflow", "ro", made.image)], library) as program:
+            pid = str(program.pid)
+            bbflow("stop", pid)
+            bbflow("attach", pid, "include=com.app")  # the same build, from a path that is not the debug container's
+            harness.Snapshot(bbflow("dump", pid)).check()
             same("exit", program.end(), 0)
         with jvm([]) as program:
             said = bbflow("attach", str(program.pid), "include=com.app", code=None)

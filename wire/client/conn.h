@@ -39,7 +39,8 @@ struct bbf_conn_config {
     bool token_anywhere; /* also to an address that is not loopback */
     size_t deflate_over; /* for MESSAGEs that we send; 0: BBF_DEFLATE_OVER */
     uint32_t compress; /* v2: ask our agent to deflate MESSAGEs over this number of bytes; 0: no */
-    uint64_t max_answer; /* bytes of an answer, inflated; 0: any number */
+    uint64_t max_answer;             /* bytes of an answer, inflated; 0: any number */
+    void (*arrived)(uint64_t bytes); /* called after each that was received; NULL: not */
 };
 
 /*

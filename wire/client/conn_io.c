@@ -96,6 +96,8 @@ int bbf_conn_receive_some(struct bbf_conn *conn, int stop_fd, char *why, size_t 
         ssize_t n = recv(conn->fd, to, READ_BYTES, MSG_DONTWAIT);
         if (n > 0) {
             conn->in.len += (size_t)n;
+            if (conn->arrived != NULL)
+                conn->arrived((uint64_t)n);
             return BBF_OK;
         }
         if (n == 0 || errno == ECONNRESET)

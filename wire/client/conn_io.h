@@ -33,8 +33,9 @@ struct bbf_conn {
     uint64_t max_answer;          /* bytes; 0: any number */
     uint64_t answered;            /* bytes of the commands since the last send, inflated */
     int64_t asked_ms;             /* when that was */
-    bool spoke;                   /* v1: a command was sent, so the next begins with a reset */
-    bool over;                    /* the conversation was ended by DISCONNECT */
+    void (*arrived)(uint64_t bytes);
+    bool spoke; /* v1: a command was sent, so the next begins with a reset */
+    bool over;  /* the conversation was ended by DISCONNECT */
 };
 
 /* Fill `why`, return `err`. */

@@ -319,6 +319,7 @@ static int dial(struct bbf_conn **out, const struct bbf_conn_config *config,
     conn->fd = -1;
     conn->timeout_ms = config->timeout_ms;
     conn->max_answer = config->max_answer;
+    conn->arrived = config->arrived;
     conn->asked_ms = bbf_monotonic_ms();
     conn->deflate_over = config->deflate_over > 0 ? config->deflate_over : BBF_DEFLATE_OVER;
     int err = config->path != NULL ? connect_unix(conn, config->path, why, why_size)

@@ -97,8 +97,8 @@ static void visit_folder(struct search *search, const char *dir, uid_t uid)
 }
 
 /*
- * Visit every BASE/bbflow-UID, for root. `inside` a container the uids may be mapped, so that the
- * number in the name differs from the owner's number out here: there we trust the owner.
+ * Visit every BASE/bbflow-UID that we may read. `inside` a container the uids may be mapped, so
+ * that the number in the name differs from the owner's number out here: there we trust the owner.
  */
 static void visit_all_users(struct search *search, const char *base, bool inside)
 {
@@ -178,7 +178,8 @@ static bool file_system(const char *proc, uint64_t *namespace, uint64_t *root)
     return true;
 }
 
-/* Visit the file systems other than ours, for root: each once. */
+/* Visit the file systems other than ours, each once: for root of all processes, for a user those of
+ * its own (a debug container beside the application's). */
 static void visit_containers(struct search *search)
 {
     char path[64];
@@ -224,9 +225,8 @@ void bbf_conn_discover(void *ctx, void (*found)(void *ctx, pid_t pid, uid_t uid,
      * either case. */
     snprintf(dir, sizeof dir, "/run/user/%u/bbflow-%u", (unsigned)uid, (unsigned)uid);
     visit_folder(search, dir, uid);
-    if (uid == 0) {
+    if (uid == 0)
         visit_root(search, "");
-        visit_containers(search);
-    }
+    visit_containers(search);
     free(search);
 }
