@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/boot/jdk.h"
 #include "agent/boot/shim.h"
@@ -30,23 +31,38 @@
 
 enum { OTHER_PATH = 512 };
 
+/* How bbflow came into a JVM that starts. */
+struct way {
+    const char *flag; /* the JVM's: "-agentpath" */
+    const char *file; /* part of that flag's value by which an environment variable is recognised */
+};
+
+static const char options_variable[] = "BBFLOW_OPTIONS";
+
+/* The options of a start: those of the flag, or else of the environment; may be NULL. */
+static const char *options_text(const char *of_flag)
+{
+    return of_flag != NULL && of_flag[0] != '\0' ? of_flag : getenv(options_variable);
+}
+
 /* Options from the environment reach every JVM of a fleet: a typo there must not stop it
- * (design.md: errors). */
-static bool from_environment(void)
+ * (design.md: errors). `text`: the options. */
+static bool from_environment(const struct way *way, const char *text)
 {
     const char *variables[] = {getenv("JAVA_TOOL_OPTIONS"), getenv("JDK_JAVA_OPTIONS"),
                                getenv("_JAVA_OPTIONS")};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (variables[i] != NULL && strstr(variables[i], "bbflow") != NULL)
+        if (variables[i] != NULL &&
+            (strstr(variables[i], "bbflow") != NULL || strstr(variables[i], way->file) != NULL))
             return true;
-    return false;
+    return text != NULL && text == getenv(options_variable);
 }
 
 /* Return code for the JVM after a startup error (already logged). */
-static jint refuse(const struct bbf_options *options)
+static jint refuse(const struct bbf_options *options, bool environment)
 {
     bool stop = options->onerror == BBF_ONERROR_STOP ||
-                (options->onerror == BBF_ONERROR_DEFAULT && !from_environment());
+                (options->onerror == BBF_ONERROR_DEFAULT && !environment);
     if (!stop)
         bbf_log(BBF_LOG_ERROR, "bbflow stays off; the application continues");
     return stop ? JNI_ERR : JNI_OK;
@@ -88,13 +104,13 @@ static int find_other_copy(struct dl_phdr_info *info, size_t size, void *found)
 }
 
 /* True if bbflow is in this JVM already, as this file or as another: the first is not disturbed. */
-static bool second_agent(void)
+static bool second_agent(const char *flag)
 {
     char other[OTHER_PATH] = "";
     (void)dl_iterate_phdr(find_other_copy, other);
     bool second = bbf_agent.vm != NULL || other[0] != '\0';
     if (second)
-        bbf_log(BBF_LOG_ERROR, "bbflow is already in this JVM; this second -agentpath is ignored");
+        bbf_log(BBF_LOG_ERROR, "bbflow is already in this JVM; this second %s is ignored", flag);
     return second;
 }
 
@@ -175,7 +191,7 @@ static int check_places(const struct bbf_options *options, bool strict)
     return err;
 }
 
-static int start(const struct bbf_options *options)
+static int start(const struct bbf_options *options, bool vm_init_comes)
 {
     const struct bbf_limits limits = bbf_limits_of(options);
     int err = BBF_OK;
@@ -193,7 +209,7 @@ static int start(const struct bbf_options *options)
         return err;
     }
     if (bbf_agent.code == NULL)
-        err = bbf_lifecycle_install();
+        err = bbf_lifecycle_install(vm_init_comes);
     if (err != BBF_OK) {
         bbf_lifecycle_uninstall();
         bbf_log(BBF_LOG_ERROR, "this JVM does not offer the JVMTI functions that bbflow needs: %s",
@@ -205,18 +221,19 @@ static int start(const struct bbf_options *options)
 static const char version[] = "bbflow " BBF_VERSION "\n"; /* also for `strings` */
 
 /* "help" and "version": the text instead of the program, as jdwp's =help. */
-static _Noreturn void print_and_exit(const struct bbf_options *options)
+static void print(const struct bbf_options *options)
 {
     struct bbf_buf help = BBF_BUF_INIT;
     if (options->help)
         bbf_options_help(&help);
     fputs(options->help ? bbf_buf_cstr(&help) : version, stderr);
-    exit(0);
+    bbf_buf_free(&help);
 }
 
 /* Check everything that can be checked before anything is changed. The caller frees `parsed` in
- * every case; errors are logged. BBF_EINVAL: the options are wrong. */
-static int prepare(JavaVM *vm, const char *text, bool attach, struct bbf_options *parsed,
+ * every case; errors are logged. `flag`: names the options in an error; NULL: an attach.
+ * BBF_EINVAL: the options are wrong. */
+static int prepare(JavaVM *vm, const char *text, const char *flag, struct bbf_options *parsed,
                    jvmtiEnv **jvmti)
 {
     struct bbf_option_error error;
@@ -225,8 +242,8 @@ static int prepare(JavaVM *vm, const char *text, bool attach, struct bbf_options
     if (err == BBF_ENOMEM) /* no fault of the options */
         bbf_log(BBF_LOG_ERROR, "no memory for the options; bbflow stays off");
     else if (err != BBF_OK)
-        bbf_log(BBF_LOG_ERROR, "-agentpath options, column %zu: %s", error.at.column,
-                error.at.text);
+        bbf_log(BBF_LOG_ERROR, "%s options, column %zu: %s", flag != NULL ? flag : "-agentpath",
+                error.at.column, error.at.text);
     if (err != BBF_OK || parsed->help || parsed->version)
         return err;
     if ((*vm)->GetEnv(vm, (void **)jvmti, JVMTI_VERSION_11) != JNI_OK) {
@@ -234,33 +251,51 @@ static int prepare(JavaVM *vm, const char *text, bool attach, struct bbf_options
         return BBF_EREFUSED;
     }
     bbf_log_set_level(parsed->log_level);
-    err = check_places(parsed, attach || parsed->onerror == BBF_ONERROR_STOP);
+    err = check_places(parsed, flag == NULL || parsed->onerror == BBF_ONERROR_STOP);
     return err == BBF_OK ? check_jvm(*jvmti) : err;
 }
 
-JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
+enum { PRINTED = 1 }; /* beside JNI_OK and JNI_ERR: help or version was printed instead */
+
+/* Start with the JVM: check, reserve, make environment I (bbf_agent.code, NULL: bbflow stays off).
+ * JNI_ERR: the JVM must not start. */
+static jint load(JavaVM *vm, const char *of_flag, const struct way *way, bool vm_init_comes)
 {
     struct bbf_options *options = &bbf_agent.options, parsed;
+    const char *text = options_text(of_flag);
+    bool environment = from_environment(way, text);
     jvmtiEnv *jvmti = NULL;
-    (void)reserved;
     bbf_log_set_level(BBF_LOG_ERROR);
-    if (second_agent())
+    if (second_agent(way->flag))
         return JNI_OK;
-    int err = prepare(vm, text, false, &parsed, &jvmti);
-    if (err == BBF_OK && (parsed.help || parsed.version))
-        print_and_exit(&parsed);
+    int err = prepare(vm, text, text == of_flag ? way->flag : options_variable, &parsed, &jvmti);
+    if (err == BBF_OK && (parsed.help || parsed.version)) {
+        print(&parsed);
+        bbf_options_free(&parsed);
+        return PRINTED;
+    }
     if (err == BBF_ENOMEM) /* `onerror` may be unread */
         return JNI_OK;
     bbf_agent.vm = vm;
     *options = parsed;
     if (err == BBF_OK)
-        err = start(options);
+        err = start(options, vm_init_comes);
     if (jvmti != NULL)
         (*jvmti)->DisposeEnvironment(jvmti);
     /* The options are right, but there is no room: bbflow stays off and the application runs. */
     if (err == BBF_ENOMEM && options->onerror != BBF_ONERROR_STOP)
         return JNI_OK;
-    return err == BBF_OK ? JNI_OK : refuse(options);
+    return err == BBF_OK ? JNI_OK : refuse(options, environment);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *text, void *reserved)
+{
+    static const struct way agentpath = {"-agentpath", "bbflow"};
+    (void)reserved;
+    jint result = load(vm, text, &agentpath, true);
+    if (result == PRINTED)
+        exit(0);
+    return result;
 }
 
 /* Why the agent cannot attach, checked before its options are read; NULL: it can. */
@@ -306,7 +341,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
         return REFUSED;
     }
     bbf_log_set_level(BBF_LOG_ERROR);
-    int err = prepare(vm, text, true, &parsed, &jvmti);
+    int err = prepare(vm, text, NULL, &parsed, &jvmti);
     if (err == BBF_OK && parsed.help) {
         bbf_log(BBF_LOG_ERROR, "'bbflow help options' lists the options");
         err = BBF_EINVAL;
@@ -319,7 +354,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
         err = BBF_EREFUSED;
     bbf_agent.vm = vm;
     if (err == BBF_OK)
-        err = start(&parsed);
+        err = start(&parsed, false);
     if (err == BBF_OK && bbf_agent.shim == NULL) {
         err = bbf_shim_define(env);
         if (err != BBF_OK)
@@ -341,6 +376,68 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *text, void *reserved)
     bbf_log(BBF_LOG_ERROR, "the agent thread cannot be started");
     atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);
     return FAILED;
+}
+
+/* ---- bbflow-javaagent.jar (docs/java-agent.md) ---- */
+
+/* The bytes of a Java byte[] as a string; malloc'd. NULL: no memory. */
+static char *bytes_of(JNIEnv *env, jbyteArray array)
+{
+    jsize n = (*env)->GetArrayLength(env, array);
+    char *text = calloc((size_t)n + 1, 1);
+    if (text != NULL)
+        (*env)->GetByteArrayRegion(env, array, 0, n, (jbyte *)text);
+    return text;
+}
+
+JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_premain(JNIEnv *env, jclass class,
+                                                          jbyteArray options, jbyteArray jar);
+JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_agentmain(JNIEnv *env, jclass class,
+                                                            jbyteArray options);
+
+/*
+ * premain of the jar, which has loaded this library: what Agent_OnLoad and VMInit do, at once,
+ * because JVMTI's VMInit is being posted. `jar`: the jar's file name. Returns 0: the JVM continues;
+ * 1: help or version was printed; negative: the JVM must end.
+ */
+JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_premain(JNIEnv *env, jclass class,
+                                                          jbyteArray options, jbyteArray jar)
+{
+    JavaVM *vm;
+    char *text = bytes_of(env, options), *file = bytes_of(env, jar);
+    struct way way = {"-javaagent", file};
+    (void)class;
+    jint result = JNI_OK;
+    if (text != NULL && file != NULL && (*env)->GetJavaVM(env, &vm) == JNI_OK) {
+        bool first = bbf_agent.vm == NULL;
+        result = load(vm, text, &way, false);
+        if (first && result == JNI_OK && bbf_agent.code != NULL)
+            bbf_lifecycle_begin(env);
+    }
+    free(text);
+    free(file);
+    return result;
+}
+
+/* agentmain of the jar: as Agent_OnAttach, whose numbers it returns, but the hooks are in by then,
+ * because the caller may be a launcher that runs the application next. */
+JNIEXPORT jint JNICALL Java_java_lang_BBFlowStart_agentmain(JNIEnv *env, jclass class,
+                                                            jbyteArray options)
+{
+    enum { HOOKS_MS = 30000 };
+    JavaVM *vm;
+    char *text = bytes_of(env, options);
+    (void)class;
+    jint result = 1;
+    if (text != NULL && (*env)->GetJavaVM(env, &vm) == JNI_OK)
+        result = Agent_OnAttach(vm, text, NULL);
+    free(text);
+    for (int ms = 0; result == 0 && ms < HOOKS_MS; ms++) {
+        if (atomic_load(&bbf_agent.phase) != BBF_PHASE_ATTACHING)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return result;
 }
 
 /* Nothing is unmapped: daemon threads keep stepping after this (design.md: address space). */

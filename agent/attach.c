@@ -29,6 +29,7 @@
 #include "core/err.h"
 #include "core/log.h"
 #include "trie/map.h"
+#include "trie/scopes.h"
 #include "wire/sockdir.h"
 
 enum { LINK_MS = 30000, READ_MS = 5000, END_MS = 1000, LOAD_MS = 2000 };
@@ -100,6 +101,8 @@ bool bbf_attach_hooks(JNIEnv *env, bool attached)
         bbf_log(BBF_LOG_ERROR, "track: no memory for its table; its objects are not followed");
     if (!bbf_context_switch(bbf_agent.tracker, rules->options.context))
         bbf_log(BBF_LOG_ERROR, "context: the kernel refuses the address space; nothing is noted");
+    if (!bbf_scopes_switch(bbf_agent.tracker, rules->options.scopes))
+        bbf_log(BBF_LOG_ERROR, "scopes: no memory; nothing is noted");
     forget_counts();
     atomic_store(&bbf_agent.attached, attached);
     atomic_store(&bbf_agent.rules, rules);

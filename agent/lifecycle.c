@@ -16,10 +16,8 @@
 #include "agent/thread.h"
 #include "core/err.h"
 
-static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+void bbf_lifecycle_begin(JNIEnv *env)
 {
-    (void)jvmti;
-    (void)thread;
     if (bbf_jvm_is_jdk_tool() || bbf_shim_define(env) != BBF_OK)
         return;
     atomic_store(&bbf_agent.phase, BBF_PHASE_ATTACHING);
@@ -31,6 +29,13 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
     }
     atomic_store(&bbf_agent.phase, BBF_PHASE_IN);
     bbf_endpoint_start(env);
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+    (void)jvmti;
+    (void)thread;
+    bbf_lifecycle_begin(env);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -67,7 +72,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 
 /* ---- install ---- */
 
-int bbf_lifecycle_install(void)
+int bbf_lifecycle_install(bool vm_init_comes)
 {
     /* Never: early hook, method, exception, breakpoint or tag capabilities (design.md: rewriting).
      */
@@ -85,8 +90,9 @@ int bbf_lifecycle_install(void)
                                            .ClassPrepare = bbf_loaded_prepare,
                                            .GarbageCollectionFinish = on_gc_finish};
     int err = bbf_environment_create(&bbf_agent.code, &capabilities, &callbacks);
-    if (err == BBF_OK && (!bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_VM_INIT, true) ||
-                          !bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_VM_DEATH, true)))
+    if (err == BBF_OK &&
+        ((vm_init_comes && !bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_VM_INIT, true)) ||
+         !bbf_environment_enable(bbf_agent.code, JVMTI_EVENT_VM_DEATH, true)))
         err = BBF_EREFUSED;
     return err;
 }

@@ -14,6 +14,7 @@
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "core/err.h"
+#include "trie/scopes.h"
 
 void bbf_settings_replace(const struct bbf_options *fresh)
 {
@@ -30,6 +31,12 @@ static void apply_context(const struct bbf_rules *now, bool on, struct bbf_buf *
 {
     if (now->options.context == on && !bbf_context_switch(bbf_agent.tracker, on) && text != NULL)
         bbf_buf_str(text, "context: the kernel refuses the address space; nothing is noted\n");
+}
+
+static void apply_scopes(const struct bbf_rules *now, bool on, struct bbf_buf *text)
+{
+    if (now->options.scopes == on && !bbf_scopes_switch(bbf_agent.tracker, on) && text != NULL)
+        bbf_buf_str(text, "scopes: no memory; nothing is noted\n");
 }
 
 static void apply_to_classes(JNIEnv *env, const struct bbf_rules *before,
@@ -101,8 +108,10 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         apply_to_metrics(now, text);
     if ((effects & BBF_EFFECT_CLASSES) != 0) {
         apply_context(now, true, text);
+        apply_scopes(now, true, text);
         apply_to_classes(env, before, now, text);
         apply_context(now, false, text);
+        apply_scopes(now, false, text);
     }
     if ((effects & (BBF_EFFECT_ROOTS | BBF_EFFECT_BUDGET | BBF_EFFECT_GATE | BBF_EFFECT_CLASSES)) !=
         0)

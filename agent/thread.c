@@ -24,6 +24,9 @@ static bool gone;  /* it has ended, or could not be started */
 /* Threads started so far. A waiter may wake after the thread that took its job has died and another
  * attach has started the next: `gone` is false again then, and this number is another. */
 static unsigned starts;
+static pthread_once_t key_made = PTHREAD_ONCE_INIT;
+static pthread_key_t ended_early; /* of the thread: its context, while it works */
+static bool has_ended_early;
 
 static struct timespec after_ms(clockid_t clock, uint64_t ms)
 {
@@ -167,11 +170,6 @@ static void set_gone(void)
     pthread_cond_broadcast(&answered);
 }
 
-struct self {
-    void *context;
-    bool drained; /* then this thread has left already, and the next one may have started */
-};
-
 /* Nothing is left to do. True: no job can come any more, and the next attach starts another thread.
  */
 static bool is_drained(void *context)
@@ -186,37 +184,58 @@ static bool is_drained(void *context)
     return empty;
 }
 
-/* Also runs when something else ended the thread. */
-static void end(void *arg)
+/* `drained`: this thread has left already, and the next one may have started. */
+static void end(void *context, bool drained)
 {
-    const struct self *self = arg;
-    body->end(self->context, self->drained           ? BBF_THREAD_DRAINED
-                             : atomic_load(&leaving) ? BBF_THREAD_LEFT
-                                                     : BBF_THREAD_DIED);
-    if (self->drained)
+    body->end(context, drained                 ? BBF_THREAD_DRAINED
+                       : atomic_load(&leaving) ? BBF_THREAD_LEFT
+                                               : BBF_THREAD_DIED);
+    if (drained)
         return;
     pthread_mutex_lock(&queue_lock);
     set_gone();
     pthread_mutex_unlock(&queue_lock);
 }
 
+/* pthread_exit, pthread_cancel. A key's destructor and not pthread_cleanup_push, whose functions in
+ * glibc musl does not have. */
+static void end_early(void *context)
+{
+    end(context, false);
+}
+
+static void make_key(void)
+{
+    has_ended_early = pthread_key_create(&ended_early, end_early) == 0;
+}
+
+/* Without a key or memory for it an end that something else causes is not seen. */
+static void mind_early_end(void *context)
+{
+    (void)pthread_once(&key_made, make_key);
+    if (has_ended_early)
+        (void)pthread_setspecific(ended_early, context);
+}
+
 static void *run(void *arg)
 {
-    struct self self = {.context = body->begin()};
+    void *context = body->begin();
+    bool drained = false;
     (void)arg;
-    if (self.context == NULL) {
+    if (context == NULL) {
         pthread_mutex_lock(&queue_lock);
         set_gone();
         pthread_mutex_unlock(&queue_lock);
         return NULL;
     }
-    pthread_cleanup_push(end, &self);
-    while (!atomic_load(&leaving) && !(self.drained = is_drained(self.context))) {
-        struct timespec until = after_ms(CLOCK_REALTIME, body->wait_ms(self.context));
+    mind_early_end(context);
+    while (!atomic_load(&leaving) && !(drained = is_drained(context))) {
+        struct timespec until = after_ms(CLOCK_REALTIME, body->wait_ms(context));
         (void)sem_timedwait(&awake, &until);
-        body->work(self.context);
+        body->work(context);
     }
-    pthread_cleanup_pop(1);
+    mind_early_end(NULL);
+    end(context, drained);
     return NULL;
 }
 

@@ -203,6 +203,14 @@ static int copy_library(struct jvm *jvm, int from, const char *library)
                         "folder of uid %u with mode 0700; remove it",
                         jvm->who, path, library, (unsigned)st.st_uid, (unsigned)geteuid());
     }
+    if (!there && errno == EROFS) {
+        jvm->folder[0] = '\0';
+        return bbf_fail(BBF_EXIT_REFUSED,
+                        "%s: its /tmp is read-only, and HotSpot lets itself be attached to only "
+                        "through files there; mount a volume at /tmp (Kubernetes: an emptyDir), or "
+                        "start it with -agentpath",
+                        jvm->who);
+    }
     if (!there) {
         jvm->folder[0] = '\0';
         return bbf_fail(

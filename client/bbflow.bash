@@ -45,7 +45,7 @@ _bbflow_targets() { # BBFLOW COMMAND WORD
                 fi
             done
             ;;
-        tree | leaks | top | summary | why | llm | dump | check | diff | merge | push)
+        tree | leaks | top | ui | summary | why | llm | dump | check | diff | merge | push)
             [ -z "$3" ] || compgen -d -S / -- "$3"
             compgen -f -X '!*.json' -- "$3"
             ;;

@@ -53,7 +53,8 @@ struct bbf_command_line {
     bool all;
     bool lines;
     bool nodes;
-    bool json; /* --json */
+    bool json;           /* --json */
+    uint64_t measure_ns; /* --measure; 0: not given */
 };
 
 #endif

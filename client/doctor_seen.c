@@ -216,8 +216,7 @@ static void check_other_agents(struct bbf_findings *findings, const struct bbf_j
     for (size_t i = 0; i < jvm->words.count; i++)
         for (size_t k = 0; k < sizeof starts / sizeof starts[0]; k++) {
             const char *word = jvm->words.items[i];
-            if (strncmp(word, starts[k], strlen(starts[k])) == 0 &&
-                strstr(word, "libbbflow.so") == NULL)
+            if (strncmp(word, starts[k], strlen(starts[k])) == 0 && !bbf_words_start_bbflow(word))
                 bbf_findings_add(findings, BBF_KNOW, "other-agent",
                                  T("another agent: %.*s", (int)strcspn(word, "="), word),
                                  "its options", "put bbflow's -agentpath before it");

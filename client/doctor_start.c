@@ -65,21 +65,23 @@ static void check_machine(const struct doctor *d)
                          d->library->path, "use the libbbflow.so of the JVM's machine (--agent)");
     else if (ours->libc != BBF_LIBC_UNKNOWN && its->libc != BBF_LIBC_UNKNOWN &&
              ours->libc != its->libc)
-        bbf_findings_add(
-            d->findings, BBF_STOPS, "other-libc",
-            T("libbbflow.so is linked to %s, the JVM runs on %s",
-              ours->libc == BBF_LIBC_MUSL ? "musl" : "glibc",
-              its->libc == BBF_LIBC_MUSL ? "musl" : "glibc"),
-            d->library->path,
-            "build bbflow on the system of the JVM, and name that libbbflow.so by --agent");
+        bbf_findings_add(d->findings, BBF_STOPS, "other-libc",
+                         T("libbbflow.so is linked to %s, the JVM runs on %s",
+                           ours->libc == BBF_LIBC_MUSL ? "musl" : "glibc",
+                           its->libc == BBF_LIBC_MUSL ? "musl" : "glibc"),
+                         d->library->path,
+                         "name the libbbflow.so of a release by --agent, which runs with both, or "
+                         "one that was built "
+                         "on the JVM's system");
     else if (its->libc == BBF_LIBC_GLIBC && its->glibc_minor != 0 &&
              ours->glibc_minor > its->glibc_minor)
-        bbf_findings_add(
-            d->findings, BBF_STOPS, "glibc-too-old",
-            T("libbbflow.so needs glibc 2.%u, the JVM has glibc 2.%u", ours->glibc_minor,
-              its->glibc_minor),
-            d->library->path,
-            "build bbflow on a system as old as the JVM's, and name that libbbflow.so by --agent");
+        bbf_findings_add(d->findings, BBF_STOPS, "glibc-too-old",
+                         T("libbbflow.so needs glibc 2.%u, the JVM has glibc 2.%u",
+                           ours->glibc_minor, its->glibc_minor),
+                         d->library->path,
+                         "name the libbbflow.so of a release by --agent, which needs glibc 2.17, "
+                         "or one that was "
+                         "built on a system as old as the JVM's");
 }
 
 static void check_zlib(const struct doctor *d)
@@ -185,8 +187,7 @@ static void check_attach_warning(const struct doctor *d)
 static bool is_in_options(const struct bbf_jvm_facts *jvm)
 {
     for (size_t i = 0; i < jvm->words.count; i++)
-        if (strncmp(jvm->words.items[i], "-agentpath:", 11) == 0 &&
-            strstr(jvm->words.items[i], "libbbflow.so") != NULL)
+        if (bbf_words_start_bbflow(jvm->words.items[i]))
             return true;
     return false;
 }

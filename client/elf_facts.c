@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/libc/any_libc.h"
+
 enum { FILE_MAX = 64 << 20 };
 
 /* Dynamic names are whole strings of the file: no section header is needed, which strip removes. */
@@ -47,7 +49,9 @@ struct bbf_elf bbf_elf_facts(const unsigned char *bytes, size_t len)
     facts.machine = (unsigned)bytes[MACHINE + !little] | (unsigned)bytes[MACHINE + little] << 8;
     facts.glibc_minor = newest_glibc(bytes, len);
     facts.names_libz = find(bytes, bytes + len, "libz.so.1") != NULL;
-    if (find(bytes, bytes + len, "libc.musl-") != NULL)
+    if (find(bytes, bytes + len, BBF_ANY_LIBC) != NULL)
+        facts.libc = BBF_LIBC_UNKNOWN;
+    else if (find(bytes, bytes + len, "libc.musl-") != NULL)
         facts.libc = BBF_LIBC_MUSL;
     else if (find(bytes, bytes + len, "libc.so.6") != NULL || facts.glibc_minor != 0)
         facts.libc = BBF_LIBC_GLIBC;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Unknown: also of a libbbflow.so that runs with both. */
 enum bbf_libc { BBF_LIBC_UNKNOWN, BBF_LIBC_GLIBC, BBF_LIBC_MUSL };
 
 struct bbf_elf {

@@ -12,6 +12,7 @@
 #include "client/fail.h"
 #include "client/live_flags.h"
 #include "client/push_flags.h"
+#include "core/clock.h"
 #include "core/err.h"
 #include "core/nearest.h"
 #include "core/units.h"
@@ -22,7 +23,7 @@
 static const struct flag {
     const char *name;
     char letter; /* short form, or 0 */
-    unsigned bit;
+    bbf_flag_set bit;
     const char *argument; /* NULL: it takes no value */
     const char *help;
 } flags[] = {
@@ -40,7 +41,10 @@ static const struct flag {
     {"rate", 0, CHOICE, "RATE", "show places that lose more, or less: '>1%', '<50%'"},
     {"path", 0, CHOICE, "NAME", "show losses on whose way is a package, class or method"},
     {"by", 0, BY, "WHAT", "list losses by bug or by method (bug)"},
-    {"interval", 0, ROWS, "SECONDS", "read again after SECONDS (2)"},
+    {"measure", 0, MEASURE, "TIME", "measure for TIME, as 10s, what following costs"},
+    {"interval", 0, LIVE, "SECONDS", "read again after SECONDS (2)"},
+    {"port", 0, SERVES, "PORT", "serve the page at this port of 127.0.0.1 (any free one)"},
+    {"open", 0, SERVES, NULL, "also open the page in the browser"},
     {"sort", 0, ROWS, "ORDER", "worst, lost, new, rate, bytes, speed, oldest, place"},
     {"once", 0, ROWS, NULL, "print the table once, also to a pipe or a file"},
     {"baseline", 0, RULES, "FILE", "an earlier snapshot: only new and worse leaks fail"},
@@ -82,7 +86,7 @@ enum { FLAGS = sizeof flags / sizeof flags[0] };
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-void bbf_flags_print(struct bbf_buf *to, unsigned takes)
+void bbf_flags_print(struct bbf_buf *to, bbf_flag_set takes)
 {
     for (size_t i = 0; i < FLAGS; i++) {
         char left[40];
@@ -98,7 +102,7 @@ void bbf_flags_print(struct bbf_buf *to, unsigned takes)
     }
 }
 
-void bbf_flags_words(struct bbf_buf *to, unsigned takes)
+void bbf_flags_words(struct bbf_buf *to, bbf_flag_set takes)
 {
     for (size_t f = 0; f < FLAGS; f++) {
         if ((takes & flags[f].bit) == 0)
@@ -209,6 +213,17 @@ static int parse_color(const char *value, enum bbf_color *color)
     return bbf_fail(BBF_EXIT_USAGE, "--color takes auto, always or never, not '%s'", value);
 }
 
+static int parse_measure(const char *value, uint64_t *ns)
+{
+    enum { SECONDS_MAX = 3600 };
+
+    if (bbf_parse_duration(value, ns) != BBF_OK || *ns < BBF_CLOCK_SECOND ||
+        *ns > SECONDS_MAX * BBF_CLOCK_SECOND)
+        return bbf_fail(BBF_EXIT_USAGE, "--measure takes a time, 1s to 1h, as 10s, not '%s'",
+                        value);
+    return BBF_EXIT_OK;
+}
+
 static int parse_depth(const char *value, unsigned *depth)
 {
     char *end;
@@ -298,7 +313,11 @@ static int apply_flag(struct bbf_command_line *request, const struct flag *flag,
     case RULES:
     case COMPARES:
         return bbf_check_flag(&request->check, flag->name, value);
+    case MEASURE:
+        return parse_measure(value, &request->measure_ns);
     case ROWS:
+    case LIVE:
+    case SERVES:
         return bbf_live_flag(&request->live, flag->name, value);
     case PUSH:
         return bbf_push_flag(&request->push, flag->name, value);
@@ -329,7 +348,7 @@ int bbf_flag_length(const char *arg)
     return flag->argument != NULL && value == NULL ? 2 : 1;
 }
 
-int bbf_flag_parse(const char *verb, unsigned takes, struct bbf_args *args,
+int bbf_flag_parse(const char *verb, bbf_flag_set takes, struct bbf_args *args,
                    struct bbf_command_line *request)
 {
     const char *arg = *args->at++;

@@ -8,50 +8,57 @@
 #ifndef BBF_CLIENT_FLAGS_H
 #define BBF_CLIENT_FLAGS_H
 
+#include <stdint.h>
+
 #include "client/client.h"
 #include "core/buf.h"
 
 /* Flags, as bits of the set that a command accepts. */
-enum {
-    OUTPUT = 1,
-    FORMAT = 2,
-    GC = 4,
-    ALL = 8,
-    NODES = 16,
-    SOCKET = 32,
-    TARGET = 64,
-    PARAMS = 128,
-    TIMEOUT = 256,
-    PROTOCOL = 512,
-    TOKEN_FILE = 1024,
-    REMOTE_TOKEN = 2048,
-    PROBE = 4096,
-    AGENT = 8192,
-    COMPRESS = 16384,
-    MAX_DOCUMENT = 32768,
-    ASCII = 65536,
-    COLOR = 131072,
-    WIDE = 262144,
-    ONLY = 524288,
-    DEPTH = 1048576,
-    BY = 2097152,
-    LINES = 4194304,
-    REDACT = 8388608,
-    CHOICE = 1 << 24,   /* --lost, --memory, --older, --rate, --path: render/choice.h */
-    JSON = 1 << 25,     /* of doctor */
-    RULES = 1 << 26,    /* a limit or the baseline: client/check_flags.h */
-    COMPARES = 1 << 27, /* the same, also of diff */
-    PUSH = 1 << 29,     /* what only push takes: client/push_flags.h */
-    SEVERAL = 1 << 28,  /* no flag: several targets */
-    ROWS = 1 << 30,     /* of top: client/live_flags.h */
-    /* of a snapshot */
-    SHOWN = OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE,
-    LOOK = ASCII | COLOR | WIDE,                                      /* every command */
-    BTRACE = PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE, /* a group of the help */
-    CHECKS = RULES | COMPARES,                                        /* a group of the help */
-    JVM = TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN |
-          MAX_DOCUMENT | LOOK
-};
+typedef uint64_t bbf_flag_set;
+#define BBF_FLAG(bit) ((bbf_flag_set)1 << (bit))
+#define OUTPUT        BBF_FLAG(0)
+#define FORMAT        BBF_FLAG(1)
+#define GC            BBF_FLAG(2)
+#define ALL           BBF_FLAG(3)
+#define NODES         BBF_FLAG(4)
+#define SOCKET        BBF_FLAG(5)
+#define TARGET        BBF_FLAG(6)
+#define PARAMS        BBF_FLAG(7)
+#define TIMEOUT       BBF_FLAG(8)
+#define PROTOCOL      BBF_FLAG(9)
+#define TOKEN_FILE    BBF_FLAG(10)
+#define REMOTE_TOKEN  BBF_FLAG(11)
+#define PROBE         BBF_FLAG(12)
+#define AGENT         BBF_FLAG(13)
+#define COMPRESS      BBF_FLAG(14)
+#define MAX_DOCUMENT  BBF_FLAG(15)
+#define ASCII         BBF_FLAG(16)
+#define COLOR         BBF_FLAG(17)
+#define WIDE          BBF_FLAG(18)
+#define ONLY          BBF_FLAG(19)
+#define DEPTH         BBF_FLAG(20)
+#define BY            BBF_FLAG(21)
+#define LINES         BBF_FLAG(22)
+#define REDACT        BBF_FLAG(23)
+#define CHOICE        BBF_FLAG(24) /* --lost, --memory, --older, --rate, --path: render/choice.h */
+#define JSON          BBF_FLAG(25) /* of doctor */
+#define RULES         BBF_FLAG(26) /* a limit or the baseline: client/check_flags.h */
+#define COMPARES      BBF_FLAG(27) /* the same, also of diff */
+#define SEVERAL       BBF_FLAG(28) /* no flag: several targets */
+#define PUSH          BBF_FLAG(29) /* what only push takes: client/push_flags.h */
+#define ROWS          BBF_FLAG(30) /* of top: client/live_flags.h */
+#define LIVE          BBF_FLAG(31) /* of top and ui */
+#define SERVES        BBF_FLAG(32) /* of ui */
+#define MEASURE       BBF_FLAG(36) /* of status: client/measure.h */
+/* of a snapshot */
+#define SHOWN (OUTPUT | FORMAT | GC | ALL | ONLY | DEPTH | BY | LINES | REDACT | CHOICE)
+#define LOOK  (ASCII | COLOR | WIDE) /* every command */
+/* groups of the help */
+#define BTRACE (PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | PROBE)
+#define CHECKS (RULES | COMPARES)
+#define JVM                                                                                        \
+    (TARGET | SOCKET | TIMEOUT | PROTOCOL | COMPRESS | TOKEN_FILE | REMOTE_TOKEN | MAX_DOCUMENT |  \
+     LOOK)
 
 /* The arguments that are left. */
 struct bbf_args {
@@ -60,10 +67,10 @@ struct bbf_args {
 };
 
 /* Append the help of the flags in `takes`, one a line. */
-void bbf_flags_print(struct bbf_buf *to, unsigned takes);
+void bbf_flags_print(struct bbf_buf *to, bbf_flag_set takes);
 
 /* Append the flags in `takes` for a shell's completion: " --output=FILE -o=FILE --gc". */
-void bbf_flags_words(struct bbf_buf *to, unsigned takes);
+void bbf_flags_words(struct bbf_buf *to, bbf_flag_set takes);
 
 /* Append what --format and the name of --output may be, as the lines "formats ..." and "extensions
  * ...". */
@@ -77,7 +84,7 @@ int bbf_flag_length(const char *arg);
  * value",
  * "-xvalue". `takes`: the flags of the command `verb`. An exit code; if it is not 0, the reason is
  * printed. */
-int bbf_flag_parse(const char *verb, unsigned takes, struct bbf_args *args,
+int bbf_flag_parse(const char *verb, bbf_flag_set takes, struct bbf_args *args,
                    struct bbf_command_line *request);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/http.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "client/symbols.h"
 #include "core/err.h"
 
 enum { QUOTED = 160, SECRET_LEAST = 4, SECRET_MAX = 4096, AFTER_MAX = 86400 };
@@ -18,31 +18,28 @@ enum { QUOTED = 160, SECRET_LEAST = 4, SECRET_MAX = 4096, AFTER_MAX = 86400 };
 int bbf_http_open(struct bbf_curl *curl, const char *const *names, char *why, size_t why_size)
 {
     static const char *const usual[] = {"libcurl.so.4", "libcurl-gnutls.so.4", NULL};
-    const struct {
-        const char *name;
-        void *to;
-    } functions[] = {
+    const struct bbf_symbol functions[] = {
         {"curl_global_init", &curl->global_init},      {"curl_easy_init", &curl->easy_init},
         {"curl_easy_setopt", &curl->easy_setopt},      {"curl_easy_perform", &curl->easy_perform},
         {"curl_easy_getinfo", &curl->easy_getinfo},    {"curl_easy_cleanup", &curl->easy_cleanup},
         {"curl_easy_strerror", &curl->easy_strerror},  {"curl_slist_append", &curl->slist_append},
         {"curl_slist_free_all", &curl->slist_free_all}};
-    bool all = true;
 
-    *curl = (struct bbf_curl){.library = NULL};
-    for (names = names != NULL ? names : usual; *names != NULL && curl->library == NULL; names++)
-        curl->library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof functions / sizeof *functions && curl->library != NULL; i++) {
-        void *found = dlsym(curl->library, functions[i].name);
-        memcpy(functions[i].to, &found, sizeof found);
-        all = all && found != NULL;
-    }
-    if (curl->library != NULL && all && curl->global_init(BBF_CURL_GLOBAL_DEFAULT) == BBF_CURLE_OK)
+    if (bbf_symbols_open(&curl->library, names != NULL ? names : usual, functions,
+                         sizeof functions / sizeof *functions) &&
+        curl->global_init(BBF_CURL_GLOBAL_DEFAULT) == BBF_CURLE_OK)
         return BBF_OK;
+#ifdef BBF_STATIC
+    snprintf(
+        why, why_size,
+        "this bbflow is a static file, which cannot load libcurl; bbflow-dynamic, beside it in "
+        "the archive, and the bbflow of the Debian package can");
+#else
     snprintf(why, why_size,
              "%s; install it: apt-get install libcurl4 (Ubuntu 24.04: "
              "libcurl4t64), dnf install libcurl, apk add libcurl",
              curl->library != NULL ? "libcurl cannot be used" : "libcurl.so.4 was not found");
+#endif
     return BBF_ENOTFOUND;
 }
 

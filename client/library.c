@@ -18,7 +18,7 @@ static void whole_path(const char *file, char *path, size_t size)
 
 void bbf_library_find(const char *wanted, char *path, size_t size)
 {
-    static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib"};
+    static const char *const folders[] = {".", BBF_LIB_FROM_BIN, "../lib", "../lib/bbflow"};
     enum { FOLDERS = sizeof folders / sizeof folders[0] };
     char own[400], file[PATH_BYTES];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/live_flags.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,32 @@ static int parse_sort(const char *value, enum bbf_top_order *order)
                     value);
 }
 
+static int parse_port(const char *value, unsigned *port)
+{
+    enum { PORTS = 65535 };
+    char *end;
+    errno = 0;
+    long n = strtol(value, &end, 10);
+
+    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || n > PORTS)
+        return bbf_fail(BBF_EXIT_USAGE,
+                        "--port takes a port, 1 to %d, or 0 for any free one, not '%s'", PORTS,
+                        value);
+    *port = (unsigned)n;
+    return BBF_EXIT_OK;
+}
+
 int bbf_live_flag(struct bbf_live_flags *flags, const char *name, const char *value)
 {
     if (strcmp(name, "interval") == 0)
         return parse_interval(value, &flags->interval_ms);
     if (strcmp(name, "sort") == 0)
         return parse_sort(value, &flags->order);
-    flags->once = true;
+    if (strcmp(name, "port") == 0)
+        return parse_port(value, &flags->port);
+    if (strcmp(name, "open") == 0)
+        flags->opens = true;
+    else
+        flags->once = true;
     return BBF_EXIT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client/live_flags.h - the flags of a view that stays open: --interval, --sort, --once.
+ * client/live_flags.h - the flags of a view that stays open: --interval, --sort, --once, --port,
+ * --open.
  *
  * Threads: one.
  */
@@ -14,6 +15,8 @@
 /* 0: not given. */
 struct bbf_live_flags {
     bool once;
+    bool opens;
+    unsigned port; /* 0: any free one */
     unsigned interval_ms;
     enum bbf_top_order order;
 };

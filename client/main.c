@@ -14,6 +14,7 @@
 #include "client/screen.h"
 #include "client/target.h"
 #include "client/top.h"
+#include "client/ui.h"
 #include "client/verbs.h"
 #include "client/print.h"
 #include "client/watch.h"
@@ -34,7 +35,7 @@ static int verb_jfr(const struct bbf_command_line *request);
 
 static const struct verb {
     const char *name;
-    unsigned takes;
+    bbf_flag_set takes;
     int (*run)(const struct bbf_command_line *request);
     const char *help;
     const char *more; /* for `bbflow help NAME` */
@@ -89,8 +90,10 @@ static const struct verb {
      "put the names back into a text that --redact made, or that quotes it",
      "bbflow tree PID -o leaks.tree --redact names.key, then: bbflow unredact answer.txt --redact "
      "names.key\n"},
-    {"status", JVM | GC, bbf_verb_status,
-     "show the agent's settings, limits, costs, and what it could not see", ""},
+    {"status", JVM | GC | MEASURE, bbf_verb_status,
+     "show the agent's settings, limits, costs, and what it could not see",
+     "--measure 10s prints what following costs, of a JVM whose agent was loaded with duty= or\n"
+     "budget=. With duty=100%, about half of the buffers of that time are not followed.\n"},
     {"doctor", TARGET | OUTPUT | SOCKET | TIMEOUT | AGENT | JSON | LOOK, bbf_verb_doctor,
      "find out why nothing is seen in a JVM, and what helps; it changes nothing",
      "TARGET is a pid, a main class, or 'all' (default): each JVM that can be seen. Each finding\n"
@@ -107,10 +110,17 @@ static const struct verb {
      "Each line has the time, what is new at one place, the totals so far, thread and path.\n"
      "The agent keeps running when the command ends. --probe follows any probe of a stock BTrace\n"
      "agent.\n"},
-    {"top", JVM | GC | ROWS, bbf_verb_top,
+    {"top", JVM | GC | LIVE | ROWS, bbf_verb_top,
      "show the places that lose buffers on the terminal, until q",
      "A table that is read again every 2 seconds; keys sort it, '?' shows them and the notes.\n"
      "Also of a snapshot file or a black box. Without a terminal: bbflow top PID --once\n"},
+    {"ui", JVM | GC | ONLY | DEPTH | LINES | CHOICE | LIVE | SERVES, bbf_verb_ui,
+     "serve the page of -o FILE.html on this machine, live, until Ctrl-C",
+     "Prints the page's address, which only this user knows; --open also opens it in a browser.\n"
+     "The JVM is read every 2 seconds while a browser shows the page, and not otherwise. Also of\n"
+     "a snapshot file or a black box: the page renews itself when the file changes. From another\n"
+     "machine: bbflow ui PID --port 9090 there, ssh -L 9090:127.0.0.1:9090 HOST here.\n"
+     "Needs libmicrohttpd.\n"},
     {"event", JVM | PARAMS | PROBE, bbf_verb_event,
      "send the agent an event and show its answer: event TARGET NAME",
      "'bbflow event TARGET help' lists the names.\n"},
@@ -133,7 +143,7 @@ static void print_usage(struct bbf_buf *to)
     bbf_buf_str(
         to, "\nTARGET is a pid, a main class or a part of its name, host:port, a snapshot file\n"
             "(.json) or the file of blackbox=. Omit it when exactly one JVM has the agent.\n\n");
-    bbf_flags_print(to, ~(unsigned)(BTRACE | CHECKS | PUSH));
+    bbf_flags_print(to, ~(BTRACE | CHECKS | PUSH));
     bbf_buf_str(to, "      --help, --version\n\nFor check, and the last two for diff:\n");
     bbf_flags_print(to, CHECKS);
     bbf_buf_str(to, "\nFor push:\n");
@@ -159,8 +169,8 @@ static void print_verb(struct bbf_buf *to, const struct verb *verb)
                    : verb->run == verb_jfr       ? " COMMAND FILE [FLAG ...]"
                    : (verb->takes & PARAMS) != 0 ? " name=value ..."
                                                  : "",
-                   verb->takes & ~(unsigned)(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "",
-                   verb->help, verb->more);
+                   verb->takes & ~(TARGET | PARAMS | SEVERAL) ? " [FLAG ...]" : "", verb->help,
+                   verb->more);
     bbf_flags_print(to, verb->takes);
     if (verb->run == verb_jfr)
         bbf_jfr_help(to);

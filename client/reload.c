@@ -49,12 +49,12 @@ static void become_reader(int out, int err, pid_t parent)
     bbf_screen_set(&(struct bbf_screen_flags){.color = BBF_COLOR_NEVER});
 }
 
-static void read_it(const struct bbf_command_line *request, bool gc)
+static void read_it(const struct bbf_command_line *request, const char *format, bool gc)
 {
     struct bbf_command_line dump = *request;
 
     dump.verb = "dump";
-    dump.format = "json";
+    dump.format = format;
     dump.output = NULL;
     dump.gc = gc;
     int exit_code = bbf_verb_read(&dump);
@@ -78,7 +78,8 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-bool bbf_reload_start(struct bbf_reload *reload, const struct bbf_command_line *request, bool gc)
+bool bbf_reload_start(struct bbf_reload *reload, const struct bbf_command_line *request,
+                      const char *format, bool gc)
 {
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     pid_t self = getpid();
@@ -91,7 +92,7 @@ bool bbf_reload_start(struct bbf_reload *reload, const struct bbf_command_line *
     int error = errno;
     if (pid == 0) {
         become_reader(out[1], err[1], self);
-        read_it(request, gc);
+        read_it(request, format, gc);
     }
     close_end(&out[1]);
     close_end(&err[1]);
@@ -163,22 +164,32 @@ static int wait_for(struct bbf_reload *reload)
     return WIFEXITED(status) ? WEXITSTATUS(status) : BBF_EXIT_FAILED;
 }
 
-int bbf_reload_end(struct bbf_reload *reload, struct bbf_snapshot **snapshot)
+int bbf_reload_end(struct bbf_reload *reload)
 {
-    char why[WHY_MAX] = "";
     int exit_code = wait_for(reload);
 
-    *snapshot = NULL;
     reload->took_ms = bbf_monotonic_ms() - reload->began_ms;
     if (exit_code != BBF_EXIT_OK) {
         cut_message(&reload->message, exit_code);
         return exit_code;
     }
-    int rc = reload->document.failed
-                 ? BBF_ENOMEM
-                 : bbf_snapshot_from_json(snapshot, bbf_buf_cstr(&reload->document),
-                                          reload->document.len, why, sizeof why);
     reload->message.len = 0;
+    if (!reload->document.failed)
+        return BBF_EXIT_OK;
+    bbf_buf_str(&reload->message, bbf_strerror(BBF_ENOMEM));
+    return BBF_EXIT_FAILED;
+}
+
+int bbf_reload_end_snapshot(struct bbf_reload *reload, struct bbf_snapshot **snapshot)
+{
+    char why[WHY_MAX] = "";
+    int exit_code = bbf_reload_end(reload);
+
+    *snapshot = NULL;
+    if (exit_code != BBF_EXIT_OK)
+        return exit_code;
+    int rc = bbf_snapshot_from_json(snapshot, bbf_buf_cstr(&reload->document), reload->document.len,
+                                    why, sizeof why);
     if (rc == BBF_OK)
         return BBF_EXIT_OK;
     *snapshot = NULL;

@@ -32,16 +32,20 @@ struct bbf_reload {
 enum { BBF_PID_TEXT = 24 };
 void bbf_reload_pin(struct bbf_command_line *request, int64_t pid, char text[BBF_PID_TEXT]);
 
-/* What to read is `request`; `gc`: request a garbage collection first. False: no process could be
- * made, and `message` says why. */
-bool bbf_reload_start(struct bbf_reload *reload, const struct bbf_command_line *request, bool gc);
+/* What to read is `request`, what to make of it `format`, as -f has it; `gc`: request a garbage
+ * collection first. False: no process could be made, and `message` says why. */
+bool bbf_reload_start(struct bbf_reload *reload, const struct bbf_command_line *request,
+                      const char *format, bool gc);
 
 /* Take what has come, without waiting. False: that was all; call bbf_reload_end(). */
 bool bbf_reload_more(struct bbf_reload *reload);
 
-/* The snapshot, which the caller frees, and its text in `document` until the next start. An exit
- * code; if it is not 0, `message` says why and *snapshot is NULL. */
-int bbf_reload_end(struct bbf_reload *reload, struct bbf_snapshot **snapshot);
+/* The text is in `document` until the next start, if the exit code is 0; otherwise `message` says
+ * why. */
+int bbf_reload_end(struct bbf_reload *reload);
+
+/* The same of the format json: also the snapshot, which the caller frees; NULL after a failure. */
+int bbf_reload_end_snapshot(struct bbf_reload *reload, struct bbf_snapshot **snapshot);
 
 /* Stop what is read now, if anything, and free the memory. */
 void bbf_reload_free(struct bbf_reload *reload);

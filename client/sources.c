@@ -45,15 +45,19 @@ static void add_given(struct bbf_sources *s, const char *folders)
 /* src/main/java, module/src/test/kotlin, group/module/src/…; then the current folder. */
 static void add_usual(struct bbf_sources *s)
 {
-    static const char *const patterns[] = {"src/*/{java,kotlin,scala,groovy}",
-                                           "*/src/*/{java,kotlin,scala,groovy}",
-                                           "*/*/src/*/{java,kotlin,scala,groovy}"};
+    static const char *const places[] = {"src", "*/src", "*/*/src"};
+    static const char *const languages[] = {"java", "kotlin", "scala", "groovy"};
+    enum {
+        PLACES = sizeof places / sizeof *places,
+        LANGUAGES = sizeof languages / sizeof *languages
+    };
     glob_t found = {.gl_pathc = 0};
-    int flags = GLOB_BRACE | GLOB_ONLYDIR;
 
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        (void)glob(patterns[i], flags, NULL, &found);
-        flags |= GLOB_APPEND;
+    for (size_t i = 0; i < (size_t)PLACES * LANGUAGES; i++) {
+        char pattern[32]; /* with the slash at its end folders only; musl has no option for that */
+        snprintf(pattern, sizeof pattern, "%s/*/%s/", places[i / LANGUAGES],
+                 languages[i % LANGUAGES]);
+        (void)glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found);
     }
     for (size_t i = 0; i < found.gl_pathc; i++)
         add_root(s, found.gl_pathv[i], strlen(found.gl_pathv[i]));

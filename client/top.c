@@ -16,7 +16,7 @@
 /* The first one, before there is a screen: Ctrl-C ends the command while it waits. */
 static int take_first(struct bbf_top_view *view)
 {
-    bool more = bbf_reload_start(&view->reload, view->request, view->request->gc);
+    bool more = bbf_reload_start(&view->reload, view->request, "json", view->request->gc);
 
     if (!more)
         return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_buf_cstr(&view->reload.message));

@@ -223,7 +223,7 @@ static void renew(struct run *run)
     if (reload->pid != 0 || !wanted)
         return;
     run->now = false;
-    if (bbf_reload_start(reload, view->request, view->gc))
+    if (bbf_reload_start(reload, view->request, "json", view->gc))
         run->next_ms = INT64_MAX;
     else
         run->next_ms = bbf_monotonic_ms() + interval;

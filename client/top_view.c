@@ -41,7 +41,7 @@ int bbf_top_view_take(struct bbf_top_view *view)
 {
     struct bbf_snapshot *snapshot = NULL;
     struct bbf_top top;
-    int exit_code = bbf_reload_end(&view->reload, &snapshot);
+    int exit_code = bbf_reload_end_snapshot(&view->reload, &snapshot);
 
     if (exit_code != BBF_EXIT_OK) {
         set_trouble(view, bbf_buf_cstr(&view->reload.message));

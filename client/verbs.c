@@ -6,8 +6,10 @@
 #include "client/filter.h"
 #include "client/library.h"
 #include "client/load.h"
+#include "client/measure.h"
 #include "client/output.h"
 #include "client/redact.h"
+#include "client/set.h"
 #include "client/target.h"
 #include "client/tokens.h"
 #include "client/print.h"
@@ -74,6 +76,9 @@ int bbf_verb_status(const struct bbf_command_line *request)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     char who[BBF_WHO];
+
+    if (request->measure_ns != 0)
+        return bbf_measure(request);
     int exit_code = bbf_ask_target(request, "status", &text, who);
     if (exit_code == BBF_EXIT_OK)
         exit_code = print_text(&text);
@@ -104,61 +109,22 @@ int bbf_verb_reset(const struct bbf_command_line *request)
     return exit_code;
 }
 
-/* name=value, cut in place at its first '='. */
-static int fill_param(struct bbf_entry *entry, char *param)
-{
-    char *equals = strchr(param, '=');
-    if (equals == NULL || equals == param)
-        return bbf_fail(BBF_EXIT_USAGE,
-                        "'%s' is no setting; write name=value, as trackDirectOnly=on "
-                        "('bbflow help options' lists them)",
-                        param);
-    *equals = '\0';
-    memset(entry, 0, sizeof *entry);
-    entry->key.s = param;
-    entry->key.len = (size_t)(equals - param);
-    entry->value.kind = BBF_VALUE_STRING;
-    entry->value.text.s = equals + 1;
-    entry->value.text.len = strlen(equals + 1);
-    return BBF_EXIT_OK;
-}
-
 int bbf_verb_set(const struct bbf_command_line *request)
 {
-    struct bbf_entry *entries;
     struct bbf_buf answer = BBF_BUF_INIT;
-    struct bbf_conn *conn = NULL;
-    char who[BBF_WHO], why[WHY_MAX] = "";
+    char who[BBF_WHO];
 
     if (request->n_params == 0)
         return bbf_fail(BBF_EXIT_USAGE,
                         "set needs name=value, as: bbflow set %s "
                         "trackDirectOnly=on",
                         request->target != NULL ? request->target : "PID");
-    entries = calloc(request->n_params, sizeof *entries);
-    if (entries == NULL)
-        return bbf_fail(BBF_EXIT_FAILED, "%s", bbf_strerror(BBF_ENOMEM));
-    int exit_code = BBF_EXIT_OK;
-    for (size_t i = 0; i < request->n_params && exit_code == BBF_EXIT_OK; i++)
-        exit_code = fill_param(&entries[i], request->params[i]);
-    if (exit_code == BBF_EXIT_OK)
-        exit_code = bbf_connect(request, &conn, who);
+    int exit_code = bbf_set(request, &answer, who);
     if (exit_code == BBF_EXIT_OK) {
-        int rc = bbf_conn_set(conn, entries, request->n_params, &answer, why, sizeof why);
-        bbf_conn_close(conn);
-        if (rc == BBF_OK) {
-            say_which(request, "changed in", who);
-            exit_code = print_text(&answer);
-        } else {
-            exit_code = bbf_fail(bbf_exit_of(rc), "%s%s: %s", who,
-                                 rc == BBF_EREFUSED ? " refused, nothing was changed" : "",
-                                 answer.len > 0   ? bbf_buf_cstr(&answer)
-                                 : why[0] != '\0' ? why
-                                                  : bbf_strerror(rc));
-        }
+        say_which(request, "changed in", who);
+        exit_code = print_text(&answer);
     }
     bbf_buf_free(&answer);
-    free(entries);
     return exit_code;
 }
 

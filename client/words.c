@@ -122,3 +122,9 @@ bool bbf_words_has(const struct bbf_words *words, const char *word)
             return true;
     return false;
 }
+
+bool bbf_words_start_bbflow(const char *word)
+{
+    return (strncmp(word, "-agentpath:", 11) == 0 && strstr(word, "libbbflow.so") != NULL) ||
+           (strncmp(word, "-javaagent:", 11) == 0 && strstr(word, "bbflow-javaagent") != NULL);
+}

@@ -43,4 +43,7 @@ int bbf_words_switch(const struct bbf_words *words, const char *name);
 /* Is the word itself there? */
 bool bbf_words_has(const struct bbf_words *words, const char *word);
 
+/* Does this JVM option load bbflow, by -agentpath or as bbflow-javaagent.jar? */
+bool bbf_words_start_bbflow(const char *word);
+
 #endif

@@ -4,11 +4,15 @@ if(TARGET agent)
   install(TARGETS agent LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET api_jar)
-  install(FILES ${CMAKE_BINARY_DIR}/bbflow-api.jar DESTINATION ${CMAKE_INSTALL_DATADIR}/java)
+  install(FILES ${CMAKE_BINARY_DIR}/bbflow-api.jar ${CMAKE_BINARY_DIR}/bbflow-javaagent.jar
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/java)
 endif()
 if(TARGET bbf_lttng)
   install(TARGETS bbf_lttng bbf_lttng_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# `pkg-config --variable=agent bbflow`: the path for -agentpath. There is no C library to link.
+configure_file(packaging/bbflow.pc.in ${CMAKE_BINARY_DIR}/bbflow.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/bbflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES docs/man/bbflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES client/bbflow.bash RENAME bbflow
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -132,6 +132,8 @@
     XX(STRIPE_RANDOM, 592)  /* long: state of its thread's draws (sample=) */                      \
     XX(STRIPE_NEXT_SIGHT, 600)                                                                     \
     XX(STRIPE_ROOTS, 608)  /* long: calls of root hooks while SLOW_COUNT is set (windows.h) */     \
+    XX(STRIPE_SCOPE, 616)  /* scopes=: half of its tid:32 | SCOPE_LOOP | number:24 */              \
+    XX(STRIPE_SEEN, 624)   /* long: handle of the life that its thread saw last, 0 = none */       \
     XX(STRIPE_SIGHTS, 640) /* context=: handle, site:32 | second:32 (trie/context.h) */            \
     XX(SIGHT_SLOTS, 16)                                                                            \
     XX(STRIPE_ENDED, 1024) /* the last ends: handle, node:32 | tid:32 */                           \
@@ -176,14 +178,20 @@
     XX(SHARED_CONTEXT_UNREAD, 240)    /* long: channels whose id was not read */                   \
     XX(SHARED_CONTEXT_UNREAD_OF, 248) /* int: name of the class of the last of them */             \
     XX(SHARED_ROOTS, 256)             /* long: STRIPE_ROOTS of threads without a stripe */         \
-    XX(SHARED_USED, 1024) /* a byte per stripe: 1 = it had a thread; only those are read */        \
-    XX(SLOW_FIELDLESS, 1) /* some ByteBuf class has no hidden field (design.md: hot path) */       \
+    XX(SHARED_SCOPES, 264)            /* long: address of the scopes; 0: scopes= is off */         \
+    XX(SHARED_SCOPES_END, 272)        /* long: scopes below this number are writable */            \
+    XX(SHARED_SCOPE_DROPPED, 280)     /* long: lives whose scope had no room */                    \
+    XX(SHARED_SCOPE_ONLY, 288)  /* int: the test that runs, and ran, alone; 0: there is none */    \
+    XX(SHARED_SCOPE_CLASS, 292) /* int: the same of classes of tests */                            \
+    XX(SHARED_USED, 1024)       /* a byte per stripe: 1 = it had a thread; only those are read */  \
+    XX(SLOW_FIELDLESS, 1)       /* some ByteBuf class has no hidden field (design.md: hot path) */ \
     /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
     XX(SLOW_IDLE, INT_MIN)                                                                         \
     XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \
     XX(SLOW_FREEZING, 4) /* … and no derived life begins either */                               \
     XX(SLOW_GATE, 6)                                                                               \
     XX(SLOW_COUNT, 8) /* root hooks count their calls, gate open or shut: bits of no other hook */ \
+    XX(SLOW_SCOPES, 16) /* scopes=: lives and steps pass BBFlowScopes */                           \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \
     XX(SHARED_OFF, 4) /* tracking is off: roots and first sights open nothing */                   \
@@ -237,6 +245,13 @@
     XX(CONTEXT_CUT, 0x1000)    /* that text is longer */                                           \
     XX(CONTEXT_CAUGHT, 0x2000) /* an exception was caught */                                       \
     XX(SIGHT_SECONDS, 1)       /* an exception belongs to a sight that is at most this old */      \
+    /* beside each record with scopes=on, 16 B (trie/scopes.h): who opened its life */             \
+    XX(SCOPE_SIZE, 16)                                                                             \
+    XX(SCOPE_OF, 0)     /* generation:32 | number:32, 0: cannot be said */                         \
+    XX(SCOPE_DURING, 8) /* generation:32 | SHARED_SCOPE_ONLY:32 */                                 \
+    XX(SCOPE_NUMBER, 0xffffff)                                                                     \
+    XX(SCOPE_LOOP, 0x1000000)  /* the number is that of the channel or task in hand */             \
+    XX(SCOPE_BEGUN, 0x2000000) /* and a task has begun whose next hook is of the same one */       \
     /* what a hook of context= passes beside the site */                                           \
     XX(SIGHT_EXACT, 0x10000) /* the object is a ByteBuf by its type */                             \
     /* kind of a class for the shim (instrument/netty.c) in the low half, offset of a field above  \

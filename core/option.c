@@ -108,6 +108,10 @@ static const struct bbf_option_row table[] = {
       .help = "note the channel, its remote address, the hint of touch() and the exception that was "
               "caught next, of each buffer, and report them of the last that were lost on a path "
               "(slower, and 192 B of memory= for each open buffer)" },
+    { "scopes", TYPE_BOOLEAN, .expert = true, FIELD(scopes), LIVE(BBF_EFFECT_CLASSES), .initial = "off",
+      .argument = "on|off",
+      .help = "note in which test each buffer was opened; bbflow-junit.jar turns it on and says when "
+              "tests begin (docs/junit.md)" },
     { "contextKeep", TYPE_COUNT, .expert = true, FIELD(context_keep), LIVE(BBF_EFFECT_LIMITS), .min = 1,
       .max = 100, .initial = "3", .argument = "N",
       .help = "with context=on: of how many of the last buffers that were lost on a path it is reported" },
@@ -285,7 +289,7 @@ static const struct bbf_option_row table[] = {
     { "onerror", TYPE_CHOICE, FIELD(onerror), .choices = onerror_words, .initial = "",
       .argument = "stop|warn",
       .help = "what a bad option does: stop the JVM, or warn and disable bbflow; without it stop, "
-              "but warn if the options come from JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. What "
+              "but warn if the options come from JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS or BBFLOW_OPTIONS. What "
               "another user put at file=, jfr=, blackbox=, log= or dump= is only warned of, except with stop" },
     { "dump", TYPE_TEXT, FIELD(dump), .initial = "", .argument = "DIR",
       .help = "write each rewritten class to this existing folder, before and after" },

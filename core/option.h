@@ -45,6 +45,7 @@ struct bbf_options {
     bool objects_everywhere; /* objects=on: test every Object parameter */
     bool refs;               /* refs=on: each retain and release is a step; live */
     bool context;            /* context=on: what hooks saw of lost lives; live */
+    bool scopes;             /* scopes=on: in which test each life was opened; live */
     uint64_t context_keep;   /* of the lives lost on a path, 1..100, default 3; live */
     uint64_t max_contexts;   /* paths that keep some, 1..65536, default 1000; live */
     uint64_t max_nodes;      /* 1..1048576, default 1000000; live */

@@ -80,6 +80,7 @@ struct bbf_plan_class {
     bool throws_refcount_error;    /* that a buffer was used after its release */
     bool reports_oom;              /* that direct memory ran out */
     bool touches, gets_exceptions; /* context=on: Netty's, with those methods */
+    bool has_scopes;               /* scopes=on: one of instrument/scopes.c */
     bool is_jdk;                   /* that class is the JDK's: BBF_PLAN_JDK_BITS */
     /* The value of track=, NULL without it. The inserted calls of constructors and closing methods
      * test the object's class, because the classes that a class inherits from are not known

@@ -58,10 +58,18 @@
     XX(TOUCHED, "touched", "(" O O ")V")                                                           \
     XX(CAUGHT, "caught", "(" O "I)V")                                                              \
     XX(PIPELINE_CAUGHT, "pipelineCaught", "(" O O ")V")
+/* Those of scopes=on, likewise. */
+#define SCOPE_TARGETS(XX)                                                                          \
+    XX(MADE_CHANNEL, "madeChannel", "(" O ")V")                                                    \
+    XX(READS, "reads", "(" O ")V")                                                                 \
+    XX(FIRES, "fires", "(" O ")V")                                                                 \
+    XX(QUEUES, "queues", "(" O ")V")                                                               \
+    XX(RUNS_SAFELY, "runsSafely", "(" O ")V")                                                      \
+    XX(RUNS, "runs", "(" O ")V")
 
 enum target {
 #define XX(id, name, descriptor) TARGET_##id,
-    TARGETS(XX) CONTEXT_TARGETS(XX)
+    TARGETS(XX) CONTEXT_TARGETS(XX) SCOPE_TARGETS(XX)
 #undef XX
         N_TARGETS
 };

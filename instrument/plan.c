@@ -5,6 +5,7 @@
 
 #include "instrument/carriers.h"
 #include "instrument/context.h"
+#include "instrument/scopes.h"
 #include "instrument/insert.h"
 #include "instrument/libraries.h"
 #include "instrument/netty.h"
@@ -22,6 +23,9 @@ static const struct bbf_cf_target targets[N_TARGETS] = {
 #undef XX
 #define XX(id, name, descriptor) {"java/lang/BBFlowShimContext", name, descriptor},
         CONTEXT_TARGETS(XX)
+#undef XX
+#define XX(id, name, descriptor) {"java/lang/BBFlowShimScopes", name, descriptor},
+            SCOPE_TARGETS(XX)
 #undef XX
 };
 
@@ -94,7 +98,7 @@ bool bbf_plan_has_hooks(const struct bbf_plan_class *c)
 {
     return c->named || c->closes || c->copies || c->buffer_prefix > 0 || c->reports_oom ||
            c->throws_refcount_error || c->steps || c->constructors || c->touches ||
-           c->gets_exceptions;
+           c->gets_exceptions || c->has_scopes;
 }
 
 bool bbf_plan_inspect(struct bbf_plan_class *c, const uint8_t *bytes, size_t len)
@@ -388,6 +392,7 @@ static void plan_method(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_
     c->method = m;
     c->channel_slot = c->rules->options.context ? bbf__plan_channel_slot(m) : BBF_PLAN_NO_SLOT;
     bbf__plan_context(c, m, plan);
+    bbf__plan_scopes(c, m, plan);
     if (is_oom_report(c, m) && c->is_jdk)
         plan->after_call = true;
     else if (is_oom_report(c, m))
@@ -500,6 +505,8 @@ static bool interesting(void *ctx, const char *utf8, size_t len)
     if ((rules->options.objects_everywhere && takes_object(utf8, len)) ||
         bbf_carriers_mentioned(rules->carriers, utf8, len, 0))
         return true;
+    if (c->has_scopes) /* event loops name no type that is followed */
+        return true;
     if (c->tracks != NULL && (c->named || c->closes || bbf_track_mentioned(c->tracks, utf8, len)))
         return true;
     return (c->copies && same((struct bbf_cf_str){utf8, len}, "clone")) ||
@@ -561,6 +568,11 @@ bool bbf_plan_is_of_context(const char *name, size_t len)
     return bbf__plan_is_of_context(name, len);
 }
 
+bool bbf_plan_is_of_scopes(const char *name, size_t len)
+{
+    return bbf__plan_is_of_scopes(name, len);
+}
+
 bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
                     const struct bbf_rules *rules, const struct bbf_plan_sites *sites)
 {
@@ -577,6 +589,7 @@ bool bbf_plan_class(struct bbf_plan_class *c, const char *name, size_t len,
         c->buffer_prefix = prefix;
     c->is_refcount_class = c->buffer_prefix > 0 && bbf_plan_is_refcount_class(name, len);
     bbf__plan_context_class(c, name, len);
+    bbf__plan_scopes_class(c, name, len);
     c->steps = included(name, len, o);
     c->skip_forwarders = c->steps && bbf_netty_prefix(name, len) > 0 &&
                          bbf_patterns_match(o->include, name, len) != len;

@@ -26,6 +26,8 @@ bool bbf_plan_is_refcount_class(const char *name, size_t len);
 
 /* Is it a class of Netty that context=on hooks? */
 bool bbf_plan_is_of_context(const char *name, size_t len);
+/* Is it a class of Netty that scopes=on hooks? */
+bool bbf_plan_is_of_scopes(const char *name, size_t len);
 
 /* Fill `plan` for a class name (internal). False: by its name, the class needs no hooks. */
 bool bbf_plan_class(struct bbf_plan_class *plan, const char *name, size_t len,

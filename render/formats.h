@@ -76,6 +76,7 @@ struct bbf_label {
 struct bbf_render_options {
     size_t max_lines; /* tree: lines shown, more only if leaks need more; leaks: not all places;
                          0 = all */
+    bool places;      /* leaks: the places alone, with their ids */
     bool by_method;   /* losses are listed by the method where they ended, from whatever origin */
     bool lines;       /* names in texts have their line numbers */
     struct bbf_check_rules *check; /* check, junit, sarif, github, markdown (render/check.h); NULL:

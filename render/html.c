@@ -21,6 +21,7 @@
 #include "render/fingerprint.h"
 #include "render/growth.h"
 #include "render/head.h"
+#include "render/html.h"
 #include "render/json_names.h"
 #include "render/json_text.h"
 #include "render/misuse.h"
@@ -388,14 +389,34 @@ static int add_json(struct bbf_buf *out,
     return err;
 }
 
+static void add_piece(struct bbf_buf *out, enum bbf_html_piece piece)
+{
+    static const struct {
+        const char *text;
+        size_t len;
+    } pieces[] = {[BBF_HTML_TOP] = {bbf__page_top, sizeof bbf__page_top - 1},
+                  [BBF_HTML_HEAD] = {bbf__page_head, sizeof bbf__page_head - 1},
+                  [BBF_HTML_BETWEEN] = {bbf__page_between, sizeof bbf__page_between - 1},
+                  [BBF_HTML_END] = {bbf__page_end, sizeof bbf__page_end - 1},
+                  [BBF_HTML_BOTTOM] = {bbf__page_bottom, sizeof bbf__page_bottom - 1}};
+
+    bbf_buf_add(out, pieces[piece].text, pieces[piece].len);
+}
+
+void bbf_html_add(struct bbf_buf *out, enum bbf_html_piece first, enum bbf_html_piece last)
+{
+    for (unsigned piece = first; piece <= (unsigned)last; piece++)
+        add_piece(out, (enum bbf_html_piece)piece);
+}
+
 int bbf_render_html(struct bbf_buf *out, struct bbf_view *view,
                     const struct bbf_render_options *options)
 {
-    bbf_buf_add(out, bbf__page_head, sizeof bbf__page_head - 1);
+    bbf_html_add(out, BBF_HTML_TOP, BBF_HTML_HEAD);
     int err = add_json(out, page_report, view, options);
-    bbf_buf_add(out, bbf__page_between, sizeof bbf__page_between - 1);
+    bbf_html_add(out, BBF_HTML_BETWEEN, BBF_HTML_BETWEEN);
     if (err == BBF_OK)
         err = add_json(out, page_snapshot, view, options);
-    bbf_buf_add(out, bbf__page_end, sizeof bbf__page_end - 1);
+    bbf_html_add(out, BBF_HTML_END, BBF_HTML_BOTTOM);
     return err;
 }

@@ -29,7 +29,7 @@ enum { SHOWN = 20, WAY_HEAD = 2, WAY_TAIL = 4, TITLE = 34, STATUS = 13 };
 struct list {
     struct bbf_buf *out;
     struct bbf_view *view;
-    bool all;
+    bool all, places;
 };
 
 static const struct bbf_snap_site *site_of(const struct list *l, uint32_t node)
@@ -312,13 +312,13 @@ static int add_place(const struct list *l, const struct bbf_divergence *d, size_
     bbf_callers_text(out, l->view, d->last);
     indent_from(out, start);
     add_others(l, d);
-    int err = add_since(l, d);
+    int err = l->places ? BBF_OK : add_since(l, d);
     add_look(l, d);
     start = out->len;
     if (!lent_throws(l, d))
         bbf_owner_throws_text(out, l->view, d->last);
     indent_from(out, start);
-    if (l->all) {
+    if (l->all || l->places) {
         bbf_buf_str(out, "    id ");
         bbf_fingerprint_text(out, bbf_fingerprint_leak(l->view, d->last));
         bbf_buf_char(out, '\n');
@@ -407,7 +407,10 @@ static int add_end(const struct list *l)
 int bbf_render_leaks(struct bbf_buf *out, struct bbf_view *view,
                      const struct bbf_render_options *options)
 {
-    const struct list l = {.out = out, .view = view, .all = options->max_lines == 0};
+    const struct list l = {.out = out,
+                           .view = view,
+                           .all = options->max_lines == 0 && !options->places,
+                           .places = options->places};
     const struct bbf_divergences *places = &view->divergences;
     int err = bbf_view_add_names(view, '\0');
 
@@ -417,12 +420,14 @@ int bbf_render_leaks(struct bbf_buf *out, struct bbf_view *view,
         err = bbf_view_add_owners(view);
     if (err != BBF_OK)
         return err;
-    add_title(&l);
-    bbf_head_text(out, view->snapshot, "note: ");
+    if (!l.places) {
+        add_title(&l);
+        bbf_head_text(out, view->snapshot, "note: ");
+    }
     size_t shown = l.all || places->count < SHOWN ? places->count : SHOWN;
     for (size_t i = 0; i < shown && err == BBF_OK; i++)
         err = add_place(&l, &places->rows[i], i + 1);
     if (shown < places->count)
         bbf_buf_printf(out, "(%zu more: --all shows them)\n", places->count - shown);
-    return err == BBF_OK ? add_end(&l) : err;
+    return err == BBF_OK && !l.places ? add_end(&l) : err;
 }

@@ -24,6 +24,7 @@
 #include "trie/fact_table.h"
 #include "trie/growth_table.h"
 #include "trie/owned_table.h"
+#include "trie/scope_table.h"
 #include "trie/space.h"
 #include "trie/tomb.h"
 #include "trie/usage_table.h"
@@ -102,6 +103,7 @@ struct bbf_tracker {
     uint32_t n_tombs;            /* numbered from 1 */
     struct bbf_growth_table growth;
     struct bbf_context_table contexts;              /* its fields say whose they are */
+    struct bbf_scope_table scopes;                  /* likewise */
     void (*hear_end)(const struct bbf_loss *loss);  /* bbf_tracker_hear_ends(); may be NULL */
     void (*hear_leak)(const struct bbf_loss *loss); /* bbf_tracker_hear_leaks(); may be NULL */
     uint32_t n_asked;                               /* sites that are asked */

@@ -17,6 +17,7 @@
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/scopes.h"
 #include "trie/section.h"
 #include "trie/sums.h"
 #include "trie/usage.h"
@@ -46,6 +47,7 @@ static void clear_tombs(struct bbf_tracker *t)
     t->n_tombs = 0;
     bbf_growth_clear(t);
     bbf_context_clear(t);
+    bbf_scopes_clear(t);
     bbf_budget_uncharge(&t->budget, bbf_leak_bytes(t, writable));
     bbf_space_drop(&t->tombs, 0, writable, writable);
     atomic_store(&t->tombs.writable, 0);

@@ -5,6 +5,7 @@
 #include "trie/growth.h"
 #include "trie/model.h"
 #include "trie/node.h"
+#include "trie/scopes.h"
 
 struct bbf_tomb *bbf_tomb_find(const struct bbf_tracker *t, const struct bbf_loss *loss)
 {
@@ -52,6 +53,7 @@ void bbf_tomb_charge(struct bbf_tracker *t, const struct bbf_loss *loss)
     if (loss->end == BBF_END_LEAKED) {
         bbf_growth_lost(t, loss);
         bbf_context_lost(t, loss);
+        bbf_scopes_lost(t, loss);
     }
     if (tomb != NULL)
         bbf_tomb_add(tomb, loss);

@@ -128,6 +128,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     pthread_mutex_init(&t->site_lock, NULL);
     pthread_mutex_init(&t->facts.lock, NULL);
     pthread_mutex_init(&t->contexts.lock, NULL);
+    pthread_mutex_init(&t->scopes.lock, NULL);
     atomic_init(&t->budget.limit, limits->memory);
     t->rate_roots = map_writable((size_t)BBF_L_RATES * BBF_L_MAX_SITES * sizeof *t->rate_roots);
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);

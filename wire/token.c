@@ -59,6 +59,17 @@ static size_t base64url(uint8_t *out, const uint8_t *in, size_t n)
     return len;
 }
 
+bool bbf_token_new(char text[BBF_TOKEN_TEXT])
+{
+    uint8_t secret[SECRET];
+
+    if (!random_bytes(secret, sizeof secret))
+        return false;
+    text[base64url((uint8_t *)text, secret, sizeof secret)] = '\0';
+    explicit_bzero(secret, sizeof secret);
+    return true;
+}
+
 /* The rules for a token's file (docs/btrace-wire.md 2.1). Returns the violated rule; NULL: none. */
 static const char *fault(const struct stat *st)
 {
@@ -108,7 +119,7 @@ static int read_token(struct bbf_token *token, int fd, char *why, size_t why_siz
 /* The file is new and empty. */
 static int write_token(struct bbf_token *token, int fd, char *why, size_t why_size)
 {
-    uint8_t secret[SECRET];
+    char secret[BBF_TOKEN_TEXT];
     struct stat st;
 
     token->made = true;
@@ -116,9 +127,10 @@ static int write_token(struct bbf_token *token, int fd, char *why, size_t why_si
         return failed(token->path, why, why_size);
     token->dev = st.st_dev;
     token->ino = st.st_ino;
-    if (fchmod(fd, 0600) != 0 || !random_bytes(secret, sizeof secret))
+    if (fchmod(fd, 0600) != 0 || !bbf_token_new(secret))
         return failed(token->path, why, why_size);
-    token->len = base64url(token->bytes, secret, sizeof secret);
+    token->len = strlen(secret);
+    memcpy(token->bytes, secret, token->len);
     explicit_bzero(secret, sizeof secret);
     if (write(fd, token->bytes, token->len) != (ssize_t)token->len)
         return failed(token->path, why, why_size);

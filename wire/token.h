@@ -39,6 +39,10 @@ int bbf_token_make(struct bbf_token *token, const char *dir, char *why, size_t w
 /* Delete the file if this process made it and it is still the same file. Calls only lstat(2) and
  * unlink(2). */
 void bbf_token_remove(const struct bbf_token *token);
+/* A new secret that is in no file: 32 random bytes as 43 characters of URL-safe base64, and a NUL.
+ * False: the system has no random bytes now. */
+enum { BBF_TOKEN_TEXT = 44 };
+bool bbf_token_new(char text[BBF_TOKEN_TEXT]);
 /* Overwrite the secret. */
 void bbf_token_wipe(struct bbf_token *token);
 /* Are they equal? The time depends only on `len`. */

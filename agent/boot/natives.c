@@ -18,11 +18,13 @@
 #include "agent/report/bare_roots.h"
 #include "agent/report/ends.h"
 #include "agent/report/misuse.h"
+#include "agent/scope.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "trie/after_release.h"
 #include "trie/aged.h"
 #include "trie/context.h"
+#include "trie/scopes.h"
 #include "trie/windows.h"
 
 #define NATIVE(type, name) JNIEXPORT type JNICALL Java_java_lang_BBFlowNative_##name
@@ -53,6 +55,17 @@ NATIVE(jboolean, hasField)
 NATIVE(jstring, carrierField)(JNIEnv *env, jclass class, jclass type, jint n);
 NATIVE(jboolean, contextReach)(JNIEnv *env, jclass class, jint record);
 NATIVE(jint, contextName)(JNIEnv *env, jclass class, jclass type);
+NATIVE(jboolean, scopeReach)(JNIEnv *env, jclass class, jint record);
+NATIVE(void, scopeMark)(JNIEnv *env, jclass class, jint of, jlong key, jint number);
+NATIVE(jint, scopeMarked)(JNIEnv *env, jclass class, jint of, jlong key, jboolean take);
+NATIVE(jbyteArray, scopeStart)(JNIEnv *env, jclass class);
+NATIVE(jint, scopeNew)(JNIEnv *env, jclass class);
+NATIVE(jlong, scopeOpen)(JNIEnv *env, jclass class, jint number);
+NATIVE(jlong, scopeLosses)(JNIEnv *env, jclass class, jint number);
+NATIVE(jbyteArray, scopeReport)
+(JNIEnv *env, jclass class, jint number, jint during, jboolean gc);
+NATIVE(jlongArray, scopeDuring)(JNIEnv *env, jclass class, jint number);
+NATIVE(jbyteArray, scopeNote)(JNIEnv *env, jclass class);
 NATIVE(jlong, classifyTracked)(JNIEnv *env, jclass class, jclass type);
 NATIVE(void, ping)(JNIEnv *env, jclass class);
 NATIVE(void, collect)(JNIEnv *env, jclass class);
@@ -266,6 +279,111 @@ NATIVE(jint, contextName)(JNIEnv *env, jclass class, jclass type)
     bbf_jvm_free(name);
     bbf_meter_leave(entered);
     return result;
+}
+
+NATIVE(jboolean, scopeReach)(JNIEnv *env, jclass class, jint record)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    jboolean result = bbf_scopes_reach(bbf_agent.tracker, (uint32_t)record);
+    bbf_meter_leave(entered);
+    return result;
+}
+
+NATIVE(void, scopeMark)(JNIEnv *env, jclass class, jint of, jlong key, jint number)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    bbf_scopes_mark(bbf_agent.tracker, (enum bbf_scope_marks)of, (uint64_t)key, (uint32_t)number);
+    bbf_meter_leave(entered);
+}
+
+NATIVE(jint, scopeMarked)(JNIEnv *env, jclass class, jint of, jlong key, jboolean take)
+{
+    const uint64_t entered = bbf_meter_enter();
+    (void)env;
+    (void)class;
+    jint result = (jint)bbf_scopes_marked(bbf_agent.tracker, (enum bbf_scope_marks)of,
+                                          (uint64_t)key, take == JNI_TRUE);
+    bbf_meter_leave(entered);
+    return result;
+}
+
+/* ---- BBFlowScope's: no hook calls these ---- */
+
+/* The text as bytes; NULL: it is empty, or there is no memory. */
+static jbyteArray bytes_of(JNIEnv *env, struct bbf_buf *text)
+{
+    jbyteArray array =
+        text->len > 0 && !text->failed ? (*env)->NewByteArray(env, (jsize)text->len) : NULL;
+    if (array != NULL)
+        (*env)->SetByteArrayRegion(env, array, 0, (jsize)text->len, (const jbyte *)text->data);
+    bbf_buf_free(text);
+    return array;
+}
+
+NATIVE(jbyteArray, scopeStart)(JNIEnv *env, jclass class)
+{
+    struct bbf_buf why = BBF_BUF_INIT;
+    (void)class;
+    bbf_scope_start(&why);
+    return bytes_of(env, &why);
+}
+
+NATIVE(jint, scopeNew)(JNIEnv *env, jclass class)
+{
+    (void)env;
+    (void)class;
+    return (jint)bbf_scopes_new(bbf_agent.tracker);
+}
+
+NATIVE(jlong, scopeOpen)(JNIEnv *env, jclass class, jint number)
+{
+    (void)env;
+    (void)class;
+    return (jlong)bbf_scopes_open(bbf_agent.tracker, (uint32_t)number);
+}
+
+NATIVE(jlong, scopeLosses)(JNIEnv *env, jclass class, jint number)
+{
+    (void)env;
+    (void)class;
+    return (jlong)bbf_scopes_losses(bbf_agent.tracker, (uint32_t)number);
+}
+
+NATIVE(jbyteArray, scopeReport)(JNIEnv *env, jclass class, jint number, jint during, jboolean gc)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    (void)class;
+    bbf_scope_report(&text, (uint32_t)number, (uint32_t)during, gc == JNI_TRUE);
+    return bytes_of(env, &text);
+}
+
+NATIVE(jlongArray, scopeDuring)(JNIEnv *env, jclass class, jint number)
+{
+    enum { MOST = 500 };
+    struct bbf_scope_loss losses[MOST];
+    jlong pairs[2 * MOST];
+    (void)class;
+    size_t n = bbf_scopes_list(bbf_agent.tracker, (uint32_t)number, UINT32_MAX, losses, MOST);
+    for (size_t i = 0; i < n; i++) {
+        pairs[2 * i] = losses[i].during;
+        pairs[2 * i + 1] = (jlong)losses[i].count;
+    }
+    jlongArray array = (*env)->NewLongArray(env, (jsize)(2 * n));
+    if (array != NULL)
+        (*env)->SetLongArrayRegion(env, array, 0, (jsize)(2 * n), pairs);
+    return array;
+}
+
+NATIVE(jbyteArray, scopeNote)(JNIEnv *env, jclass class)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    (void)class;
+    bbf_scope_note(&text);
+    return bytes_of(env, &text);
 }
 
 NATIVE(jlong, classify)(JNIEnv *env, jclass class, jclass type)

@@ -74,6 +74,9 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
     if (before != NULL && before->options.context != now->options.context &&
         bbf_plan_is_of_context(name, len))
         return true;
+    if (before != NULL && before->options.scopes != now->options.scopes &&
+        bbf_plan_is_of_scopes(name, len))
+        return true;
     bool was = before != NULL && bbf_plan_is_followed(name, len, before);
     bool is = bbf_plan_is_followed(name, len, now);
     if (before == NULL && !is) /* at start: Netty's own hooks too */

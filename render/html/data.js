@@ -60,6 +60,12 @@ function byId(id) {
     return document.getElementById(id);
 }
 
+/* Only another text is written: a reader of the screen speaks what is written to a status. */
+function setText(id, text) {
+    if (byId(id).textContent !== text)
+        byId(id).textContent = text;
+}
+
 /* Controls, marks that turn the reading direction, and invisible characters, as core/safe.c has
  * them: for a document that comes without names made in C. */
 const UNSAFE = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b-\\u200f" +

@@ -120,13 +120,16 @@ function showDifference(app, other, name) {
         make("tbody", {}, ...rows.map(row => differenceRow(app, row))));
     byId("difference-table").replaceChildren(rows.length > 0 ? table : make("p", {}, "Neither snapshot has a leak."));
     byId("difference").hidden = false;
-    byId("difference-title").scrollIntoView({block: "start"});
 }
 
 async function loadOther(app, file) {
     try {
-        showDifference(app, documentOf(await file.text()), file.name);
+        const snapshot = documentOf(await file.text());
+        showDifference(app, snapshot, file.name);
+        app.other = {snapshot, name: file.name};
+        byId("difference-title").scrollIntoView({block: "start"});
     } catch (error) {
+        app.other = null;
         byId("difference").hidden = false;
         byId("difference-table").replaceChildren();
         byId("difference-what").textContent = safeText(file.name) + " cannot be compared: " + error.message;
@@ -141,6 +144,7 @@ function startDifference(app) {
         event.target.value = "";
     });
     byId("difference-close").addEventListener("click", () => {
+        app.other = null;
         byId("difference").hidden = true;
         byId("compare").focus();
     });

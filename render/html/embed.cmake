@@ -1,6 +1,6 @@
-# cmake -DFOLDER=render/html -DTO=render_page.h -P embed.cmake: the page as C strings. The hashes of
-# the script and of the style are in the page's Content-Security-Policy, so that a browser runs
-# nothing else.
+# cmake -DFOLDER=render/html -DTO=render_page.h -DLIVE_TO=render_live.h -P embed.cmake: the page as C
+# strings, and what `bbflow ui` adds to it. The hashes of the scripts and of the style are in the
+# page's Content-Security-Policy, so that a browser runs nothing else.
 set(BASE64 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 # 64 hexadecimal digits to base64: 12 bits a step, the last 4 are padded.
@@ -50,17 +50,29 @@ string(REPLACE "@CSS_HASH@" "${css_hash}" page "${page}")
 string(REPLACE "@JS_HASH@" "${js_hash}" page "${page}")
 string(REPLACE "@CSS@" "${css}" page "${page}")
 string(REPLACE "@JS@" "${js}" page "${page}")
-string(FIND "${page}" "@REPORT@" first)
-string(FIND "${page}" "@SNAPSHOT@" second)
-string(SUBSTRING "${page}" 0 ${first} head)
-math(EXPR at "${first} + 8")
-math(EXPR length "${second} - ${at}")
-string(SUBSTRING "${page}" ${at} ${length} between)
-math(EXPR at "${second} + 10")
-string(SUBSTRING "${page}" ${at} -1 end)
 set(out "/* Made from render/html/ by embed.cmake. */\n")
-foreach(piece head between end)
-  c_string(bbf__page_${piece} "${${piece}}" text)
+# The page is cut at its marks, in their order; what is behind the last one is the last piece.
+set(pieces top head between end)
+foreach(mark POLICY REPORT SNAPSHOT LIVE)
+  string(FIND "${page}" "@${mark}@" at)
+  string(LENGTH "@${mark}@" length)
+  string(SUBSTRING "${page}" 0 ${at} text)
+  math(EXPR at "${at} + ${length}")
+  string(SUBSTRING "${page}" ${at} -1 page)
+  list(POP_FRONT pieces piece)
+  c_string(bbf__page_${piece} "${text}" text)
   string(APPEND out "${text}")
 endforeach()
+c_string(bbf__page_bottom "${page}" text)
+string(APPEND out "${text}")
 file(WRITE ${TO} "${out}")
+
+file(READ ${FOLDER}/live.js live)
+set(live "\n${live}")
+hash_of("${live}" live_hash)
+set(out "/* Made from render/html/live.js by embed.cmake. */\n")
+c_string(bbf__live_policy " '${live_hash}'; connect-src 'self'" text)
+string(APPEND out "${text}")
+c_string(bbf__live_script "<script>${live}</script>\n" text)
+string(APPEND out "${text}")
+file(WRITE ${LIVE_TO} "${out}")

@@ -278,7 +278,7 @@ function describe(app, node) {
 
 function setCurrent(app, node) {
     icicle.current = node;
-    byId("here").textContent = node < 0 ? "" : describe(app, node);
+    setText("here", node < 0 ? "" : describe(app, node));
     if (node >= 0) {
         const top = firstDepth(app);
         const depth = app.model.tree.depth[node];
@@ -357,6 +357,7 @@ function hoverAt(app, event) {
     const box = boxAt(event);
     const node = box === undefined ? -1 : box.node;
     const tip = byId("tip");
+    icicle.pointer = {clientX: event.clientX, clientY: event.clientY};
     if (node !== icicle.hover) {
         icicle.hover = node;
         redraw();

@@ -71,6 +71,7 @@ function stepList(model, way, countOf, lastWord) {
         const hidden = way.slice(WAY_HEAD, way.length - WAY_TAIL);
         const gap = make("li", {class: "gap"});
         gap.append(make("button", {type: "button", onclick: () => {
+            list.dataset.whole = "1";
             for (const node of hidden)
                 gap.before(stepButton(model, node, countText(countOf(node)), false));
             gap.remove();
@@ -197,6 +198,7 @@ function entryCard(model, entry) {
 /* The entries that are chosen; the rest of a long list on request. */
 function renderEntries(app, all) {
     const list = byId("entries");
+    app.allEntries = all;
     const shown = app.model.entries.filter(e => app.shown.entries[e.number]);
     const cut = all ? shown : shown.slice(0, ENTRIES_SHOWN);
     list.replaceChildren(...cut.map(e => entryCard(app.model, e)));

@@ -5,7 +5,7 @@
  */
 
 const NO_CHOICE = {lost: false, memory: "", older: "", rate: "", path: ""};
-const app = {choice: NO_CHOICE, search: "", selected: -1, hash: {}};
+const app = {choice: NO_CHOICE, search: "", selected: -1, drawn: false, allEntries: false, other: null, hash: {}};
 window.bbflow = app;
 
 /* ---- The address ---- */
@@ -54,7 +54,7 @@ function applyChoice() {
     app.losses = sumLosses(app.model, (leak, i) => app.shown.leaks[i]);
     const all = app.model.entries.length;
     const shown = app.shown.entries.filter(Boolean).length;
-    byId("f-count").textContent = shown === all ? all + (all === 1 ? " place loses" : " places lose") + " buffers."
+    let count = shown === all ? all + (all === 1 ? " place loses" : " places lose") + " buffers."
         : shown + " of " + all + " places that lose buffers are shown.";
     byId("f-command").textContent = isChoiceSet(app.choice) ? commandOf(app.choice) : "";
     byId("f-clear").disabled = !isChoiceSet(app.choice);
@@ -66,13 +66,14 @@ function applyChoice() {
     }
     const wrong = Object.values(app.shown.wrong);
     if (wrong.length > 0)
-        byId("f-count").textContent += " Not understood: it takes " + wrong.join("; ") + ".";
+        count += " Not understood: it takes " + wrong.join("; ") + ".";
+    setText("f-count", count);
 }
 
 function refresh() {
     applyChoice();
     renderEntries(app, false);
-    if (app.model.tree.n > 0) {
+    if (app.drawn) {
         layIcicle(app);
         redraw();
         if (isChoiceSet(app.choice))
@@ -125,7 +126,7 @@ function search(text) {
         if (found[app.model.tree.site[i]] === 1)
             app.found.push(i);
     app.foundAt = -1;
-    byId("search-count").textContent = text === "" ? "" : app.found.length + " found";
+    setText("search-count", text === "" ? "" : app.found.length + " found");
     redraw();
     redrawLines(app);
 }
@@ -174,7 +175,8 @@ function fillPackages() {
         if (names.size > 400)
             break;
     }
-    byId("packages").replaceChildren(...[...names].sort().map(name => make("option", {value: name})));
+    if (names.size !== byId("packages").children.length) /* names are added to a JVM's, never changed */
+        byId("packages").replaceChildren(...[...names].sort().map(name => make("option", {value: name})));
 }
 
 /* ---- The head ---- */
@@ -258,7 +260,7 @@ function startTheme() {
 /* ---- Start ---- */
 
 function save() {
-    const blob = new Blob([byId("snapshot").textContent.trim() + "\n"], {type: "application/json"});
+    const blob = new Blob([(app.text || byId("snapshot").textContent).trim() + "\n"], {type: "application/json"});
     const link = make("a", {href: URL.createObjectURL(blob), download: "bbflow-" + app.model.snapshot.jvm.pid + ".json"});
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -307,26 +309,30 @@ function applyHash() {
         showEntry(app, hash.leak);
 }
 
-function start() {
-    const snapshot = JSON.parse(byId("snapshot").textContent);
-    const report = JSON.parse(byId("report").textContent);
-    app.model = readModel(snapshot, report);
-    readHash();
-    app.choice = firstChoice();
+/* The parts that the data has, with what does not depend on the filters. */
+function showParts() {
     applyChoice();
     for (const id of ["verdict", "filters", "more"])
         byId(id).hidden = false;
     for (const id of ["map", "tree-section"])
         byId(id).hidden = app.model.tree.n === 0;
     renderHead();
-    renderTexts();
     fillPackages();
-    listenFilters();
-    listenKeys();
-    if (app.model.tree.n > 0) {
+    if (app.model.tree.n > 0 && !app.drawn) {
+        app.drawn = true;
         startTree(app);
         startIcicle(app);
     }
+}
+
+function begin(snapshot, report) {
+    app.model = readModel(snapshot, report);
+    readHash();
+    app.choice = firstChoice();
+    showParts();
+    renderTexts();
+    listenFilters();
+    listenKeys();
     startDifference(app);
     byId("save").addEventListener("click", save);
     byId("print").addEventListener("click", () => window.print());
@@ -340,6 +346,13 @@ function start() {
     startTheme();
     byId("wait").hidden = true;
     document.documentElement.dataset.ready = "1";
+}
+
+/* Without data the page is the live one, whose script fetches it. */
+function start() {
+    const snapshot = JSON.parse(byId("snapshot").textContent);
+    if (snapshot !== null)
+        begin(snapshot, JSON.parse(byId("report").textContent));
 }
 
 try {

@@ -8,6 +8,7 @@ const LINE = 26;
 const INDENT_MOST = 24;
 const OPEN_MOST = 5000; /* lines that are opened at once for the losses */
 const PRINT_MOST = 400;
+const TREE_OPEN = 200; /* a tree of so many lines is open at first */
 
 const treeView = {open: null, lines: [], visible: null, current: -1, matches: null, frame: 0};
 
@@ -268,7 +269,7 @@ function printTree(app) {
 function startTree(app) {
     const box = byId("tree");
     treeView.open = new Uint8Array(app.model.tree.n);
-    if (app.model.tree.n <= 200)
+    if (app.model.tree.n <= TREE_OPEN)
         treeView.open.fill(1);
     openLosses(app);
     box.addEventListener("scroll", () => redrawLines(app));

@@ -194,7 +194,7 @@ class Bench(Worker):
     def begin(self):
         experiment = self.experiment
         counters = self.folder.file("counters")
-        more = machine.grpc() if experiment.workload == "grpc" else []
+        more = machine.library(experiment.workload)
         self.start([machine.java(experiment.jdk), *experiment.heap,
                     f"-XX:+Use{experiment.collector}GC",
                     *self.flags(), f"-Dbench.keys={machine.keys()}",

@@ -12,8 +12,9 @@ DETECTOR = "io.netty.leakDetection.level"
 class Level:
     """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
     by "stop" then; "retransform": another one comes then, changes nothing and goes. agent: another
-    build than this one's. gate: bits of the gate (core/layout.h, SLOW_) that the program sets after the
-    warm-up; `more` has duty=100%, so that the agent leaves them."""
+    build than this one's. jvm: more flags; only with Netty 4.2 if modern. gate: bits of the gate
+    (core/layout.h, SLOW_) that the program sets after the warm-up; `more` has duty=100%, so that the
+    agent leaves them."""
 
     name: str
     detector: str = "DISABLED"
@@ -21,6 +22,8 @@ class Level:
     more: str = ""
     when: str = "start"
     agent: str = ""
+    jvm: tuple = ()
+    modern: bool = False
     gate: int = 0
 
     @property
@@ -30,7 +33,7 @@ class Level:
 
     @property
     def samples(self):
-        return "sample=" in self.more
+        return "sample=" in self.more or "duty=" in self.more
 
     def options(self, application, report):
         """The agent's options. gc=off: at exit it must not wait for a collection."""
@@ -46,7 +49,8 @@ class Level:
         return self.agent or os.path.join(machine.binaries(), "libbbflow.so")
 
     def flags(self, application, report):
-        flags = [f"-D{DETECTOR}={self.detector}"]
+        flags = [f"-D{DETECTOR}={self.detector}",
+                 *(f.replace("FOLDER", os.path.dirname(report)) for f in self.jvm)]
         if self.include and self.when != "attach":
             flags.append(f"-agentpath:{self.library()}={self.options(application, report)}")
         if self.gate != 0:
@@ -68,6 +72,13 @@ HANDLER = Level("application + handlers", include="APP+io.netty.handler")
 NETTY = Level("all of Netty", include=ALL)
 SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
+SHUT = Level("all of Netty, gate shut", include=ALL, more="duty=0%")
+EVENTS = ("AllocateBuffer", "ReallocateBuffer", "FreeBuffer", "AllocateChunk", "FreeChunk")
+FLIGHT = Level("JFR allocator events", modern=True, jvm=(
+    "-XX:StartFlightRecording:filename=FOLDER/netty.jfr,maxsize=64m,settings=none,"
+    + ",".join(f"+io.netty.{e}#enabled=true" for e in EVENTS), "-Xlog:jfr*=off"))
+PRESENCE = Level("LeakPresenceDetector", "PARANOID", modern=True,
+                 jvm=("-Dio.netty.customResourceLeakDetector=io.netty.util.LeakPresenceDetector",))
 LATE = Level("attached late", include="APP", when="attach")
 STOPPED = Level("stopped", include=ALL, when="stop")
 # The control of STOPPED: its retransformation, without bbflow.
@@ -80,11 +91,10 @@ ROOMY = Level("application", include="APP",
 # life: every hook behind the gate meets a buffer that is not followed.
 GATE_OPEN = Level("gate open", include=ALL, more="duty=100%")
 GRACE = Level("grace", include=ALL, more="duty=100%", gate=2)
-SHUT = Level("gate shut", include=ALL, more="duty=0%")
 GATES = {"open": GATE_OPEN, "grace": GRACE, "shut": SHUT}
 
-EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, DIRECT,
-         LATE, STOPPED, RETRANSFORMED, AGAIN)
+EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, SHUT, DIRECT,
+         LATE, STOPPED, RETRANSFORMED, FLIGHT, PRESENCE, AGAIN)
 
 
 def sampled(n):
@@ -102,14 +112,17 @@ MEANING = {
     HANDLER.name: "the same, and through all of `io.netty.handler`",
     NETTY.name: "the same, and through all of `io.netty`",
     SAMPLED.name: "all of Netty, one buffer in 128",
+    SHUT.name: "all of Netty between two windows of `budget=`: what the shut gate costs. Turns stop the "
+               "clock that windows are by, so `tests/bench/budget` measures the rest",
     DIRECT.name: "all of Netty, direct buffers only",
     LATE.name: "bbflow (the application) comes by `bbflow attach` when the JVM is warm",
     STOPPED.name: "all of Netty, then `bbflow stop`, then measured",
     GATE_OPEN.name: "all of Netty, `duty=100%`: a window that does not end",
     GRACE.name: "the same, but no root opens a life: the state behind a window, in which no buffer "
                 "is followed",
-    SHUT.name: "all of Netty, `duty=0%`: the state between windows",
     RETRANSFORMED.name: "no bbflow: an agent that changes nothing has the same classes "
                         "retransformed once, then measured",
+    FLIGHT.name: "Netty 4.2's own flight recorder events of buffers and chunks, nothing else recorded",
+    PRESENCE.name: "Netty 4.2's detector for tests: counts what is open, names no place",
     AGAIN.name: "`none` a second time: what differs here is the machine",
 }

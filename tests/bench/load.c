@@ -1,14 +1,15 @@
 /*
- * load PORT CONNECTIONS PIPELINE [RATE]: HTTP/1.1 from one thread in a closed loop, until stdin, a
- * pipe, ends; at most RATE requests a second. On each connection a batch of PIPELINE requests is
- * sent, the answers are read, the next batch is sent. All answers must be as long as the first one:
- * they are counted by their bytes. A 'p' on stdin is a pause, 'g' continues. A pause begins, as the
- * end does, when every batch that is under way is answered, so that a server has done exactly the
- * work that is printed: at a pause the requests answered so far, at the end them, those a second,
- * and the latency of a batch.
+ * load PORT CONNECTIONS PIPELINE [RATE [STEP]]: HTTP/1.1 from one thread in a closed loop, until
+ * stdin, a pipe, ends; at most RATE requests a second; a tenth of it in every second STEP seconds.
+ * On each connection a batch of PIPELINE requests is sent, the answers are read, the next batch is
+ * sent. All answers must be as long as the first one: they are counted by their bytes. A 'p' on
+ * stdin is a pause, 'g' continues. A pause begins, as the end does, when every batch that is under
+ * way is answered, so that a server has done exactly the work that is printed: at a pause the
+ * requests answered so far, at the end them, those a second, and the latency of a batch.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -125,9 +126,15 @@ static struct {
     int n, pipeline, flying; /* connections, of them those that wait for answers */
     long size, answered;
     double begun, took;
-    double rate, due; /* requests a second, 0: any; when the next batch is due */
+    double rate, step,
+        due; /* requests a second, 0: any; seconds, 0: one rate; when the next batch is due */
     bool pausing, ending;
 } load;
+
+static double rate_at(double when)
+{
+    return load.step > 0 && fmod(when / load.step, 2) >= 1 ? load.rate / 10 : load.rate;
+}
 
 /* One thread: while it sleeps the other connections wait also. */
 static void pace(void)
@@ -138,7 +145,7 @@ static void pace(void)
         return;
     if (ahead > 0)
         usleep((useconds_t)(ahead * 1e6));
-    load.due = (ahead > -1 ? load.due : begin) + load.pipeline / load.rate;
+    load.due = (ahead > -1 ? load.due : begin) + load.pipeline / rate_at(begin);
 }
 
 static void go(void)
@@ -207,14 +214,13 @@ static double percentile(double share)
 
 int main(int argc, char **argv)
 {
-    bool paced = argc == 5;
-    argc -= paced;
-    int port = argc == 4 ? atoi(argv[1]) : 0;
-    int n = argc == 4 ? atoi(argv[2]) : 0;
-    int pipeline = argc == 4 ? atoi(argv[3]) : 0;
+    bool complete = argc >= 4 && argc <= 6;
+    int port = complete ? atoi(argv[1]) : 0;
+    int n = complete ? atoi(argv[2]) : 0;
+    int pipeline = complete ? atoi(argv[3]) : 0;
 
     if (port < 1 || n < 1 || n > MAX_CONNECTIONS || pipeline < 1 || pipeline > MAX_PIPELINE) {
-        fprintf(stderr, "load PORT CONNECTIONS PIPELINE [RATE]\n");
+        fprintf(stderr, "load PORT CONNECTIONS PIPELINE [RATE [STEP]]\n");
         return 2;
     }
     long size = answer_size(port);
@@ -234,7 +240,8 @@ int main(int argc, char **argv)
             fail("epoll_ctl");
     }
     load.n = n;
-    load.rate = paced ? atof(argv[4]) : 0;
+    load.rate = argc > 4 ? atof(argv[4]) : 0;
+    load.step = argc > 5 ? atof(argv[5]) : 0;
     load.pipeline = pipeline;
     load.size = size;
     go();

@@ -17,7 +17,11 @@ BUILT = os.path.join(ROOT, "build/release")
 CACHE = os.path.join(os.environ.get("BBF_CACHE", os.path.expanduser("~/.cache/bbflow")))
 # netty-example is not released any more: the last one of each line, on today's modules.
 EXAMPLES = {"4.1": "4.1.128.Final", "4.2": "4.2.0.Final"}
-GRPC = ("io.grpc:grpc-netty:1.76.0", "io.grpc:grpc-stub:1.76.0")
+# For Netty 4.1, by the workload's name.
+LIBRARIES = {
+    "grpc": ("io.grpc:grpc-netty:1.76.0", "io.grpc:grpc-stub:1.76.0"),
+    "rsocket": ("io.rsocket:rsocket-core:1.1.5", "io.rsocket:rsocket-transport-netty:1.1.5"),
+}
 NOT_OURS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 
 
@@ -58,15 +62,18 @@ def javac():
 def netty(version):
     """Netty's jars of that version: only its own modules, whatever else is in the folder."""
     folder = script("fetch-netty", version)
-    if version.startswith("4.1"):  # gRPC wants them
-        script("fetch-netty", version, "netty-handler-proxy", "netty-codec-socks")
+    if version.startswith("4.1"):  # gRPC and RSocket want them
+        script("fetch-netty", version, "netty-handler-proxy", "netty-codec-socks", "netty-resolver-dns",
+               "netty-codec-dns")
     return sorted(glob.glob(f"{folder}/netty-*-{version}.jar"))
 
 
 @functools.lru_cache(None)
-def grpc():
-    """gRPC without the Netty that it was built with: it gets the one that is measured."""
-    folder = script("fetch-maven", "--pinned", "--deps", os.path.join(CACHE, "grpc"), *GRPC)
+def library(name):
+    """The jars of LIBRARIES without the Netty that it was built with: it gets the one that is measured."""
+    if name not in LIBRARIES:
+        return []
+    folder = script("fetch-maven", "--pinned", "--deps", os.path.join(CACHE, name), *LIBRARIES[name])
     return [j for j in sorted(glob.glob(folder + "/*.jar"))
             if not os.path.basename(j).startswith("netty-")]
 
@@ -85,9 +92,9 @@ def classes(version):
     files += glob.glob(os.path.join(ROOT, "tests/jvm/probes/com/app/*Hello.java"))
     path = [*netty(version)]
     if version.startswith("4.1"):
-        path += grpc()
+        path += library("grpc") + library("rsocket")
     else:
-        files = [f for f in files if os.path.basename(f) != "Grpc.java"]  # it is for 4.1
+        files = [f for f in files if os.path.basename(f) not in ("Grpc.java", "Rsocket.java")]
     shell(javac() + "/javac", "-encoding", "UTF-8", "--release", "11", "-nowarn", "-cp",
           ":".join(path), "-d", target,
           *files)
@@ -113,7 +120,7 @@ def load_program():
     """The load client of `hello`."""
     path = os.path.join(WORK, "load")
     shell("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path,
-          os.path.join(ROOT, "tests/bench/load.c"))
+          os.path.join(ROOT, "tests/bench/load.c"), "-lm")
     return path
 
 

@@ -80,6 +80,12 @@ def versions(levels, rounds, workloads=("codec",), pairs=OTHERS):
             for (jdk, netty), w in itertools.product(pairs, workloads)]
 
 
+def peers(rounds):
+    """What Netty 4.2 itself has to find leaks."""
+    return [Experiment(f"peers {w} JDK 17 Netty 4.2", w, PEERS, rounds, netty=OTHERS[0][1])
+            for w in ("codec", "alloc")]
+
+
 def threads(levels, rounds, counts, workloads=("codec", "calls:10")):
     """One experiment each: how a level's loss changes with the threads shows how it scales."""
     return [Experiment(f"{w} {n} threads", w, levels, rounds, threads=n, curve="threads " + w, x=n)
@@ -126,8 +132,9 @@ def grows(rounds):
 
 
 FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
-SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
-MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN))  # controls are in `off`
+SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY, L.SHUT)
+MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN) and not v.modern)  # controls are in `off`
+PEERS = (L.NONE, L.SIMPLE, L.PARANOID, L.FLIGHT, L.PRESENCE, L.NETTY, L.SHUT)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
 ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)
 CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
@@ -185,6 +192,7 @@ SUITES = {
     "off": off,
     "threads": lambda: threads(FEW, 15, (1, 2, 4, 8)),
     "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
+    "peers": lambda: peers(15),
     "start-up": lambda: start_up(40),
     "grows": lambda: grows(3),
     "nodes": lambda: nodes(3, NODES),

@@ -17,6 +17,7 @@ import targets
 MARK = re.compile(r"(<!-- bench: ([\w -]+) -->\n).*?(<!-- /bench -->)", re.S)
 PICTURE = "grows.svg"
 WIRE = "bbflow-bench-wire/1"  # of tests/bench/wire
+BUDGET = "bbflow-bench-budget/1"  # of tests/bench/budget
 # The seed's headline figures (Version2ProtocolArchitecture.md): commands a second, v2, no machine
 # and no sizes named. Our nearest commands by index.
 WIRE_SEED = {"EXIT": (550_000, 1), "small MESSAGE": (180_000, 6), "large MESSAGE": (12_000, 8),
@@ -36,15 +37,18 @@ class Results:
                 schema = run.get("schema")
             except (OSError, ValueError, AttributeError) as why:
                 raise ValueError(f"{path}: {why}") from why
-            if schema not in ("bbflow-bench/1", WIRE):
-                raise ValueError(f"{path} is no file of tests/bench/run or tests/bench/wire")
+            if schema not in ("bbflow-bench/1", WIRE, BUDGET):
+                raise ValueError(f"{path} is no file of tests/bench/run, budget or wire")
             run["file"] = os.path.basename(path)
             self.runs.append(run)
         self.runs.sort(key=lambda run: run["at"])
-        self.wire = None
+        self.wire = self.budget = None
         for run in self.runs:
             if run["schema"] == WIRE:
                 self.wire = run
+                continue
+            if run["schema"] == BUDGET:
+                self.budget = run
                 continue
             for experiment in run["experiments"]:
                 self.experiments[experiment["key"]] = {**experiment, "file": run["file"],
@@ -107,8 +111,7 @@ def cost(*keys):
 
 def runs(results):
     used = {e["file"] for e in results.experiments.values()}
-    if results.wire:
-        used.add(results.wire["file"])
+    used |= {one["file"] for one in (results.wire, results.budget) if one}
     rows = []
     for run in results.runs:
         if run["file"] not in used:
@@ -269,6 +272,23 @@ def wire_socket(run):
                       f"{r['p99_us']:,.0f}"] for r in run["requests"]])
 
 
+def budget(results):
+    rows = []
+    for run in results.budget["runs"] if results.budget else []:
+        pace = f"{run['load']}, {run['rate']:,} a second" if run["rate"] else run["load"]
+        for line in run["settings"]:
+            said = line.get("report")
+            rows.append([run["workload"], pace, line["setting"], f"{line['outside']:.2f}", interval(line["interval"]),
+                         f"{said[0]:.2f}" if said else "", interval(said[1:]) if said else "", str(line["rounds"]),
+                         line.get("judged", "")])
+    return markdown(["workload", "load", "setting", "cost %, from outside", "95 %", "the report, %", "95 %", "rounds",
+                     "judged"], rows)
+
+
+def interval(bounds):
+    return "..".join(f"{b:.2f}" for b in bounds) if bounds else "too few rounds"
+
+
 def of_wire(table):
     return lambda results: table(results.wire) if results.wire else markdown([], [])
 
@@ -282,6 +302,8 @@ TABLES = {
     "alloc": cost("alloc"),
     "micro": cost("calls:0", "calls:5", "calls:10", "calls:20", "slice", "heap"),
     "hello": hello,
+    "budget": budget,
+    "peers": cost("peers codec JDK 17 Netty 4.2", "peers alloc JDK 17 Netty 4.2"),
     "protocols": cost("http2", "grpc", "ssl"),
     "off": off,
     "threads": threads,

@@ -58,7 +58,7 @@ start() { # VARIABLE MAIN: a fake agent of that main class; its pid goes to the 
 }
 
 joined() { tr '\n' ' ' | sed 's/ $//'; }
-commands=$("$bbflow" help | sed -n 's/^  \([a-z]\{3,\}\)  .*/\1/p' | joined)
+commands=$("$bbflow" help | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p' | joined)
 options() { # MARK: names in the help's order of groups
     "$bbflow" help options | sed -n "s/^$1 \([A-Za-z]*=\).*/\1/p"
 }

@@ -195,18 +195,6 @@ for link in docs/glossary.md docs/only-live.md; do
 done
 same glossary <(echo "missing:" "${missing[@]}") <(echo "missing:")
 
-# README's examples are what a real run of the leaky server shows: its snapshot is in the repository.
-# A line that is only an ellipsis stands for lines that are left out.
-readme() { # VERB: the lines of its example
-    sed -n "/^\$ bbflow $1 /,/^\`\`\`/p" "$here/../../README.md" | sed '1d; $d'
-}
-"$bbflow" tree "$golden/../readme/leaky.json" >"$work/readme"
-same readme-tree <(readme tree | grep -vxF … | grep -vxFf "$work/readme") /dev/null
-same readme-tree-lines <([ "$(readme tree | wc -l)" -gt 6 ] && echo yes) <(echo yes)
-code=0
-"$bbflow" leaks "$golden/../readme/leaky.json" >"$work/readme" || code=$?
-same readme-leaks <(readme leaks) "$work/readme"
-same leaks-proven <(echo "$code") <(echo 10)
 check leaks-none 0 'No place loses buffers *Clean: 15 released (--all shows them).' '' \
     leaks "$golden/loops.json"
 check leaks-all 10 '*    id [0-9a-f]*Clean: 1 released.' '' leaks "$golden/basic.json" --all

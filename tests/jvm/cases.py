@@ -25,6 +25,7 @@ import growth
 import handlers
 import hostile
 import idle
+import java_agent
 import jmx
 import lttng
 import metrics
@@ -34,12 +35,14 @@ import notice
 import oom
 import other_agents
 import pins
+import pods
 import reconcile
 import recording
 import refs
 import seed
 import resources
 import scenario
+import scopes
 import sharing
 import tcp
 import track
@@ -70,6 +73,7 @@ COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/**/*.java"), lis
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
            handlers.compiled(sources("tests/jvm/handlers/com/hand/*.java")),
+           scopes.compiled(sources("tests/jvm/junit/com/unit/*.java")),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled(),
            carriers.compiled(sources("tests/jvm/spring/com/shop/*.java"))]
@@ -946,8 +950,8 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
-         *jmx.cases(), *handlers.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(), *recording.cases(),
-         *names.cases(), *windows.cases(), *doctor.cases()]
+         *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
+         *recording.cases(), *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
 CASES += coming.cases(CASES)
 
 

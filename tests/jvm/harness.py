@@ -170,7 +170,7 @@ def iso_classes(folder, launcher=None):
 
 def clean_environment(home):
     """The runner's own settings must not reach the JVM, nor its sockets mix with other JVMs'."""
-    drop = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_HOME")
+    drop = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "JAVA_HOME", "BBFLOW_OPTIONS", "BBFLOW_LIBRARY_PATH")
     env = {k: v for k, v in os.environ.items() if k not in drop}
     env.update(LC_ALL="C.UTF-8", XDG_RUNTIME_DIR=home)
     return env

@@ -56,13 +56,14 @@ class ToolRun:
     """One run of a program beside another tool. order: which agent is first on the command line."""
 
     def __init__(self, bench, order, theirs, program, jvm=(), libraries=(), classes=("agents",),
-                 include="com.app"):
+                 include="com.app", flag=None):
+        """flag: how bbflow comes in, up to the options."""
         self.bench = bench
         self.order = order
         self.folder = bench.path(order.replace(" ", "-"))
         os.makedirs(self.folder)
         self.json_path = os.path.join(self.folder, "out.json")
-        ours = [f"-agentpath:{harness.AGENT}=include={include},gc=exit,file={self.json_path}"]
+        ours = [f"{flag or '-agentpath:' + harness.AGENT}=include={include},gc=exit,file={self.json_path}"]
         theirs = [flag.replace("@DIR@", self.folder) for flag in theirs]
         flags = {ALONE: theirs, FIRST: ours + theirs, SECOND: theirs + ours}[order]
         path = ":".join([class_path("probes", None)]
@@ -305,11 +306,11 @@ def spans(run):
     return sorted(found)
 
 
-def open_telemetry(bench):
+def open_telemetry(bench, flag=None):
     agent, = jars(OTEL)
     flags = [f"-javaagent:{agent}", "-Dotel.traces.exporter=logging",
              "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none"]
-    runs = three_ways(bench, flags, ["com.app.Probes", "http", "20", "3"], jvm=["-Xmx512m"])
+    runs = three_ways(bench, flags, ["com.app.Probes", "http", "20", "3"], jvm=["-Xmx512m"], flag=flag)
     alone = spans(runs[0])
     for kind in ("SERVER", "CLIENT"):
         same(f"{kind} spans", sum(f" {kind} " in span for span in alone), 20)

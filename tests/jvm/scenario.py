@@ -357,12 +357,13 @@ public class Fork {
 
 
 def readme_table(bench):
-    """The option tables of README, the expert page and the manual are those of core/option.c."""
+    """The option tables of README, of the pages of options and the manual are those of core/option.c."""
     done = bench.run([os.path.join(ROOT, "scripts/readme-options"), "--check", CLIENT])
     same("scripts/readme-options --check", done.stdout + done.stderr, "")
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        rows = re.findall(r"^\| `\w+", file.read(), re.M)
-    assert len(rows) >= 18, f"only {len(rows)} options in README"
+    for page, least in ("README.md", 5), ("docs/options.md", 18):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            rows = re.findall(r"^\| `\w+=", file.read(), re.M)
+        assert len(rows) >= least, f"only {len(rows)} options in {page}"
 
 
 def checks_go_red(bench):

@@ -12,6 +12,7 @@
 #include "instrument/netty.c"
 #include "instrument/netty_hooks.c"
 #include "instrument/plan.c"
+#include "instrument/scopes.c"
 #include "instrument/throws.c"
 #include "instrument/uses.c"
 #include "tests/unit/trie_sample.h"

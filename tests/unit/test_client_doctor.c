@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "client/doctor.h"
+#include "core/libc/any_libc.h"
 #include "client/doctor_show.h"
 #include "client/next_start.h"
 #include "core/buf.h"
@@ -193,6 +194,9 @@ static void a_library_that_cannot_be_loaded(void **state)
     jvm.elf.machine = 62;
     jvm.elf.libc = BBF_LIBC_MUSL;
     expect("other-libc", BBF_STOPS, "glibc, the JVM runs on musl", "--agent");
+    library.elf.libc = BBF_LIBC_UNKNOWN;
+    expect_none("other-libc");
+    library.elf.libc = BBF_LIBC_GLIBC;
     jvm.elf = (struct bbf_elf){62, BBF_LIBC_GLIBC, 31, false};
     expect("glibc-too-old", BBF_STOPS, "needs glibc 2.34, the JVM has glibc 2.31", "--agent");
     jvm.elf.glibc_minor = 34;
@@ -460,7 +464,7 @@ static void a_file_that_is_no_jar_is_counted(void **state)
 
 static void elf_files(void **state)
 {
-    unsigned char bytes[64] = "\177ELF\2\1\1";
+    unsigned char bytes[128] = "\177ELF\2\1\1";
     (void)state;
     bytes[18] = 183;
     memcpy(bytes + 24, "\0libc.so.6\0GLIBC_2.34\0GLIBC_2.5", 32);
@@ -468,11 +472,16 @@ static void elf_files(void **state)
     assert_int_equal(elf.machine, 183);
     assert_int_equal(elf.libc, BBF_LIBC_GLIBC);
     assert_int_equal(elf.glibc_minor, 34);
+    /* A release's: the names are glibc's, and it runs with both. */
+    memcpy(bytes + 64, BBF_ANY_LIBC, sizeof BBF_ANY_LIBC);
+    elf = bbf_elf_facts(bytes, sizeof bytes);
+    assert_int_equal(elf.libc, BBF_LIBC_UNKNOWN);
+    assert_int_equal(elf.glibc_minor, 34);
     assert_int_equal(bbf_elf_facts(bytes, 19).machine, 0);
     bytes[0] = 'x';
     assert_int_equal(bbf_elf_facts(bytes, sizeof bytes).machine, 0);
     elf = bbf_elf_read("/proc/self/exe");
-    assert_true(elf.machine != 0 && elf.libc != BBF_LIBC_UNKNOWN);
+    assert_true(elf.machine != 0 && elf.libc == BBF_LIBC_UNKNOWN); /* this program has the text */
 }
 
 /* ---- What is shown --------------------------------------------------------------------------- */

@@ -298,6 +298,50 @@ static void with_context_steps_say_where_they_were_seen(void **state)
     planned_free(p);
 }
 
+static void with_scopes_event_loops_say_what_they_have_in_hand(void **state)
+{
+    static const struct {
+        const char *name, *method, *descriptor, *plan;
+        uint16_t access;
+    } rows[] = {
+        {"channel/DefaultChannelPipeline", "<init>", "(Lio/netty/channel/Channel;)V",
+         "madeChannel(a1)", PLAIN},
+        {"channel/DefaultChannelPipeline", "fireChannelActive",
+         "()Lio/netty/channel/ChannelPipeline;", "fires(a0)", PLAIN},
+        {"channel/DefaultChannelPipeline", "fireChannelActive",
+         "()Lio/netty/channel/ChannelInboundInvoker;", "", BRIDGE},
+        {"channel/DefaultChannelPipeline", "addLast", "()V", "", PLAIN},
+        {"channel/DefaultMaxMessagesRecvByteBufAllocator$MaxMessageHandle", "reset",
+         "(Lio/netty/channel/ChannelConfig;)V", "reads(a1)", PLAIN},
+        {"channel/nio/AbstractNioChannel$AbstractNioUnsafe", "finishConnect", "()V", "reads(a0)",
+         PLAIN},
+        {"channel/epoll/AbstractEpollChannel$AbstractEpollUnsafe", "finishConnect", "()V",
+         "reads(a0)", PLAIN},
+        {"util/concurrent/SingleThreadEventExecutor", "addTask", "(Ljava/lang/Runnable;)V",
+         "queues(a1)", PLAIN},
+        {"util/concurrent/AbstractScheduledEventExecutor", "scheduleFromEventLoop",
+         "(Lio/netty/util/concurrent/ScheduledFutureTask;)V", "queues(a1)", PLAIN},
+        {"util/concurrent/AbstractEventExecutor", "safeExecute", "(Ljava/lang/Runnable;)V",
+         "runsSafely(a0)", STATIC},
+        {"util/concurrent/AbstractEventExecutor", "runTask", "(Ljava/lang/Runnable;)V", "runs(a0)",
+         STATIC},
+    };
+    struct planned *p = planned_new("include=com.app,scopes=on"),
+                   *off = planned_new("include=com.app");
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[100];
+        snprintf(name, sizeof name, "x/io/netty/%s", rows[i].name);
+        assert_plan(p, name, rows[i].access, rows[i].method, rows[i].descriptor, rows[i].plan);
+        assert_true(bbf_plan_is_of_scopes(name, strlen(name)));
+        plan_of(off, name, rows[i].access, rows[i].method, rows[i].descriptor);
+        assert_false(off->wanted); /* without scopes= the class is not read at all */
+    }
+    assert_false(bbf_plan_is_of_scopes("io/netty/channel/AbstractChannel", 32));
+    planned_free(off);
+    planned_free(p);
+}
+
 static void with_context_touches_and_a_pipeline_s_exceptions_are_noted(void **state)
 {
     static const char *const touching[] = {
@@ -358,6 +402,7 @@ int main(void)
         cmocka_unit_test(an_old_release_is_seen_before_deallocate),
         cmocka_unit_test(each_retain_and_release_is_a_step_when_asked_for),
         cmocka_unit_test(with_context_steps_say_where_they_were_seen),
+        cmocka_unit_test(with_scopes_event_loops_say_what_they_have_in_hand),
         cmocka_unit_test(with_context_touches_and_a_pipeline_s_exceptions_are_noted),
         cmocka_unit_test(an_excluded_netty_keeps_its_hooks),
     };

@@ -7,6 +7,7 @@
  */
 #include "core/buf.h"
 #include "render/choice.h"
+#include "render/html.h"
 #include "render/render.h"
 #include "tests/unit/snapshot_samples.h"
 
@@ -68,7 +69,10 @@ static void the_page_is_small_ascii_and_loads_nothing(void **state)
     for (size_t i = 0; i < page.len; i++)
         plain += (page.data[i] >= ' ' && page.data[i] < 0x7F) || page.data[i] == '\n';
     assert_int_equal(plain, page.len);
-    assert_non_null(strstr(page.data, "default-src 'none'; script-src 'sha256-"));
+    assert_non_null(strstr(page.data, "content=\"default-src 'none'; style-src 'sha256-"));
+    assert_non_null(strstr(page.data, "; script-src 'sha256-"));
+    assert_null(strstr(page.data, "connect-src"));
+    assert_null(strstr(page.data, "fetch("));
     static const char *const never[] = {"http:",
                                         "https:",
                                         "innerHTML",
@@ -232,9 +236,64 @@ static void the_filters_of_the_command_are_in_the_report(void **state)
     bbf_snapshot_free(s);
 }
 
+/* ---- the live form ---- */
+
+static void the_live_form_has_no_data_and_may_ask_its_server_only(void **state)
+{
+    (void)state;
+    struct bbf_buf page = BBF_BUF_INIT;
+
+    bbf_html_live(&page);
+    assert_false(page.failed);
+    assert_non_null(strstr(bbf_buf_cstr(&page), "; script-src 'sha256-"));
+    assert_non_null(strstr(page.data, "' 'sha256-"));
+    assert_non_null(strstr(page.data, "; connect-src 'self'\">"));
+    assert_int_equal(count_of(page.data, "connect-src"), 1);
+    struct bbf_buf report = part(&page, REPORT), snapshot = part(&page, SNAPSHOT);
+    assert_string_equal(report.data, "null\n");
+    assert_string_equal(snapshot.data, "null\n");
+    assert_int_equal(count_of(page.data, SCRIPT_END), 4);
+    static const char *const never[] = {"http:", "https:", "innerHTML", "unsafe-inline", "eval("};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        assert_null(strstr(page.data, never[i]));
+    assert_false(bbf_html_data(&page)); /* not a page with data */
+    bbf_buf_free(&snapshot);
+    bbf_buf_free(&report);
+    bbf_buf_free(&page);
+}
+
+static void the_live_form_fetches_what_a_page_has(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = hostile();
+    struct bbf_buf page = render(s, BBF_FORMAT_HTML, NULL), report = part(&page, REPORT),
+                   snapshot = part(&page, SNAPSHOT), cut = render(s, BBF_FORMAT_HTML, NULL);
+
+    assert_true(bbf_html_data(&page));
+    const char *mark = memchr(page.data, BBF_HTML_MARK, page.len);
+    assert_non_null(mark);
+    assert_int_equal(mark - page.data, report.len);
+    assert_memory_equal(page.data, report.data, report.len);
+    assert_int_equal(page.len - report.len - 1, snapshot.len);
+    assert_memory_equal(mark + 1, snapshot.data, snapshot.len);
+    assert_false(bbf_html_data(&page)); /* once */
+    for (size_t len = cut.len - 1; len > 0; len = len * 9 / 10) {
+        cut.len = len;
+        assert_false(bbf_html_data(&cut));
+        assert_int_equal(cut.len, len);
+    }
+    bbf_buf_free(&cut);
+    bbf_buf_free(&snapshot);
+    bbf_buf_free(&report);
+    bbf_buf_free(&page);
+    bbf_snapshot_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_live_form_has_no_data_and_may_ask_its_server_only),
+        cmocka_unit_test(the_live_form_fetches_what_a_page_has),
         cmocka_unit_test(the_page_is_small_ascii_and_loads_nothing),
         cmocka_unit_test(the_data_is_the_json_document),
         cmocka_unit_test(no_name_ends_its_element),

@@ -5,6 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import {BBFLOW, DESKTOP, FIREFOX, HERE, OUT, PHONE, SECONDS, active, axe, browser, close, command, current, ids, open, puppeteer,
         results, shownIds, startBrowser, test, text, wait} from "./lib.mjs";
+import {liveTests} from "./live.mjs";
 import {manyNodesStayFluid, screenshotsAreAsBefore} from "./pictures.mjs";
 
 /* ---- What is shown ---- */
@@ -486,6 +487,7 @@ await test("axe-core finds nothing", axeFindsNothing);
 await test("less motion is respected", lessMotionIsRespected);
 await test("screenshots are as before", screenshotsAreAsBefore);
 await test("many nodes stay fluid", manyNodesStayFluid);
+await liveTests();
 if (Number(SECONDS) > 0)
     await test("random filters", () => randomFilters(Number(SECONDS)));
 await browser.close();

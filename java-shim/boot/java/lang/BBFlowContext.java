@@ -25,7 +25,7 @@ final class BBFlowContext extends ClassValue<long[]> {
     private static final int PIPELINE = 0, INNER = 1, NAME = 2, CHANNEL = 3, ID = 4, REMOTE = 5, LOCAL = 6,
             EPOLL = 7, KQUEUE = 8, URING = 9, NIO = 10, NIO_REMOTE = 11, RANDOM = 12, DATA = 13, INET = 14,
             ADDR = 15, PORT = 16, HOSTNAME = 17, IP = 18, IPV4 = 19, HOLDER6 = 20, IPV6 = 21,
-            LOCAL_TEXT = 22, PATH = 23;
+            LOCAL_TEXT = 22, PATH = 23, OF_CONFIG = 24, OF_UNSAFE = 25;
     private static final String[] FIELDS = {
         "netty.channel.AbstractChannelHandlerContext", "pipeline", "L",
         "netty.channel.CombinedChannelDuplexHandler$DelegatingChannelHandlerContext", "ctx", "L",
@@ -51,9 +51,11 @@ final class BBFlowContext extends ClassValue<long[]> {
         "java.net.Inet6Address$Inet6AddressHolder", "ipaddress", "[B",
         "netty.channel.local.LocalAddress", "strVal", "Ljava/lang/String;",
         "netty.channel.unix.DomainSocketAddress", "socketPath", "Ljava/lang/String;",
+        "netty.channel.DefaultChannelConfig", "channel", "L",
+        "netty.channel.AbstractChannel$AbstractUnsafe", "this$0", "L",
     };
     /** … 1 for the id that all embedded channels have, and the number of the class's name, 0: not asked. */
-    private static final int EMBEDDED = 24, NUMBER = 25, ANSWERS = 26;
+    private static final int EMBEDDED = 26, NUMBER = 27, ANSWERS = 28;
 
     private static final int CHAR = 0xff, INT_BYTES = 4, IPV6_BYTES = 16;
 
@@ -102,6 +104,19 @@ final class BBFlowContext extends ClassValue<long[]> {
         if (at[NUMBER] == 0)
             at[NUMBER] = BBFlowNative.contextName(type);
         return (int) at[NUMBER];
+    }
+
+    /** Of a channel's configuration or its Unsafe; null: neither. */
+    @Hidden
+    static Object channelBehind(Object o) {
+        Object channel = get(o, OF_CONFIG);
+        return channel != null ? channel : get(o, OF_UNSAFE);
+    }
+
+    /** Of a pipeline. */
+    @Hidden
+    static Object channelOfPipeline(Object pipeline) {
+        return get(pipeline, CHANNEL);
     }
 
     /** Of a context or a channel; null: neither. */
@@ -221,7 +236,7 @@ final class BBFlowContext extends ClassValue<long[]> {
 
     /** CONTEXT_ID, EMBEDDED or NO_ID in the low half, the id above. */
     @Hidden
-    private static long idOf(Object channel) {
+    static long idOf(Object channel) {
         Object id = get(channel, ID);
         long[] at = id != null ? answers.get(id.getClass()) : null;
         if (at != null && at[RANDOM] != 0)

@@ -260,6 +260,8 @@ final class BBFlowMap {
         }
         if ((mem & MEM_KIND) == MEM_COMPOSITE)
             BBFlowSize.adoptParts(o);
+        if (BBFlowScopes.on())
+            BBFlowScopes.opened(h, pf);
         // Released before it was in, so that the release hook did not find it?
         return foreign || isAlive(o, kind) || !BBFlowRecords.undoSeen(h) ? h : 0;
     }
@@ -269,6 +271,8 @@ final class BBFlowMap {
     @Hidden
     static boolean step(Object o, int site) {
         try {
+            if (BBFlowScopes.on())
+                BBFlowScopes.seen(o);
             if (hasField(o))
                 return false;
             long h = seen(o);
@@ -283,14 +287,21 @@ final class BBFlowMap {
     @Hidden
     static boolean root(Object o, int size, int meta, boolean keep) {
         try {
-            if (hasField(o))
-                return false;
+            if (hasField(o)) {
+                if (!BBFlowScopes.on())
+                    return false;
+                BBFlowRoots.root(o, size, meta, keep);
+                BBFlowScopes.opened(BBFlowLook.handleOf(o), 0);
+                return true;
+            }
             Object owner = owner(o);
             long kind = owner != null ? BBFlowHandle.kindOf(owner) : 0;
             if ((kind & (KIND_OWNER | KIND_FOREIGN)) != 0 && !BBFlowRoots.paused())
                 openRoot(owner, kind, size, meta, keep);
             if (owner != null && BBFlowRoots.isAsked())
                 BBFlowNative.opened(find(owner), meta & META_SITE);
+            if (owner != null && BBFlowScopes.on())
+                BBFlowScopes.opened(find(owner), 0);
         } catch (Throwable t) {
             BBFlowGuard.failed(t);
         }
@@ -360,8 +371,13 @@ final class BBFlowMap {
     @Hidden
     static boolean derive(Object o, Object parent, int site) {
         try {
-            if (hasField(o))
-                return false;
+            if (hasField(o)) {
+                if (!BBFlowScopes.on())
+                    return false;
+                BBFlowRoots.derive(o, parent, site);
+                BBFlowScopes.opened(U.getLong(o, BBFlowHandle.OFF), BBFlowHandle.current(parent));
+                return true;
+            }
             long kind = BBFlowHandle.kindOf(o);
             if ((kind & KIND_MAPPED) == 0 || BBFlowRoots.paused())
                 return true;
@@ -377,8 +393,12 @@ final class BBFlowMap {
                 long f = find(o);
                 if (f != 0 && !BBFlowRecords.undoSeen(f))
                     BBFlowRecords.endBy(f, true);
-                if (openIn(o, node, BBFlowRecords.refsOf(kind, mem), 0, pf) != NOT_IN)
-                    return true;
+                long in = openIn(o, node, BBFlowRecords.refsOf(kind, mem), 0, pf);
+                if (in == NOT_IN)
+                    continue;
+                if (BBFlowScopes.on())
+                    BBFlowScopes.opened(in, pf);
+                return true;
             }
             BBFlowRecords.count(TALLY_DROPPED_LIVES);
         } catch (Throwable t) {

@@ -103,6 +103,33 @@ final class BBFlowNative {
     @Hidden
     static native int contextName(Class<?> type);
 
+    /** Make the scope of a record writable (scopes=on); false: no memory. */
+    @Hidden
+    static native boolean scopeReach(int record);
+
+    /** What a channel's or a task's key is marked with from now on. */
+    @Hidden
+    static native void scopeMark(int of, long key, int number);
+
+    /** What it is marked with, 0: nothing; take: no longer. */
+    @Hidden
+    static native int scopeMarked(int of, long key, boolean take);
+
+    /** BBFlowScope's; called by no hook, and these may wait for the agent thread. */
+    static native byte[] scopeStart();
+
+    static native int scopeNew();
+
+    static native long scopeOpen(int number);
+
+    static native long scopeLosses(int number);
+
+    static native byte[] scopeReport(int number, int during, boolean gc);
+
+    static native long[] scopeDuring(int number);
+
+    static native byte[] scopeNote();
+
     /** Of track=: class number | entries << 16 | root site << 32; 0: none of them. Once per class. */
     @Hidden
     static native long classifyTracked(Class<?> type);

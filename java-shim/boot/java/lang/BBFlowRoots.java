@@ -544,6 +544,8 @@ final class BBFlowRoots {
         if (U.compareAndSetLong(o, OFF, from, h)) {
             if ((mem & MEM_KIND) == MEM_COMPOSITE)
                 BBFlowSize.adoptParts(o);
+            if (BBFlowScopes.on())
+                BBFlowScopes.opened(h, 0);
             return h;
         }
         if (h != IGN)

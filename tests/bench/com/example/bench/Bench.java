@@ -15,7 +15,7 @@ import sun.misc.Unsafe;
  * often the work was done is in the file COUNTERS, 64 bytes a thread, which the measuring process
  * reads together with this process's clock.
  *
- * WORKLOAD: alloc, slice, heap, calls:N, codec, http2, ssl, grpc, live:N, held:N, nodes:N.
+ * WORKLOAD: alloc, slice, heap, calls:N, codec, http2, ssl, grpc, rsocket, live:N, held:N, nodes:N.
  */
 public final class Bench {
     private static final int LINE = 64; // two threads' counters never share a cache line
@@ -135,11 +135,17 @@ public final class Bench {
             return new Http2();
         case "ssl":
             return new SslEcho();
-        case "grpc": // by name: its classes are not always on the class path
-            return (Workload) Class.forName("com.example.bench.Grpc").getDeclaredConstructor()
-                    .newInstance();
+        case "grpc":
+            return byName("Grpc");
+        case "rsocket":
+            return byName("Rsocket");
         default:
             throw new IllegalArgumentException(text);
         }
+    }
+
+    /** What it needs is not always on the class path. */
+    private static Workload byName(String simple) throws Exception {
+        return (Workload) Class.forName("com.example.bench." + simple).getDeclaredConstructor().newInstance();
     }
 }

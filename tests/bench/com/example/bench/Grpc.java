@@ -13,6 +13,7 @@ import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 
 import io.netty.channel.DefaultEventLoopGroup;
+import io.netty.channel.EventLoop;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalServerChannel;
@@ -21,6 +22,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** Messages of 128 bytes in one call, streamed to a server that sends each back; 16 in flight. */
 final class Grpc implements Workload {
@@ -32,26 +34,28 @@ final class Grpc implements Workload {
     private static final int IN_FLIGHT = 16;
 
     private ManagedChannel[] channels = {};
+    private DefaultEventLoopGroup[] loops = {};
 
     @Override
     public void run(int threads) throws Exception {
         if (channels.length == 0) {
             channels = new ManagedChannel[threads];
+            loops = new DefaultEventLoopGroup[threads];
             for (int i = 0; i < threads; i++) {
-                channels[i] = connect(i);
+                loops[i] = new DefaultEventLoopGroup(1);
+                channels[i] = connect(i, loops[i]);
             }
         }
         CountDownLatch left = new CountDownLatch(threads);
         for (int i = 0; i < threads; i++) {
             ClientCall<byte[], byte[]> call = channels[i].newCall(ECHO, CallOptions.DEFAULT);
-            call.start(new Answers(call, i, left), new Metadata());
+            call.start(new Answers(call, i, loops[i].next(), left), new Metadata());
         }
         left.await();
     }
 
-    private static ManagedChannel connect(int number) throws IOException {
+    private static ManagedChannel connect(int number, DefaultEventLoopGroup loop) throws IOException {
         LocalAddress address = new LocalAddress("grpc" + number);
-        DefaultEventLoopGroup loop = new DefaultEventLoopGroup(1);
         ServerServiceDefinition service = ServerServiceDefinition.builder("bench.Echo")
                 .addMethod(ECHO, (call, headers) -> {
                     call.sendHeaders(new Metadata());
@@ -89,12 +93,15 @@ final class Grpc implements Workload {
         private final ClientCall<byte[], byte[]> call;
         private final int number;
         private final CountDownLatch left;
+        private final EventLoop loop;
+        private final Pace pace = new Pace();
         private int unanswered;
         private boolean begun;
 
-        Answers(ClientCall<byte[], byte[]> call, int number, CountDownLatch left) {
+        Answers(ClientCall<byte[], byte[]> call, int number, EventLoop loop, CountDownLatch left) {
             this.call = call;
             this.number = number;
+            this.loop = loop;
             this.left = left;
         }
 
@@ -116,9 +123,17 @@ final class Grpc implements Workload {
             Bench.done(number, 1);
             call.request(1);
             if (!Bench.stopped()) {
-                call.sendMessage(MESSAGE);
+                next(pace.until(1));
             } else if (--unanswered == 0) {
                 call.halfClose();
+            }
+        }
+
+        private void next(long wait) {
+            if (wait == 0) {
+                call.sendMessage(MESSAGE);
+            } else {
+                loop.schedule(() -> call.sendMessage(MESSAGE), wait, TimeUnit.NANOSECONDS);
             }
         }
 

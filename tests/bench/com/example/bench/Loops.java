@@ -9,10 +9,7 @@ import java.util.function.IntFunction;
  * are: its pools work differently in others. */
 final class Loops implements Workload {
     private static final int BATCH = 128; // between two looks at what is shared
-
-    /** Nanoseconds a batch, of -Dbench.pace=N operations a second in each thread; 0: as fast as it can. */
-    private static final long PACE = Long.getLong("bench.pace", 0) == 0 ? 0
-            : BATCH * 1_000_000_000L / Long.getLong("bench.pace");
+    private static final int PACED = (int) Math.max(1, Math.min(BATCH, Pace.RATE / 500)); // 2 ms of work
 
     private final IntFunction<Runnable> operation;
     private Runnable[] made;
@@ -44,13 +41,16 @@ final class Loops implements Workload {
 
     private void loop(int number) {
         Runnable op = made[number];
-        for (long due = System.nanoTime(); !Bench.stopped(); due += PACE) {
-            for (int i = 0; i < BATCH; i++) {
+        Pace pace = new Pace();
+        int batch = Pace.RATE == 0 ? BATCH : PACED;
+        while (!Bench.stopped()) {
+            for (int i = 0; i < batch; i++) {
                 op.run();
             }
-            Bench.done(number, BATCH);
-            if (PACE != 0) {
-                LockSupport.parkNanos(due + PACE - System.nanoTime());
+            Bench.done(number, batch);
+            long wait = pace.until(batch);
+            if (wait > 0) {
+                LockSupport.parkNanos(wait);
             }
         }
     }

@@ -12,6 +12,7 @@ import io.netty.channel.local.LocalServerChannel;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -24,6 +25,7 @@ abstract class Pairs implements Workload {
 
     private final List<EventLoopGroup> loops = new ArrayList<>();
     private final List<Channel> clients = new ArrayList<>();
+    private final List<Pace> paces = new ArrayList<>();
     private final AtomicInteger flying = new AtomicInteger();
 
     @Override
@@ -31,6 +33,7 @@ abstract class Pairs implements Workload {
         for (int i = loops.size(); i < threads; i++) {
             EventLoopGroup loop = new DefaultEventLoopGroup(1);
             loops.add(loop);
+            paces.add(new Pace());
             clients.add(connect(loop, i));
         }
         for (Channel client : clients) {
@@ -68,11 +71,19 @@ abstract class Pairs implements Workload {
     final void ended(Channel client, int number) {
         Bench.done(number, 1);
         if (!Bench.stopped()) {
-            begin(client);
+            next(client, paces.get(number).until(1));
         } else if (flying.decrementAndGet() == 0) {
             synchronized (this) {
                 notifyAll();
             }
+        }
+    }
+
+    private void next(Channel client, long wait) {
+        if (wait == 0) {
+            begin(client);
+        } else {
+            client.eventLoop().schedule(() -> begin(client), wait, TimeUnit.NANOSECONDS);
         }
     }
 
