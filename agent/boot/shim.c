@@ -263,7 +263,7 @@ static int load_all(JNIEnv *env, jclass classes[SHIM_COUNT])
     return err;
 }
 
-int bbf_shim_define(JNIEnv *env)
+static int define_in_frame(JNIEnv *env)
 {
     jclass other = (*env)->FindClass(env, "java/lang/BBFlowShim");
     if (other != NULL) {
@@ -300,6 +300,16 @@ int bbf_shim_define(JNIEnv *env)
                    bbf_agent.track != NULL && bbf_agent.kind != NULL
                ? BBF_OK
                : failed(env, "kept");
+}
+
+int bbf_shim_define(JNIEnv *env)
+{
+    /* A reference for each class, and some: -Xcheck:jni wants room asked for. */
+    if ((*env)->PushLocalFrame(env, 2 * SHIM_ALL) != 0)
+        return failed(env, "defined");
+    int err = define_in_frame(env);
+    (void)(*env)->PopLocalFrame(env, NULL);
+    return err;
 }
 
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms)
