@@ -22,6 +22,7 @@
 #include "agent/report/urgent.h"
 #include "agent/settings.h"
 #include "agent/sinks/sinks.h"
+#include "agent/seed_properties.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
@@ -238,6 +239,9 @@ static int prepare(JavaVM *vm, const char *text, const char *flag, struct bbf_op
 {
     struct bbf_option_error error;
     bbf_options_init(parsed);
+    bool has_jvmti = (*vm)->GetEnv(vm, (void **)jvmti, JVMTI_VERSION_11) == JNI_OK;
+    if (has_jvmti)
+        bbf_seed_properties(*jvmti, parsed);
     int err = bbf_options_parse(parsed, text, &error);
     if (err == BBF_ENOMEM) /* no fault of the options */
         bbf_log(BBF_LOG_ERROR, "no memory for the options; bbflow stays off");
@@ -246,7 +250,7 @@ static int prepare(JavaVM *vm, const char *text, const char *flag, struct bbf_op
                 error.at.column, error.at.text);
     if (err != BBF_OK || parsed->help || parsed->version)
         return err;
-    if ((*vm)->GetEnv(vm, (void **)jvmti, JVMTI_VERSION_11) != JNI_OK) {
+    if (!has_jvmti) {
         bbf_log(BBF_LOG_ERROR, "this JVM has no JVMTI 11; bbflow needs HotSpot 11 or newer");
         return BBF_EREFUSED;
     }

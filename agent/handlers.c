@@ -52,13 +52,19 @@ static void fail(const char *why)
 /* handlers=auto: did the command line name handlers? */
 static enum bbf_handlers_option effective(const struct bbf_options *options)
 {
+    static const char *const properties[] = {"metric.handlers", "object.tracker.handlers",
+                                             "object.tracker.handler"};
     char value[8];
     if (options == NULL)
         return BBF_HANDLERS_OFF;
     if (options->handlers != BBF_HANDLERS_AUTO)
         return options->handlers;
-    bbf_property(bbf_agent.code, "metric.handlers", value, sizeof value);
-    return value[0] != '\0' ? BBF_HANDLERS_ON : BBF_HANDLERS_OFF;
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        bbf_property(bbf_agent.code, properties[i], value, sizeof value);
+        if (value[0] != '\0')
+            return BBF_HANDLERS_ON;
+    }
+    return BBF_HANDLERS_OFF;
 }
 
 static bool call(JNIEnv *env, const char *name, const char *signature, ...)

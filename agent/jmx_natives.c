@@ -14,6 +14,7 @@
 #include "agent/report/ask.h"
 #include "agent/report/file.h"
 #include "agent/report/status.h"
+#include "agent/rules.h"
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
@@ -119,6 +120,8 @@ static int make(struct bbf_buf *text, const struct bbf_snapshot *snapshot, const
 
     if (strcmp(name, "status") == 0) {
         bbf_report_status(text, snapshot);
+    } else if (strcmp(name, "nodes") == 0) {
+        err = bbf_stock_nodes(text, snapshot);
     } else if (strcmp(name, "compat") == 0) {
         bbf_stock_tracking_status(text, snapshot, time(NULL));
         err = render(text, snapshot, BBF_FORMAT_SUMMARY);
@@ -147,23 +150,28 @@ static jbyteArray refuse(JNIEnv *env, struct bbf_buf *text, const char *name, in
     return answer(env, text, false);
 }
 
-static jbyteArray JNICALL report(JNIEnv *env, jclass class, jbyteArray format, jboolean gc)
+jbyteArray bbf_jmx_report(JNIEnv *env, jbyteArray format, bool gc)
 {
     char name[NAME_SIZE] = "";
     struct bbf_buf text = BBF_BUF_INIT;
     int err = BBF_EINVAL;
-    (void)class;
     if (!copy(env, format, name, sizeof name))
         return refuse(env, &text, "?", BBF_EINVAL);
     if (strcmp(name, "formats") == 0) {
         add_formats(&text);
         return answer(env, &text, true);
     }
-    struct bbf_snapshot *snapshot = bbf_ask_snapshot(gc == JNI_TRUE, WAIT_MS, &err);
+    struct bbf_snapshot *snapshot = bbf_ask_snapshot(gc, WAIT_MS, &err);
     if (snapshot != NULL)
         err = make(&text, snapshot, name);
     bbf_snapshot_free(snapshot);
     return err == BBF_OK ? answer(env, &text, true) : refuse(env, &text, name, err);
+}
+
+static jbyteArray JNICALL report(JNIEnv *env, jclass class, jbyteArray format, jboolean gc)
+{
+    (void)class;
+    return bbf_jmx_report(env, format, gc == JNI_TRUE);
 }
 
 /* An existing file is replaced only if its name is that of a report: a client of JMX must not
@@ -212,11 +220,10 @@ static jbyteArray JNICALL export(JNIEnv *env, jclass class, jbyteArray file, jby
     return answer(env, &text, err == BBF_OK);
 }
 
-static jbyteArray JNICALL reset(JNIEnv *env, jclass class, jboolean nodes)
+jbyteArray bbf_jmx_reset(JNIEnv *env, bool nodes)
 {
     struct bbf_buf text = BBF_BUF_INIT;
     struct bbf_job job = {.kind = nodes ? BBF_JOB_RESET_NODES : BBF_JOB_RESET};
-    (void)class;
     int err = bbf_thread_ask(&job, WAIT_MS, 0);
     if (err != BBF_OK)
         bbf_event_command_failure(&text, "reset", err);
@@ -225,37 +232,54 @@ static jbyteArray JNICALL reset(JNIEnv *env, jclass class, jboolean nodes)
     return answer(env, &text, err == BBF_OK);
 }
 
-static jlongArray JNICALL numbers(JNIEnv *env, jclass class)
+static jbyteArray JNICALL reset(JNIEnv *env, jclass class, jboolean nodes)
+{
+    (void)class;
+    return bbf_jmx_reset(env, nodes == JNI_TRUE);
+}
+
+jlongArray bbf_jmx_numbers(JNIEnv *env)
 {
     int err;
-    (void)class;
     struct bbf_snapshot *s = bbf_ask_snapshot(false, WAIT_MS, &err);
     if (s == NULL)
         return NULL;
     const struct bbf_stock_numbers more = bbf_stock_count(s);
     const struct bbf_snap_totals *t = &s->totals;
-    const uint64_t all[] = {t->lives_,
-                            t->released_,
-                            t->live_,
-                            t->live_bytes_,
-                            t->leaked_,
-                            t->leaked_bytes_,
-                            t->aged_,
-                            t->misuse_,
-                            t->dropped_steps_,
-                            t->dropped_lives_,
-                            more.roots,
-                            more.leak_paths,
-                            t->sampled_ > 0 ? t->sampled_ : 1};
-    enum { N = sizeof all / sizeof all[0] };
-    jlong out[N];
-    for (size_t i = 0; i < N; i++)
+    const struct bbf_rules_hold hold = bbf_rules_hold();
+    const struct bbf_rules *rules = hold.rules;
+    const uint64_t all[BBF_JMX_NUMBERS] = {
+        [BBF_JMX_LIVES] = t->lives_,
+        [BBF_JMX_RELEASED] = t->released_,
+        [BBF_JMX_LIVE] = t->live_,
+        [BBF_JMX_LIVE_BYTES] = t->live_bytes_,
+        [BBF_JMX_LEAKED] = t->leaked_,
+        [BBF_JMX_LEAKED_BYTES] = t->leaked_bytes_,
+        [BBF_JMX_AGED] = t->aged_,
+        [BBF_JMX_MISUSE] = t->misuse_,
+        [BBF_JMX_DROPPED_STEPS] = t->dropped_steps_,
+        [BBF_JMX_DROPPED_LIVES] = t->dropped_lives_,
+        [BBF_JMX_ROOTS] = more.roots,
+        [BBF_JMX_LEAK_PATHS] = more.leak_paths,
+        [BBF_JMX_SAMPLE] = t->sampled_ > 0 ? t->sampled_ : 1,
+        [BBF_JMX_NODES] = s->n_nodes,
+        [BBF_JMX_MAX_NODES] = rules != NULL ? (uint64_t)rules->options.max_nodes : 0,
+        [BBF_JMX_MAX_DEPTH] = rules != NULL ? (uint64_t)rules->options.max_depth : 0};
+    bbf_rules_let_go(&hold);
+    jlong out[BBF_JMX_NUMBERS];
+    for (size_t i = 0; i < BBF_JMX_NUMBERS; i++)
         out[i] = all[i] > INT64_MAX ? INT64_MAX : (jlong)all[i];
     bbf_snapshot_free(s);
-    jlongArray array = (*env)->NewLongArray(env, N);
+    jlongArray array = (*env)->NewLongArray(env, BBF_JMX_NUMBERS);
     if (array != NULL)
-        (*env)->SetLongArrayRegion(env, array, 0, N, out);
+        (*env)->SetLongArrayRegion(env, array, 0, BBF_JMX_NUMBERS, out);
     return array;
+}
+
+static jlongArray JNICALL numbers(JNIEnv *env, jclass class)
+{
+    (void)class;
+    return bbf_jmx_numbers(env);
 }
 
 static void JNICALL listened(JNIEnv *env, jclass class)

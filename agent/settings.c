@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "agent/boot/shim.h"
 #include "agent/classes/loaded.h"
 #include "agent/cost/account.h"
 #include "agent/cost/gate.h"
@@ -14,6 +15,7 @@
 #include "agent/sinks/sinks.h"
 #include "agent/state.h"
 #include "core/err.h"
+#include "trie/map.h"
 #include "trie/scopes.h"
 
 void bbf_settings_replace(const struct bbf_options *fresh)
@@ -106,6 +108,10 @@ int bbf_settings_apply(JNIEnv *env, unsigned effects, const struct bbf_rules *be
         apply_to_blackbox(now, text);
     if ((effects & BBF_EFFECT_METRICS) != 0)
         apply_to_metrics(now, text);
+    /* After the rules are published: an answer that the shim kept by the old ones is forgotten. */
+    if ((effects & BBF_EFFECT_TRACK) != 0 &&
+        (!bbf_map_open(bbf_agent.tracker) || !bbf_shim_track(env, true)))
+        return BBF_ENOMEM;
     if ((effects & BBF_EFFECT_CLASSES) != 0) {
         apply_context(now, true, text);
         apply_scopes(now, true, text);

@@ -17,7 +17,7 @@
 #include "wire/http/request.h"
 
 enum { OK = 200, SEE_OTHER = 303, BAD = 400, FORBIDDEN = 403, ABSENT = 404, NO_METHOD = 405 };
-enum { BACKLOG = 16, TICK_MS = 1000, WHY_MAX = 300, IDLE_S = BBF_UI_REQUEST_MS / 1000 };
+enum { BACKLOG = 16, TICK_MS = 1000, WHY_MAX = 300, IDLE_S = BBF_UI_ANSWER_MS / 1000 };
 
 /* ---- The library ----------------------------------------------------------------------------- */
 
@@ -216,7 +216,8 @@ static void note_connection(void *ctx, struct bbf_mhd_connection *connection, vo
         }
 }
 
-/* The library's own limit is for a pause; a byte now and then would keep a connection for ever. */
+/* The library's own limit is for a pause, and that of an answer: half a request, or a byte now and
+ * then, would keep a connection for too long. */
 static void end_slow(struct bbf_ui_server *server)
 {
     const int64_t now = bbf_monotonic_ms();

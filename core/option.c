@@ -275,7 +275,7 @@ static const struct bbf_option_row table[] = {
       .initial = "auto", .argument = "auto|on|lazy|off",
       .help = "give what was lost to the application's MetricHandlers, once an interval: on: those found "
               "in class loaders that have Netty, and registered ones; lazy: nothing before the application "
-              "itself uses the API; auto: on if the system property metric.handlers is set (docs/java-api.md)" },
+              "itself uses the API; auto: on if the system property metric.handlers or object.tracker.handlers is set (docs/java-api.md)" },
     { "pushInterval", TYPE_DURATION, .expert = true, FIELD(push_seconds), LIVE(BBF_EFFECT_NONE), .min = 1,
       .max = 86400, .initial = "0", .argument = "TIME",
       .help = "interval of handlers=; 0: the system property bytebuf.metrics.pushInterval in seconds, "

@@ -133,7 +133,8 @@ enum bbf_option_effect {
     BBF_EFFECT_LTTNG = 16,     /* lttng, lttngProtocol */
     BBF_EFFECT_RECORDING = 32, /* jfr, maxsize, maxage, blackbox */
     BBF_EFFECT_GATE = 64,      /* duty, windowMillis */
-    BBF_EFFECT_METRICS = 128
+    BBF_EFFECT_METRICS = 128,
+    BBF_EFFECT_TRACK = 256 /* entries of track= were appended; with CLASSES */
 };
 
 /*

@@ -1,38 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/flow.c - the flow lines of the Java tracker that bbflow replaces, for the programs that
- * read its metrics: a line for each path on which lives are or ended.
- *
- *     root=A.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=A.alloc->B.read->C.keep
+ * read its metrics: a line for each path on which lives are or ended (render/flow_lines.h).
  */
-#include <inttypes.h>
-
 #include "core/err.h"
+#include "render/flow_lines.h"
 #include "render/formats.h"
-#include "render/text.h"
-#include "render/view.h"
 
 int bbf_render_flow(struct bbf_buf *out, struct bbf_view *view,
                     const struct bbf_render_options *options)
 {
     const struct bbf_snapshot *s = view->snapshot;
-    int err = bbf_view_add_names(view, '|');
+    struct bbf_flow_lines lines;
+    int err = bbf_flow_lines_init(&lines, view);
 
     (void)options;
-    for (uint32_t i = 0; err == BBF_OK && i < s->n_nodes; i++) {
-        const struct bbf_snap_node *node = &s->nodes[i];
-        if (!bbf_view_has_end(node))
-            continue;
-        const struct bbf_view_path path = bbf_view_path(view, i);
-        bbf_buf_str(out, "root=");
-        bbf_view_name(out, view, path.nodes[0]);
-        bbf_buf_printf(out,
-                       "|final_ref=%s|leak_count=%" PRIu64 "|leak_rate=", bbf_ref_name(node->ref),
-                       node->leaked_);
-        bbf_text_percent(out, node->leaked_, node->passed_);
-        bbf_buf_str(out, "|path=");
-        bbf_view_join(out, view, path.nodes, path.n, "->");
-        bbf_buf_char(out, '\n');
-    }
+    if (err != BBF_OK)
+        return err;
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (bbf_view_has_end(&s->nodes[i]))
+            bbf_flow_line(out, &lines, i, s->nodes[i].leaked_);
+    err = lines.failed ? BBF_ENOMEM : BBF_OK;
+    bbf_flow_lines_free(&lines);
     return err;
 }

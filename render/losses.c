@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/losses.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/err.h"
-#include "render/text.h"
-#include "render/view.h"
+#include "render/flow_lines.h"
 
 struct row {
     uint64_t key, count, added;
@@ -78,52 +75,31 @@ static void compare(struct bbf_losses *out, struct row *rows, size_t n_rows, uns
     }
 }
 
-static void add_step(struct bbf_buf *out, const struct bbf_snapshot *s, uint32_t node)
-{
-    struct bbf_buf name = BBF_BUF_INIT;
-    bbf_site_full_name(&name, &s->sites[s->nodes[node].site]);
-    bbf_text_safe(out, bbf_buf_cstr(&name), '|');
-    out->failed = out->failed || name.failed;
-    bbf_buf_free(&name);
-}
-
-static void add_flow(struct bbf_buf *out, struct bbf_view *view, const struct row *row)
-{
-    const struct bbf_snapshot *s = view->snapshot;
-    const struct bbf_snap_node *node = &s->nodes[row->node];
-    const struct bbf_view_path path = bbf_view_path(view, row->node);
-
-    bbf_buf_str(out, "root=");
-    add_step(out, s, path.nodes[0]);
-    bbf_buf_printf(out, "|final_ref=%s|leak_count=%" PRIu64 "|leak_rate=", bbf_ref_name(node->ref),
-                   row->added);
-    bbf_text_percent(out, node->leaked_, node->passed_);
-    bbf_buf_str(out, "|path=");
-    for (size_t i = 0; i < path.n; i++) {
-        bbf_buf_str(out, i > 0 ? " -> " : "");
-        add_step(out, s, path.nodes[i]);
-        bbf_buf_printf(out, "[ref=%s]", bbf_ref_name(s->nodes[path.nodes[i]].ref));
-    }
-    bbf_buf_char(out, '\n');
-}
-
 static int write_flows(struct bbf_losses *out, const struct bbf_snapshot *s, struct row *rows,
                        size_t n, size_t most)
 {
     size_t lines[BBF_LOSS_KINDS] = {0, 0};
     struct bbf_view view;
+    struct bbf_flow_lines flow;
     int err = bbf_view_init(&view, s);
 
     if (err != BBF_OK)
         return err;
+    err = bbf_flow_lines_init(&flow, &view);
+    if (err != BBF_OK) {
+        bbf_view_free(&view);
+        return err;
+    }
     qsort(rows, n, sizeof *rows, by_added);
     for (size_t i = 0; i < n && rows[i].added > 0; i++) {
         unsigned kind = rows[i].key & 1;
         if (lines[kind]++ < most)
-            add_flow(&out->flows[kind], &view, &rows[i]);
+            bbf_flow_line(&out->flows[kind], &flow, rows[i].node, rows[i].added);
     }
+    err = flow.failed || out->flows[0].failed || out->flows[1].failed ? BBF_ENOMEM : BBF_OK;
+    bbf_flow_lines_free(&flow);
     bbf_view_free(&view);
-    return out->flows[0].failed || out->flows[1].failed ? BBF_ENOMEM : BBF_OK;
+    return err;
 }
 
 int bbf_losses_since(struct bbf_losses *out, const struct bbf_snapshot *snapshot, unsigned kinds,

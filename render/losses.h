@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * render/losses.h - what was lost since an earlier snapshot, by path, as the flow lines of the Java
- * tracker's metrics:
- *
- *     root=a.B.alloc|final_ref=1|leak_count=3|leak_rate=9.38%|path=a.B.alloc[ref=1] ->
- * c.D.keep[ref=1]
- *
- * leak_count is of the time since that snapshot; leak_rate of all buffers that came to the last
- * step. [ref=N] is the count when the buffer left the step, as the least of its bucket.
+ * tracker's metrics (render/flow_lines.h). leak_count is of the time since that snapshot; leak_rate
+ * of all buffers that came to the last step.
  *
  * Threads: any; pure.
  */

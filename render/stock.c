@@ -112,6 +112,29 @@ struct bbf_stock_numbers bbf_stock_count(const struct bbf_snapshot *s)
     return n;
 }
 
+int bbf_stock_nodes(struct bbf_buf *out, const struct bbf_snapshot *s)
+{
+    struct bbf_view view;
+    int err = bbf_view_init(&view, s);
+
+    if (err != BBF_OK)
+        return err;
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        const struct bbf_snap_node *node = &s->nodes[i];
+        struct bbf_buf name = BBF_BUF_INIT;
+        bbf_site_full_name(&name, &s->sites[node->site]);
+        bbf_buf_printf(out, "%" PRId64 " %s %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+                       view.parents[i] == BBF_NO_PARENT ? -1 : (int64_t)view.parents[i],
+                       bbf_ref_name(node->ref), node->passed_, node->released_, node->leaked_);
+        bbf_text_safe(out, bbf_buf_cstr(&name), '\0');
+        bbf_buf_char(out, '\n');
+        out->failed = out->failed || name.failed;
+        bbf_buf_free(&name);
+    }
+    bbf_view_free(&view);
+    return out->failed ? BBF_ENOMEM : BBF_OK;
+}
+
 void bbf_stock_tracking_status(struct bbf_buf *out, const struct bbf_snapshot *s, time_t now)
 {
     char text[64] = "";

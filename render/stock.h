@@ -43,6 +43,11 @@ struct bbf_stock_numbers {
 };
 struct bbf_stock_numbers bbf_stock_count(const struct bbf_snapshot *snapshot);
 
+/* A line for each node: "PARENT REF PASSED RELEASED LEAKED NAME": the parent's line
+ * from 0, -1 of a root; the least of the reference count's bucket; lives that came there, were
+ * released there, leaked there; the full name. */
+int bbf_stock_nodes(struct bbf_buf *out, const struct bbf_snapshot *snapshot);
+
 /* What the Java tracker's attribute Summary has before the summary: a title, the time, two counts.
  */
 void bbf_stock_tracking_status(struct bbf_buf *out, const struct bbf_snapshot *snapshot,

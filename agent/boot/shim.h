@@ -21,7 +21,8 @@ int bbf_shim_define(JNIEnv *env);
 bool bbf_shim_wait(JNIEnv *env, unsigned timeout_ms);
 
 /* Set whether there is a track= list: java.lang.BBFlowTrack then determines again which classes it
- * names. False: the JVM has no memory for it. Call it before the rules are published. */
+ * names. False: the JVM has no memory for it. Call it before the first rules are published, and
+ * after later ones. */
 bool bbf_shim_track(JNIEnv *env, bool on);
 
 /* Have the shim ask again what each class is (java.lang.BBFlowKind). False: no memory; then a class

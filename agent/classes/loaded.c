@@ -53,6 +53,12 @@ static bool has_hooks(const struct bbf_plan_class *plan, jvmtiEnv *jvmti, jclass
     return found;
 }
 
+static bool has_other_tracks(const struct bbf_rules *before, const struct bbf_rules *now)
+{
+    const char *a = before->options.track, *b = now->options.track;
+    return a == NULL || b == NULL ? a != b : strcmp(a, b) != 0;
+}
+
 /* Must the class be retransformed, and does it get or lose hooks? */
 static bool concerns(jclass class, const char *name, const struct pass *pass,
                      struct bbf_retransformed *result)
@@ -79,10 +85,11 @@ static bool concerns(jclass class, const char *name, const struct pass *pass,
         return true;
     bool was = before != NULL && bbf_plan_is_followed(name, len, before);
     bool is = bbf_plan_is_followed(name, len, now);
-    if (before == NULL && !is) /* at start: Netty's own hooks too */
+    bool tracks = before != NULL && has_other_tracks(before, now);
+    if ((before == NULL || tracks) && !is) /* at start: Netty's own hooks too */
         return bbf_plan_class(&plan, name, len, now, &bbf_agent_sites) &&
                has_hooks(&plan, bbf_agent.code, class);
-    if (was && is && before != NULL &&
+    if (was && is && !tracks && before != NULL &&
         before->options.objects_everywhere == now->options.objects_everywhere &&
         before->options.context == now->options.context &&
         (bbf_patterns_match(before->options.constructors, name, len) > 0) ==

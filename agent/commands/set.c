@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/commands/set.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "agent/cost/gate.h"
 #include "agent/rules.h"
@@ -9,7 +12,9 @@
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
+#include "core/log.h"
 #include "core/safe.h"
+#include "core/track.h"
 
 enum { WAIT_MS = 30000 }; /* for the agent thread to begin */
 
@@ -71,10 +76,11 @@ static int try_all(struct bbf_options *copy, const struct bbf_entry *params, siz
     return BBF_ELIMIT;
 }
 
-int bbf_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER; /* one change at a time */
+
+/* A copy of the options to change; under `changing`. */
+static int begin(struct bbf_options *fresh, struct bbf_buf *answer)
 {
-    unsigned effects = 0;
-    (void)ctx;
     if (atomic_load(&bbf_agent.phase) != BBF_PHASE_IN) {
         bbf_buf_str(answer, "bbflow is stopping");
         return BBF_EREFUSED;
@@ -85,18 +91,20 @@ int bbf_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf 
                     "a report or collection that is under way; try again");
         return BBF_EREFUSED;
     }
+    return bbf_options_copy(fresh, &bbf_agent.options);
+}
+
+/* Make them the current ones, or free them after `err`. */
+static int finish(struct bbf_options *fresh, int err, unsigned effects, struct bbf_buf *answer)
+{
     struct bbf_rules *rules = NULL;
-    struct bbf_options fresh;
-    if (bbf_options_copy(&fresh, &bbf_agent.options) != BBF_OK)
-        return BBF_ENOMEM;
-    int err = try_all(&fresh, params, n, &effects, answer);
-    if (err == BBF_OK && (rules = bbf_rules_new(&fresh)) == NULL)
+    if (err == BBF_OK && (rules = bbf_rules_new(fresh)) == NULL)
         err = BBF_ENOMEM;
     if (err != BBF_OK) {
-        bbf_options_free(&fresh);
+        bbf_options_free(fresh);
         return err;
     }
-    bbf_settings_replace(&fresh);
+    bbf_settings_replace(fresh);
     /* Running hooks may still read the old rules, and so may the agent thread. */
     const struct bbf_rules *before = atomic_exchange(&bbf_agent.rules, rules);
     if (effects == 0) {
@@ -111,5 +119,68 @@ int bbf_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf 
         answer->len = 0;
         bbf_buf_printf(answer, "set: %s", bbf_strerror(err));
     }
+    return err;
+}
+
+int bbf_set(void *ctx, const struct bbf_entry *params, size_t n, struct bbf_buf *answer)
+{
+    unsigned effects = 0;
+    struct bbf_options fresh;
+    (void)ctx;
+    pthread_mutex_lock(&changing);
+    int err = begin(&fresh, answer);
+    if (err == BBF_OK) {
+        err = try_all(&fresh, params, n, &effects, answer);
+        err = finish(&fresh, err, effects, answer);
+    }
+    pthread_mutex_unlock(&changing);
+    return err;
+}
+
+static bool has_entry(const char *list, const char *entry)
+{
+    size_t len = strlen(entry);
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        size_t n = strcspn(at, "+");
+        if (n == len && strncmp(at, entry, n) == 0)
+            return true;
+        at += n + (at[n] == '+');
+    }
+    return false;
+}
+
+static int append(struct bbf_options *options, const char *entry, struct bbf_buf *answer)
+{
+    struct bbf_parse_error error = {0};
+    char *list = NULL;
+    int err = BBF_EINVAL;
+    if (strpbrk(entry, "+,") != NULL) /* the list's separators */
+        snprintf(error.text, sizeof error.text, "'%.60s' is not one class", entry);
+    else
+        err = bbf_track_parse(&list, options->track, entry, &error);
+    if (err == BBF_OK) {
+        free(options->track);
+        options->track = list;
+        bbf_safe_printf(answer, BBF_SAFE_VALUE, "track=%s\n", list);
+    } else {
+        bbf_safe_printf(answer, BBF_SAFE_VALUE, "track: %s", error.text);
+    }
+    return err;
+}
+
+int bbf_set_add_track(const char *entry, struct bbf_buf *answer)
+{
+    struct bbf_options fresh;
+    pthread_mutex_lock(&changing);
+    int err = begin(&fresh, answer);
+    if (err == BBF_OK && has_entry(fresh.track, entry)) {
+        bbf_options_free(&fresh);
+    } else if (err == BBF_OK) {
+        err = append(&fresh, entry, answer);
+        err = finish(&fresh, err, BBF_EFFECT_TRACK | BBF_EFFECT_CLASSES, answer);
+    }
+    pthread_mutex_unlock(&changing);
+    if (err != BBF_OK)
+        bbf_log(BBF_LOG_ERROR, "an object type was not registered: %s", bbf_buf_cstr(answer));
     return err;
 }

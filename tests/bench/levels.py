@@ -12,7 +12,9 @@ DETECTOR = "io.netty.leakDetection.level"
 class Level:
     """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
     by "stop" then; "retransform": another one comes then, changes nothing and goes. agent: another
-    build than this one's. jvm: more flags; only with Netty 4.2 if modern."""
+    build than this one's. jvm: more flags; only with Netty 4.2 if modern. gate: bits of the gate
+    (core/layout.h, SLOW_) that the program sets after the warm-up; `more` has duty=100%, so that the
+    agent leaves them."""
 
     name: str
     detector: str = "DISABLED"
@@ -22,11 +24,12 @@ class Level:
     agent: str = ""
     jvm: tuple = ()
     modern: bool = False
+    gate: int = 0
 
     @property
     def tracks(self):
         """Does the agent count events while this level is measured?"""
-        return bool(self.include) and self.when != "stop"
+        return bool(self.include) and self.when != "stop" and self.gate == 0
 
     @property
     def samples(self):
@@ -50,6 +53,9 @@ class Level:
                  *(f.replace("FOLDER", os.path.dirname(report)) for f in self.jvm)]
         if self.include and self.when != "attach":
             flags.append(f"-agentpath:{self.library()}={self.options(application, report)}")
+        if self.gate != 0:
+            flags += [f"--add-exports=java.base/jdk.internal.{p}=ALL-UNNAMED"
+                      for p in ("access", "reflect")] + [f"-Dbench.gate={self.gate}"]
         return flags
 
 
@@ -81,6 +87,12 @@ RETRANSFORMED = Level("retransformed", when="retransform")
 ROOMY = Level("application", include="APP",
               more="memory=8G,maxLives=16777216,maxNodes=1048576")
 
+# Windows of time (docs/windows.md), the states of the gate one by one. In the grace no root opens a
+# life: every hook behind the gate meets a buffer that is not followed.
+GATE_OPEN = Level("gate open", include=ALL, more="duty=100%")
+GRACE = Level("grace", include=ALL, more="duty=100%", gate=2)
+GATES = {"open": GATE_OPEN, "grace": GRACE, "shut": SHUT}
+
 EVERY = (NONE, SIMPLE, ADVANCED, PARANOID, NOTHING, APPLICATION, HANDLER, NETTY, SAMPLED, SHUT, DIRECT,
          LATE, STOPPED, RETRANSFORMED, FLIGHT, PRESENCE, AGAIN)
 
@@ -105,6 +117,9 @@ MEANING = {
     DIRECT.name: "all of Netty, direct buffers only",
     LATE.name: "bbflow (the application) comes by `bbflow attach` when the JVM is warm",
     STOPPED.name: "all of Netty, then `bbflow stop`, then measured",
+    GATE_OPEN.name: "all of Netty, `duty=100%`: a window that does not end",
+    GRACE.name: "the same, but no root opens a life: the state behind a window, in which no buffer "
+                "is followed",
     RETRANSFORMED.name: "no bbflow: an agent that changes nothing has the same classes "
                         "retransformed once, then measured",
     FLIGHT.name: "Netty 4.2's own flight recorder events of buffers and chunks, nothing else recorded",

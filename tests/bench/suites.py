@@ -218,6 +218,7 @@ def smoke():
     return [
         Experiment("codec", "codec", (L.NONE, L.SIMPLE, L.APPLICATION, L.LATE, L.STOPPED,
                                      L.RETRANSFORMED), 1, **brief),
+        Experiment("gates codec", "codec", (L.GRACE,), 1, **brief),
         Experiment("http2", "http2", (L.NETTY,), 1, **brief),
         Experiment("ssl", "ssl", (L.NETTY,), 1, **brief),
         Experiment("grpc", "grpc", (L.NETTY,), 1, **brief),
@@ -228,12 +229,23 @@ def smoke():
     ]
 
 
+def gates():
+    """What a hook costs by the state of the gate."""
+    return [Experiment("gates " + w, w, (L.NONE, L.SHUT, L.GRACE, L.GATE_OPEN), 15)
+            for w in ("codec", "http2", "grpc")]
+
+
+SUITES["gates"] = gates
+
+
 def ab(builds, workloads, rounds):
-    """Builds of the agent beside each other: NAME=AGENT[,INCLUDE]."""
+    """Builds of the agent beside each other: NAME=AGENT[,INCLUDE[,GATE]]."""
     levels = [L.NONE, L.SIMPLE]
     for build in builds:
         name, _, rest = build.partition("=")
-        agent, _, include = rest.partition(",")
-        levels.append(L.Level(name, include=include or "APP", agent=agent))
+        agent, include, gate = (rest.split(",") + ["", ""])[:3]
+        like = L.GATES[gate] if gate else L.APPLICATION
+        levels.append(dataclasses.replace(like, name=name, include=include or like.include,
+                                          agent=agent))
     return [Experiment("ab " + w, w, tuple(levels), rounds,
                        kind="hello" if w == "hello" else "bench") for w in workloads]

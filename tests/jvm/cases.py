@@ -9,6 +9,7 @@ import typing
 import ages
 import attach
 import bare_roots
+import binders
 import blame
 import budget
 import carriers
@@ -73,7 +74,7 @@ def sources(pattern):
 COMPILE = [("probes", "4.1.48.Final", sources("tests/jvm/probes/**/*.java"), list),
            ("agents", "4.1.48.Final", sources("tests/jvm/agents/com/*/*.java"), list),
            ("turns", "4.1.48.Final", sources("tests/jvm/turns/com/turns/*.java"), list),
-           handlers.compiled(sources("tests/jvm/handlers/com/hand/*.java")),
+           handlers.compiled(sources("tests/jvm/handlers/com/hand/*.java")), binders.compiled(),
            scopes.compiled(sources("tests/jvm/junit/com/unit/*.java")),
            uring.compiled(sources("tests/jvm/uring/com/app/*.java")),
            *notice.compiled(sources("tests/jvm/notice/com/*/*.java")), *flight.compiled(),
@@ -951,7 +952,7 @@ CASES = [*probe_cases(), *cycle_cases(), *odd_cases(), *leak_cases(), *live_case
          *oom.cases(), *misuse.cases(), *refs.cases(), *idle.cases(), *uring.cases(),
          *wire.cases(), *exits.cases(), *files.cases(), *blackbox.cases(), *tried.cases(), *watch.cases(), *top.cases(),
          *words.cases(), *corners.cases(), *blame.cases(), *bare_roots.cases(), *ci.cases(), *transport.cases(),
-         *jmx.cases(), *handlers.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
+         *jmx.cases(), *handlers.cases(), *binders.cases(), *scopes.cases(), *lttng.cases(), *metrics.cases(), *flight.cases(),
          *recording.cases(), *names.cases(), *windows.cases(), *doctor.cases(), *java_agent.cases(), *pods.cases()]
 CASES += coming.cases(CASES)
 

@@ -14,7 +14,7 @@ NETTY_42 = "4.2.20.Final"
 LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 PARALLEL = ["--config=junit.jupiter.execution.parallel.enabled=true",
             "--config=junit.jupiter.execution.parallel.config.strategy=fixed",
-            "--config=junit.jupiter.execution.parallel.config.fixed.parallelism=6"]
+            "--config=junit.jupiter.execution.parallel.config.fixed.parallelism=8"]
 CONSOLE = ["execute", "--disable-banner", "--disable-ansi-colors", "--details=tree",
            "--details-theme=ascii"]
 
@@ -91,11 +91,12 @@ def plain(run):
 
 
 def parallel(run):
-    """No wrong test is blamed: the task of a pool that all share may be anyone's, so the class fails."""
+    """No wrong test is blamed: the task of a pool that all share may be anyone's, and an event of another scope's
+    channel may be within anything, so for these the class fails."""
     found = results(run)
     text = found.pop("ParallelTest")
-    judged(found, 6)
-    assert text.startswith("class com.unit.ParallelTest leaked 1 buffer that no single test is known to have opened\n"), text
+    judged(found, 8)
+    assert text.startswith("class com.unit.ParallelTest leaked 2 buffers that no single test is known to have opened\n"), text
     same("errors", run.json.totals["internal_errors"], 0)
 
 

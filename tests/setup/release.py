@@ -86,6 +86,7 @@ def packages(library):
         stage, debug, out = (os.path.join(WORK, name, part) for part in ("stage", "debug", "out"))
         for part in ("README.md", "LICENSE", "NOTICES"):
             file(name, "stage/share/doc/bbflow", part, text="text\n\nmore\n")
+        file(name, "stage/share/java/bbflow-api.jar", text="a jar")
         file(name, "stage/share/man/man1/bbflow.1", text=".TH\n")
         file(name, "stage/lib/pkgconfig/bbflow.pc", text="prefix=/x\nlibdir=/x/lib\n")
         os.makedirs(os.path.join(stage, "bin"))

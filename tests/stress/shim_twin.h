@@ -472,6 +472,11 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
     struct bbf_record *at = twin_record(me, f);
     uint64_t path = twin_get(&at->path);
     TWIN_POINT(me);
+    if ((uint32_t)path == BBF_L_NODE_NONE) {
+        if (path != (f & TWIN_HIGH))
+            twin_step_slow(me, o, f, site);
+        return;
+    }
     uint64_t child = twin_get(&bbf_node_at(me->w->t, (uint32_t)path)->child[0]) ^ (uint64_t)site
                                                                                       << 32;
     uint64_t differs = MUTANT == MUTANT_STEP_GENERATION ? child : (path ^ f) | child;

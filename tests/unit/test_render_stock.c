@@ -73,6 +73,23 @@ static void of_a_long_path_the_end_is_shown(void **state)
     bbf_snapshot_free(s);
 }
 
+static void each_node_has_a_line_with_its_parent(void **state)
+{
+    (void)state;
+    struct bbf_snapshot *s = two_leaks();
+    struct bbf_buf text = BBF_BUF_INIT;
+
+    assert_int_equal(bbf_stock_nodes(&text, s), BBF_OK);
+    assert_string_equal(bbf_buf_cstr(&text), "-1 1 3 0 0 io.netty.buffer.A.directBuffer\n"
+                                             "0 1 3 0 3 com.\\u001b[31mEvil.re\\u000aad\n"
+                                             "-1 1 1 0 0 ?first-seen A\n");
+    bbf_buf_free(&text);
+    s->nodes[1].parent = 4711;
+    assert_int_equal(bbf_stock_nodes(&text, s), BBF_EFORMAT);
+    bbf_buf_free(&text);
+    bbf_snapshot_free(s);
+}
+
 static void the_table_has_the_largest(void **state)
 {
     (void)state;
@@ -138,6 +155,7 @@ int main(void)
         cmocka_unit_test(the_java_trackers_header_has_its_counts),
         cmocka_unit_test(each_leak_has_a_line),
         cmocka_unit_test(of_a_long_path_the_end_is_shown),
+        cmocka_unit_test(each_node_has_a_line_with_its_parent),
         cmocka_unit_test(the_table_has_the_largest),
         cmocka_unit_test(a_wrong_snapshot_is_refused),
     };

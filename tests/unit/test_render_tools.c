@@ -323,7 +323,7 @@ static void what_a_tool_would_obey_is_escaped(void **state)
         {BBF_FORMAT_SPEEDSCOPE, "{\"name\":\"=1+1;\\\".take\""},
         {BBF_FORMAT_TRACE, "\"name\":\"=1+1;\\\".take\""},
         {BBF_FORMAT_FOLDED, ";=1+1\\u003b\".take 1\n"},
-        {BBF_FORMAT_FLOW, "->=1+1;\".take\n"},
+        {BBF_FORMAT_FLOW, " -> =1+1;\".take[ref=1]\n"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct bbf_snapshot *s = sample_new();

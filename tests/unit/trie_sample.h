@@ -11,6 +11,7 @@
 #include "snapshot/snapshot.h"
 #include "trie/sums.h"
 #include "trie/model.h"
+#include "trie/scopes.h"
 #include "trie/trie.h"
 
 #include <setjmp.h>
@@ -73,6 +74,12 @@ static inline void sample_free(struct bbf_tracker *t)
         free(t->contexts.names[i]);
     if (t->contexts.space.base != NULL)
         munmap(t->contexts.space.base, t->contexts.space.size);
+    bbf_scopes_clear(t);
+    for (int i = 0; i < BBF_SCOPE_MARKS; i++)
+        free(t->scopes.marks[i]);
+    if (t->scopes.space.base != NULL)
+        munmap(t->scopes.space.base, t->scopes.space.size);
+    pthread_mutex_destroy(&t->scopes.lock);
     pthread_mutex_destroy(&t->contexts.lock);
     pthread_mutex_destroy(&t->facts.lock);
     pthread_mutex_destroy(&t->site_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a HotSpot that was built for glibc calls and musl does not have (tests/long/release): with it, preloaded, that
- * JVM runs in a root whose only C library is musl. The agent must run there without it. */
+/* What a HotSpot that was built for glibc calls and musl does not have (tests/long/release): with
+ * it, preloaded, that JVM runs in a root whose only C library is musl. The agent must run there
+ * without it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "wire/server/server.h"
 
 #include "core/buf.h"
+#include "core/track.h"
 
 static struct bbf_buf said; /* what the client got; '!' before an error */
 
@@ -197,6 +198,46 @@ static int set_one(const char *name, const char *value)
     return set(&e, 1);
 }
 
+static int add_track(const char *entry)
+{
+    said.len = 0;
+    return bbf_set_add_track(entry, &said);
+}
+
+/* Entries are only appended: hooks have their positions. */
+static void a_kind_of_objects_is_appended(void **state)
+{
+    static const char *const bad[] = {"com.app.A",
+                                      "com.app.A:",
+                                      "com.app.A:close+com.app.B:close",
+                                      "com.app.A:close,com.app.B:close",
+                                      "com..app:close",
+                                      ""};
+    char many[40];
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(add_track(bad[i]), BBF_EINVAL);
+        assert_null(bbf_agent.options.track);
+    }
+    assert_int_equal(jobs[BBF_JOB_APPLY], 0);
+    assert_int_equal(add_track("com.app.Conn:close"), BBF_OK);
+    assert_int_equal(add_track("com.app.Con:close"), BBF_OK);
+    assert_string_equal(bbf_agent.options.track, "com.app.Conn:close+com.app.Con:close");
+    assert_string_equal(atomic_load(&bbf_agent.rules)->options.track, bbf_agent.options.track);
+    assert_int_equal(effects_of_job, BBF_EFFECT_TRACK | BBF_EFFECT_CLASSES);
+    assert_int_equal(jobs[BBF_JOB_APPLY], 2);
+    assert_int_equal(add_track("com.app.Con:close"), BBF_OK); /* as before */
+    assert_int_equal(jobs[BBF_JOB_APPLY], 2);
+    for (int i = 2; i < BBF_MAX_TRACKS; i++) {
+        snprintf(many, sizeof many, "com.app.Many%d:close", i);
+        assert_int_equal(add_track(many), BBF_OK);
+    }
+    assert_int_equal(add_track("com.app.More:close"), BBF_EINVAL);
+    assert_non_null(strstr(bbf_buf_cstr(&said), "one too many"));
+    atomic_store(&bbf_agent.phase, BBF_PHASE_OUT);
+    assert_int_equal(add_track("com.app.Late:close"), BBF_EREFUSED);
+}
+
 static void a_setting_is_applied_by_the_agent_thread(void **state)
 {
     (void)state;
@@ -333,6 +374,7 @@ int main(void)
         TEST(each_event_has_its_job),
         TEST(failures_are_explained),
         TEST(a_watcher_hears_what_was_or_why_it_cannot),
+        TEST(a_kind_of_objects_is_appended),
         TEST(a_setting_is_applied_by_the_agent_thread),
         TEST(bad_settings_change_nothing),
         TEST(values_may_have_any_type),

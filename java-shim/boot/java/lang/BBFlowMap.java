@@ -290,6 +290,7 @@ final class BBFlowMap {
             if (hasField(o)) {
                 if (!BBFlowScopes.on())
                     return false;
+                BBFlowGuard.reserveStackSlow();
                 BBFlowRoots.root(o, size, meta, keep);
                 BBFlowScopes.opened(BBFlowLook.handleOf(o), 0);
                 return true;
@@ -374,6 +375,7 @@ final class BBFlowMap {
             if (hasField(o)) {
                 if (!BBFlowScopes.on())
                     return false;
+                BBFlowGuard.reserveStackSlow();
                 BBFlowRoots.derive(o, parent, site);
                 BBFlowScopes.opened(U.getLong(o, BBFlowHandle.OFF), BBFlowHandle.current(parent));
                 return true;

@@ -2,7 +2,7 @@
 /*
  * java.lang.BBFlowNative - the natives of all classes of the shim (agent/boot/natives.c), exported by
  * the agent. They never block, take no lock and call no Java, but for the questions that are asked once
- * per class and at the exit.
+ * per class, at the exit, and by the application itself (BBFlowApi).
  */
 package java.lang;
 
@@ -133,6 +133,24 @@ final class BBFlowNative {
     /** Of track=: class number | entries << 16 | root site << 32; 0: none of them. Once per class. */
     @Hidden
     static native long classifyTracked(Class<?> type);
+
+    /** The site of a method that BBFlowApi.record() names; 0: at the limit. Takes the site lock. */
+    static native int apiSite(String type, String method, boolean root);
+
+    /** Class number for objects that the application ends by BBFlowApi.record(); 0: at the limit. */
+    static native int apiClass(Class<?> type);
+
+    /** Make map mode's table writable. */
+    static native boolean apiOpen();
+
+    /** See BBFlowApi. These wait for the agent thread. */
+    static native byte[] apiReport(byte[] format);
+
+    static native long[] apiNumbers();
+
+    static native boolean apiReset();
+
+    static native byte[] apiTrack(byte[] entry);
 
     /** gc=exit: a bounded wait for the agent thread. */
     @Hidden

@@ -492,14 +492,19 @@ public final class BBFlowShim {
         if (o == null || slowHooks() && (WINDOWS && idle() || BBFlowMap.step(o, site)))
             return;
         long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
+        if ((int) path == NODE_NONE) { // not followed: this reads no node (ADR 72)
+            if (path != (f & HIGH))
+                BBFlowWalk.stepSlow(o, f, site);
+            else if (!WINDOWS && path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0)
+                BBFlowMisuse.step(o, site);
+            return;
+        }
         long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
         // The handle's generation is the path's and the first child is this site's: move there.
         if (((path ^ f | child) >>> 32) == 0)
             U.putLong(at + REC_PATH, f & HIGH | child);
-        else if (path != (f & HIGH))
+        else
             BBFlowWalk.stepSlow(o, f, site);
-        else if (!WINDOWS && path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0) // else not followed
-            BBFlowMisuse.step(o, site);
     }
 
     @ForceInline

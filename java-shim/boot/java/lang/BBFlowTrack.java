@@ -68,7 +68,7 @@ final class BBFlowTrack extends ClassValue<Long> {
 
     /** By the object's hash: every constructor of the chain draws the same. */
     @Hidden
-    private static int root(int site, Object o) {
+    static int root(int site, Object o) {
         int sample = U.getInt(SHARED + SHARED_SAMPLE);
         long random = BBFlowRoots.mix(System.identityHashCode(o) * 0x9e3779b97f4a7c15L);
         return sample == 0 ? BBFlowRoots.rootNode(site, MEM_KIND)

@@ -12,12 +12,15 @@ import java.util.Set;
  * held by that copy's class MetricHandler (Copies), so that bbflow keeps no loader alive.
  */
 final class Copy {
-    static final String PACKAGE = "com.example.bytebuf.", TYPE = PACKAGE + "api.metrics.MetricHandler";
+    static final String PACKAGE = "com.example.bytebuf.", TYPE = PACKAGE + "api.metrics.MetricHandler",
+            OBJECTS = PACKAGE + "api.tracker.ObjectTrackerHandler";
 
     final Class<?> type; // MetricHandler
     private final Method required, onMetrics, name;
     private final Constructor<?> snapshot;
     private final Method handlers, register; // null: a copy without a registry
+    private final Method addObjects;         // null: one without kinds of objects
+    final Class<?> objects;
 
     Copy(Class<?> type) throws ReflectiveOperationException {
         this.type = type;
@@ -37,6 +40,24 @@ final class Copy {
         }
         handlers = all;
         register = add;
+        objects = known(OBJECTS.substring(PACKAGE.length()), loader);
+        Class<?> registry = objects != null ? known("tracker.ObjectTrackerRegistry", loader) : null;
+        addObjects = registry != null ? registry.getMethod("addHandler", objects) : null;
+    }
+
+    private static Class<?> known(String name, ClassLoader loader) {
+        try {
+            return Class.forName(PACKAGE + name, false, loader);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+    }
+
+    /** Its code runs. */
+    void registerObjects(Object handler) throws ReflectiveOperationException {
+        if (addObjects == null)
+            throw new ClassNotFoundException(PACKAGE + "tracker.ObjectTrackerRegistry");
+        addObjects.invoke(null, handler);
     }
 
     /** The copy that a loader sees; null: none. Runs the application's code. */

@@ -181,7 +181,7 @@ final class Pusher implements Runnable {
         nextNanos += (1 + late / step) * step;
         missed.removeAll(seen);
         for (String name : missed)
-            failed("metric.handlers: " + name, new ClassNotFoundException("no loader with Netty or the API has it"));
+            failed(name, new ClassNotFoundException("no loader with Netty or the API has it"));
         missed.clear();
         refresh();
         for (Handler handler : handlers)

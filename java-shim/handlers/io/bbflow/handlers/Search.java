@@ -8,6 +8,8 @@ import java.util.ServiceLoader;
 /** Looks for handlers in one loader, in a thread of its own, because loaders and constructors are the application's. */
 final class Search implements Runnable {
     private static final int MAX_BROKEN = 100; // entries of META-INF/services
+    private static final String METRICS = "metric.handlers", OBJECTS = "object.tracker.handlers",
+            OBJECT = "object.tracker.handler";
 
     private final Pusher pusher;
     private final ClassLoader loader;
@@ -32,9 +34,10 @@ final class Search implements Runnable {
 
     private void search(ClassLoader where, Copy copy) {
         pusher.add(copy.type);
-        for (String name : System.getProperty("metric.handlers", "").split(","))
-            if (!name.trim().isEmpty())
-                makeNamed(name.trim(), where, copy);
+        for (String property : new String[] {METRICS, OBJECTS, OBJECT})
+            for (String name : System.getProperty(property, "").split(","))
+                if (!name.trim().isEmpty())
+                    makeNamed(property, name.trim(), where, copy);
         int broken = 0;
         Iterator<? extends ServiceLoader.Provider<?>> services = ServiceLoader.load(copy.type, where).stream().iterator();
         for (boolean more = true; more && broken < MAX_BROKEN && !pusher.isStopped();) {
@@ -49,18 +52,22 @@ final class Search implements Runnable {
         }
     }
 
-    private void makeNamed(String name, ClassLoader where, Copy copy) {
+    private void makeNamed(String property, String name, ClassLoader where, Copy copy) {
+        Class<?> wanted = property == METRICS ? copy.type : copy.objects;
         try {
             Class<?> type = Class.forName(name, true, where);
-            pusher.sawNamed(name);
-            if (!copy.type.isAssignableFrom(type))
-                throw new ClassCastException("it does not implement " + Copy.TYPE + " as its loader sees it");
-            if (isNew(type, copy))
+            pusher.sawNamed(property + ": " + name);
+            if (wanted == null || !wanted.isAssignableFrom(type))
+                throw new ClassCastException("it does not implement "
+                        + (property == METRICS ? Copy.TYPE : Copy.OBJECTS) + " as its loader sees it");
+            if (property != METRICS && pusher.isFirst(type))
+                copy.registerObjects(type.getConstructor().newInstance());
+            else if (property == METRICS && isNew(type, copy))
                 copy.register(type.getConstructor().newInstance());
         } catch (ClassNotFoundException e) {
-            pusher.missedNamed(name); // another loader may have it
+            pusher.missedNamed(property + ": " + name); // another loader may have it
         } catch (Throwable e) {
-            pusher.failed("metric.handlers: " + name, e);
+            pusher.failed(property + ": " + name, e);
         }
     }
 

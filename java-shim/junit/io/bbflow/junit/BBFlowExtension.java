@@ -233,12 +233,11 @@ public final class BBFlowExtension implements BeforeAllCallback, BeforeEachCallb
     private static <T> T within(Scope scope, Invocation<T> invocation) throws Throwable {
         if (scope == null)
             return invocation.proceed();
-        Agent agent = Scopes.agent(false);
-        Object before = agent.enter(scope.number);
+        Object before = scope.agent.enter(scope.number);
         try {
             return invocation.proceed();
         } finally {
-            agent.leave(before);
+            scope.agent.leave(before);
         }
     }
 

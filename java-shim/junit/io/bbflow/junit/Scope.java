@@ -4,7 +4,7 @@ package io.bbflow.junit;
 /** A test, or a class of tests, and the buffers that are opened in it. One thread at a time. */
 final class Scope {
     final int number;
-    private final Agent agent;
+    final Agent agent;
     private final Thread thread;
     private final Object before;
     private boolean left;

@@ -28,9 +28,7 @@ final class Scopes {
 
     /** Null: there is none, and a note said so once. required: that is an error. */
     static Agent agent(boolean required) {
-        Agent found = agent;
-        if (found == null)
-            found = start();
+        Agent found = start();
         if (found == null) {
             String text = refused != null ? "bbflow: tests are not checked for buffer leaks: " + refused.trim()
                     : "bbflow: no agent in this JVM, so tests are not checked for buffer leaks; start it with "
@@ -43,14 +41,12 @@ final class Scopes {
         return found;
     }
 
-    /** The agent may be attached later: it is looked for at each class of tests. */
+    /** The agent may be attached later, be stopped, or its scopes=on be taken back: it is asked each time. */
     private static synchronized Agent start() {
-        if (agent != null)
-            return agent;
-        Agent found = Agent.find();
-        if (found != null && (refused = found.start()) != null)
-            found = null;
-        return agent = found;
+        if (agent == null)
+            agent = Agent.find();
+        refused = agent == null ? null : agent.start();
+        return refused == null ? agent : null;
     }
 
     static void named(Scope scope, String name) {

@@ -9,6 +9,7 @@ import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,7 @@ public final class Main {
         expect("other", Long.parseLong(direct), Long.parseLong(heap));
     }
 
-    private static WeakReference<ClassLoader> inOtherLoader() throws Exception {
+    static WeakReference<ClassLoader> inOtherLoader(String type, String method, Object... args) throws Exception {
         List<URL> urls = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             File[] jars = entry.endsWith("*") ? new File(entry.substring(0, entry.length() - 1)).listFiles() : null;
@@ -77,7 +78,9 @@ public final class Main {
                 urls.add(file.toURI().toURL());
         }
         URLClassLoader loader = new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
-        loader.loadClass("com.hand.Main").getMethod("other", String.class, String.class).invoke(null, "1", "0");
+        Class<?>[] types = new Class<?>[args.length];
+        Arrays.fill(types, String.class);
+        loader.loadClass(type).getMethod(method, types).invoke(null, args);
         WeakReference<ClassLoader> weak = new WeakReference<>(loader);
         loader.close();
         return weak;
@@ -90,7 +93,7 @@ public final class Main {
         loseDirect(3);
         loseHeap(2);
         expect("first", 3, 2);
-        WeakReference<ClassLoader> other = inOtherLoader();
+        WeakReference<ClassLoader> other = inOtherLoader("com.hand.Main", "other", "1", "0");
         expect("both", 4, 2);
         System.out.println("UNLOADED " + until(() -> other.get() == null));
         System.out.println("READY");

@@ -18,7 +18,9 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -32,7 +34,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class ParallelTest {
     private static final EventLoopGroup ONE = new NioEventLoopGroup(1);
     private static final ExecutorService POOL = Executors.newFixedThreadPool(1);
-    private static final CyclicBarrier TOGETHER = new CyclicBarrier(6);
+    private static final CyclicBarrier TOGETHER = new CyclicBarrier(8);
+    private static Channel ofClass;
 
     /** Takes what its client sends, and says so; loses it or not. */
     private static final class Reader extends ChannelInboundHandlerAdapter {
@@ -94,6 +97,32 @@ class ParallelTest {
     void LOSESInATask() throws Exception {
         TOGETHER.await(60, TimeUnit.SECONDS);
         ONE.submit(() -> Lose.lose()).sync();
+    }
+
+    @BeforeAll
+    static void before() throws Exception {
+        ofClass = new ServerBootstrap().group(ONE).channel(NioServerSocketChannel.class)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                        Lose.lose();
+                    }
+                }).childHandler(new ChannelInboundHandlerAdapter())
+                .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+    }
+
+    /** An event of a channel that is not the test's: the class is to fail, and no test. */
+    @Test
+    void losesInAnEventOfTheClass() throws Exception {
+        TOGETHER.await(60, TimeUnit.SECONDS);
+        ONE.submit(() -> ofClass.pipeline().fireUserEventTriggered("lose")).sync();
+    }
+
+    @Test
+    @Timeout(value = 100, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void LOSESInAnotherThread() throws Exception {
+        TOGETHER.await(60, TimeUnit.SECONDS);
+        Lose.lose();
     }
 
     /** Whose task it is cannot be seen: the class is to fail, and no test. */
