@@ -132,7 +132,7 @@ def grows(rounds):
 
 
 FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
-SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY, L.SHUT)
+SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
 MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN) and not v.modern)  # controls are in `off`
 PEERS = (L.NONE, L.SIMPLE, L.PARANOID, L.FLIGHT, L.PRESENCE, L.NETTY, L.SHUT)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
@@ -174,7 +174,7 @@ def micro():
 
 
 def hello_suite():
-    return [Experiment("hello", "hello", (*SOME, L.NOTHING, L.SAMPLED, L.DIRECT, L.LATE, L.STOPPED,
+    return [Experiment("hello", "hello", (*SOME, L.NOTHING, L.SAMPLED, L.SHUT, L.DIRECT, L.LATE, L.STOPPED,
                                           L.AGAIN), 15, kind="hello", warm=2.0, seconds=2.5)]
 
 
@@ -188,7 +188,7 @@ SUITES = {
     "codec": codec,
     "micro": micro,
     "hello": hello_suite,
-    "protocols": lambda: protocols((*SOME, L.AGAIN), 15),
+    "protocols": lambda: protocols((*SOME, L.SHUT, L.AGAIN), 15),
     "off": off,
     "threads": lambda: threads(FEW, 15, (1, 2, 4, 8)),
     "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
