@@ -44,17 +44,10 @@ bool bbf_context_switch(struct bbf_tracker *t, bool on)
 
 bool bbf_context_reach(struct bbf_tracker *t, uint32_t record)
 {
-    struct bbf_space *space = &t->contexts.space;
-    _Atomic uint64_t *end = bbf_shared_long(t, BBF_L_SHARED_CONTEXTS_END);
-
-    if (atomic_load(bbf_shared_long(t, BBF_L_SHARED_CONTEXTS)) == 0 ||
-        !bbf_space_reach(space, ((size_t)record + 1) * sizeof(struct bbf_context)))
-        return false;
-    uint64_t now = atomic_load(&space->writable) / sizeof(struct bbf_context);
-    uint64_t seen = atomic_load(end);
-    while (seen < now && !atomic_compare_exchange_weak(end, &seen, now))
-        ;
-    return true;
+    return atomic_load(bbf_shared_long(t, BBF_L_SHARED_CONTEXTS)) != 0 &&
+           bbf_space_reach_entries(&t->contexts.space, sizeof(struct bbf_context),
+                                   (size_t)record + 1,
+                                   bbf_shared_long(t, BBF_L_SHARED_CONTEXTS_END));
 }
 
 uint32_t bbf_context_name(struct bbf_tracker *t, const char *name)

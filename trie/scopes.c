@@ -64,17 +64,9 @@ bool bbf_scopes_on(const struct bbf_tracker *t)
 
 bool bbf_scopes_reach(struct bbf_tracker *t, uint32_t record)
 {
-    struct bbf_space *space = &t->scopes.space;
-    _Atomic uint64_t *end = bbf_shared_long(t, BBF_L_SHARED_SCOPES_END);
-
-    if (atomic_load(bbf_shared_long(t, BBF_L_SHARED_SCOPES)) == 0 ||
-        !bbf_space_reach(space, ((size_t)record + 1) * sizeof(struct bbf_scope_words)))
-        return false;
-    uint64_t now = atomic_load(&space->writable) / sizeof(struct bbf_scope_words);
-    uint64_t seen = atomic_load(end);
-    while (seen < now && !atomic_compare_exchange_weak(end, &seen, now))
-        ;
-    return true;
+    return atomic_load(bbf_shared_long(t, BBF_L_SHARED_SCOPES)) != 0 &&
+           bbf_space_reach_entries(&t->scopes.space, sizeof(struct bbf_scope_words),
+                                   (size_t)record + 1, bbf_shared_long(t, BBF_L_SHARED_SCOPES_END));
 }
 
 /* ---- marks ---- */

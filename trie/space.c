@@ -82,6 +82,18 @@ bool bbf_space_reach(struct bbf_space *space, size_t upto)
     return true;
 }
 
+bool bbf_space_reach_entries(struct bbf_space *space, size_t each, size_t count,
+                             _Atomic uint64_t *end)
+{
+    if (!bbf_space_reach(space, count * each))
+        return false;
+    uint64_t now = atomic_load(&space->writable) / each;
+    uint64_t seen = atomic_load(end);
+    while (seen < now && !atomic_compare_exchange_weak(end, &seen, now))
+        ;
+    return true;
+}
+
 bool bbf_space_collapse(struct bbf_space *space, size_t from, size_t upto)
 {
     if (upto - from < BBF_HUGE_FROM)

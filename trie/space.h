@@ -45,6 +45,11 @@ int bbf_space_reserve(struct bbf_space *space, size_t size, struct bbf_budget *b
 /* Make [0, upto) writable. False: limit reached or mprotect failed; nothing is lost. */
 bool bbf_space_reach(struct bbf_space *space, size_t upto);
 
+/* The same for the first `count` entries of `each` bytes. *end, which the shim reads, is then the
+ * number of entries that are writable; it never falls. */
+bool bbf_space_reach_entries(struct bbf_space *space, size_t each, size_t count,
+                             _Atomic uint64_t *end);
+
 /* The same for a part in the middle, [from, from + len); the caller keeps account of it. */
 bool bbf_space_open(struct bbf_space *space, size_t from, size_t len);
 
