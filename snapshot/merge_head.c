@@ -58,6 +58,40 @@ static int add_setting(struct bbf_merge *m, const struct bbf_snap_pair *pair, co
                                                                                      : BBF_ENOMEM;
 }
 
+/* Is it in some of the snapshots only, as one that an older bbflow does not have? */
+static bool is_missing(const struct bbf_merge *m, const struct bbf_merge_setting *one)
+{
+    return one->other == NULL && one->snapshots < m->n_sources;
+}
+
+/* One note of all of these settings: two versions of bbflow can differ in many. */
+static int note_missing(struct bbf_merge *m)
+{
+    char names[NOTE_MAX / 2] = "";
+    const struct bbf_merge_setting *first = NULL;
+    size_t n = 0, len = 0;
+
+    for (size_t i = 0; i < m->n_settings; i++) {
+        const struct bbf_merge_setting *one = &m->settings[i];
+        if (!is_missing(m, one))
+            continue;
+        first = n++ == 0 ? one : first;
+        int added = len < sizeof names ? snprintf(names + len, sizeof names - len, "%s%.60s",
+                                                  n > 1 ? ", " : "", one->name)
+                                       : 0;
+        len += added > 0 ? (size_t)added : 0;
+    }
+    if (n == 0)
+        return BBF_OK;
+    if (n == 1)
+        return note(m, "%.100s=%.300s is set in %" PRIu32 " of %zu snapshots, as %.200s",
+                    first->name, first->value, first->snapshots, m->n_sources, first->first);
+    return note(m,
+                "%zu settings are in some of the %zu snapshots only, as of different versions of "
+                "bbflow: %s%s",
+                n, m->n_sources, names, len < sizeof names ? "" : "…");
+}
+
 /* A setting that is one value everywhere is the result's; the others are only in notes. */
 static int finish_settings(struct bbf_merge *m)
 {
@@ -72,15 +106,12 @@ static int finish_settings(struct bbf_merge *m)
         if (one->other != NULL) {
             err = note(m, "%.100s= differs: %.200s in %.200s, %.200s in %.200s", one->name,
                        one->value, one->first, one->other, one->other_in);
-        } else if (one->snapshots < m->n_sources) {
-            err = note(m, "%.100s=%.300s is set in %" PRIu32 " of %zu snapshots, as %.200s",
-                       one->name, one->value, one->snapshots, m->n_sources, one->first);
-        } else {
+        } else if (!is_missing(m, one)) {
             to->settings[to->n_settings++] = (struct bbf_snap_pair){one->name, one->value};
             one->name = one->value = NULL;
         }
     }
-    return err;
+    return err == BBF_OK ? note_missing(m) : err;
 }
 
 /* Use of a limit does not add up over JVMs, so the largest is kept; how often it was reached does.

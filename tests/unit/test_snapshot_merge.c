@@ -254,6 +254,33 @@ static void one_jvm_at_two_times_is_noted(void **state)
     bbf_snapshot_free(from[1]);
 }
 
+/* A newer bbflow has settings that an older one does not: one note, however many. */
+static void settings_of_another_version_are_one_note(void **state)
+{
+    (void)state;
+    enum { MANY = 90 };
+    struct bbf_snapshot *from[2] = {sample_basic(), sample_basic()};
+    char name[16];
+
+    from[1]->jvm.pid = 2;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "new%d", i);
+        sample_setting(from[1], name, "1");
+    }
+    finished(from[0]);
+    finished(from[1]);
+    struct bbf_snapshot *all = merged(from, 2);
+    size_t notes = 0;
+    for (size_t i = 0; i < all->n_notes; i++)
+        notes += strstr(all->notes[i], "new0") != NULL || strstr(all->notes[i], "new1") != NULL;
+    assert_int_equal(notes, 1);
+    assert_true(has_note(all, "90 settings are in some of the 2 snapshots only, as of different "
+                              "versions of bbflow: new0, new1, new2, "));
+    bbf_snapshot_free(all);
+    bbf_snapshot_free(from[0]);
+    bbf_snapshot_free(from[1]);
+}
+
 static void what_differs_is_noted(void **state)
 {
     (void)state;
@@ -435,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_snapshot_is_added_once),
         cmocka_unit_test(one_jvm_at_two_times_is_noted),
         cmocka_unit_test(what_differs_is_noted),
+        cmocka_unit_test(settings_of_another_version_are_one_note),
         cmocka_unit_test(rows_of_one_place_are_one_row),
         cmocka_unit_test(contexts_come_together),
         cmocka_unit_test(histories_are_added_only_where_intervals_meet),
