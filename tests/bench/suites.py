@@ -133,7 +133,8 @@ def grows(rounds):
 
 FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
 SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
-MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN) and not v.modern)  # controls are in `off`
+# Controls are in `off`, the gate is in `gates`.
+MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN, L.SHUT) and not v.modern)
 PEERS = (L.NONE, L.SIMPLE, L.PARANOID, L.FLIGHT, L.PRESENCE, L.NETTY, L.SHUT)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
 ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)

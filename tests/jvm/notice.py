@@ -217,7 +217,7 @@ LISTED = {  # section: what a line that only we bring looks like
     "class": r"(public )?final class java\.lang\.BBFlow\w+ true", "collections": r"lost 2",
     "descriptor": r"anon_inode:\[eventfd\]|socket:\[#\]", "enumerated": r"bbflow",
     "thread": r"bbflow true 5 system", "fresh": r"Thread-0 \d+", "started": r"\d+",
-    "histogram": r"java\.lang\.BBFlow\w+", "mapped": r"\S*\.so[.0-9]*",
+    "histogram": r"(\[L)?java\.lang\.BBFlow\w+;?", "mapped": r"\S*\.so[.0-9]*",
     "position": r"\d+", "offset": r"\S+ \d+",
 }
 
