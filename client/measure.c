@@ -10,6 +10,7 @@
 #include "client/agent_answer.h"
 #include "client/load.h"
 #include "client/output.h"
+#include "client/progress.h"
 #include "client/set.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -68,11 +69,20 @@ static int set_shares(const struct bbf_command_line *request, const char *duty, 
     return exit_code;
 }
 
-/* That long, or until a signal that ends a command. True: all of it. The signals are blocked. */
+/* That long, or until a signal that ends a command. True: all of it. The signals are blocked; the
+ * timer of the line of progress is not, and interrupts the wait. */
 static bool pass(uint64_t ns, const sigset_t *end)
 {
-    const struct timespec time = {(time_t)(ns / BBF_CLOCK_SECOND), (long)(ns % BBF_CLOCK_SECOND)};
-    return sigtimedwait(end, NULL, &time) < 0;
+    const uint64_t until = bbf_monotonic_ns() + ns;
+
+    for (uint64_t now = until - ns; now < until; now = bbf_monotonic_ns()) {
+        const uint64_t left = until - now;
+        const struct timespec time = {(time_t)(left / BBF_CLOCK_SECOND),
+                                      (long)(left % BBF_CLOCK_SECOND)};
+        if (sigtimedwait(end, NULL, &time) >= 0)
+            return false;
+    }
+    return true;
 }
 
 static void add_percent(struct bbf_buf *out, uint64_t ppm)
@@ -112,7 +122,9 @@ static int measure(const struct bbf_command_line *request, const struct before *
                    const sigset_t *end)
 {
     struct bbf_loaded loaded = {0};
-    bool whole = pass(request->measure_ns, end);
+
+    bbf_progress_stage("measuring what following costs");
+    bool whole = before->by_windows || pass(request->measure_ns, end);
     int exit_code = whole ? bbf_load(request, &loaded) : BBF_EXIT_FAILED;
 
     if (exit_code == BBF_EXIT_OK)

@@ -137,6 +137,11 @@ static uint64_t wanted(void)
     return option == BBF_SHARE_NONE ? 0 : option;
 }
 
+static bool has_windows(void)
+{
+    return wanted() > 0 && wanted() < ALL;
+}
+
 /* At random, so that nothing that happens regularly is always or never seen. In the mean the gate
  * is open for duty= of the time; by budget= that time has the grace in it, which costs as much. */
 static uint64_t draw_pause(uint64_t open_ns, uint64_t with_grace_ns)
@@ -246,10 +251,13 @@ void bbf_gate_apply(const struct bbf_options *options)
     if (!bbf_windows_are_used(bbf_agent.tracker))
         return;
     pthread_mutex_lock(&lock);
+    const bool had_windows = has_windows();
     duty = options->duty;
     budget = options->budget;
     window_ms = options->window_ms;
     version++;
+    if (has_windows() && !had_windows) /* what was measured earlier may be of another load */
+        governor = (struct bbf_governor){.pairs = 0};
     if (!is_running)
         start();
     else
@@ -296,7 +304,7 @@ void bbf_gate_cost(struct bbf_gate_cost *cost)
     if (opened_process != 0)
         cost->process_ns += bbf_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - opened_process;
     bbf_governor_cost(&governor, &cost->followed);
-    if (is_running && wanted() > 0 && wanted() < ALL)
+    if (is_running && has_windows())
         cost->share_ppm = budget != 0 ? governor.share_ppm : duty;
     pthread_mutex_unlock(&lock);
 }

@@ -38,7 +38,7 @@ struct bbf_governor {
     struct bbf_governor_phase open, beside; /* of the pair that has too few calls yet */
     int64_t extra_ppm[BBF_GOVERNOR_PAIRS]; /* a ring: processor time for a call, open to shut - 1 */
     uint32_t next;
-    uint64_t pairs;     /* since the begin */
+    uint64_t pairs;     /* since windows began */
     uint64_t share_ppm; /* chosen last; 0: none yet */
 };
 

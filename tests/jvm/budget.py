@@ -139,6 +139,10 @@ def by_windows(run):
     run.process.stdin.write(b"rest\n")
     run.process.stdin.flush()
     run.wait_for("RESTS")
+    run.client("set", pid, "budget=100%")
+    # Nothing is allocated now: the figures of earlier windows are none of this time.
+    err = run.client("status", "--measure", "1s", pid, code=1)[1]
+    assert ": 0 windows had enough allocations to measure" in err, err
 
 
 def measured(run, pid):
@@ -148,6 +152,10 @@ def measured(run, pid):
     found = re.fullmatch(r"following takes (\S+)% \((\S+)% to (\S+)%\) of the processor time while buffers are "
                          r"followed, by \d+ windows\nNot followed: about half .*\n", out)
     assert found, out
+    begin = time.monotonic()  # on a terminal the line of progress must not end the wait
+    subprocess.run(["script", "-qec", f"{harness.CLIENT} status --measure 3s {pid}", "/dev/null"], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, env={**run.env, "TERM": "xterm"}, timeout=60, check=True)
+    assert time.monotonic() - begin >= 3
     middle, low, high = map(float, found.groups())
     assert low <= middle <= high < 100 and high > 5, out
     settings_are(run, pid, "budget=100%", "duty=off")
