@@ -181,7 +181,7 @@
     XX(SHARED_SCOPES, 264)            /* long: address of the scopes; 0: scopes= is off */         \
     XX(SHARED_SCOPES_END, 272)        /* long: scopes below this number are writable */            \
     XX(SHARED_SCOPE_DROPPED, 280)     /* long: lives whose scope had no room */                    \
-    XX(SHARED_SCOPE_ONLY, 288)  /* int: the test that runs, and ran, alone; 0: there is none */    \
+    XX(SHARED_SCOPE_ONLY, 288)  /* int: the test that runs, and ran, alone; 0: no such test */     \
     XX(SHARED_SCOPE_CLASS, 292) /* int: the same of classes of tests */                            \
     XX(SHARED_USED, 1024)       /* a byte per stripe: 1 = it had a thread; only those are read */  \
     XX(SLOW_FIELDLESS, 1)       /* some ByteBuf class has no hidden field (design.md: hot path) */ \
@@ -203,6 +203,7 @@
     XX(SHARED_ASKED, 64)    /* the agent asks for the callers of some root: ADR 49 */              \
     XX(SHARED_USAGE, 128)   /* byte-seconds are summed up: ADR 53 */                               \
     XX(SHARED_WINDOWS, 256) /* lives are followed by windows of time, from the start to the end */ \
+    XX(SHARED_SELDOM, 512)  /* … and the gate is shut for most of the time: ADR 73 */            \
     XX(USAGE_NOT_READ, -1)  /* in the place of the bytes that a life wrote: trie/usage.h */        \
     XX(USAGE_NOT_ASKED, -2)                                                                        \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \

@@ -13,12 +13,27 @@
 #include "trie/site.h"
 #include "trie/switches.h"
 
+enum { SHARED_PAGE = 4096 };
+
 /* Small tables that are always writable, and also never unmapped. */
 static void *map_writable(size_t size)
 {
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return base == MAP_FAILED ? NULL : base;
+}
+
+/* The shared page, below 2 GiB if there is room: its address is in every hook, and compiled code
+ * names a low one with 6 bytes instead of 10. */
+static void *map_shared(void)
+{
+#ifdef MAP_32BIT
+    void *base = mmap(NULL, SHARED_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (base != MAP_FAILED)
+        return base;
+#endif
+    return map_writable(SHARED_PAGE);
 }
 
 enum { RECORDS = 1 << 24, TOMBS = 1 << 20 };
@@ -132,7 +147,7 @@ int bbf_tracker_create(struct bbf_tracker **out, const struct bbf_limits *limits
     atomic_init(&t->budget.limit, limits->memory);
     t->rate_roots = map_writable((size_t)BBF_L_RATES * BBF_L_MAX_SITES * sizeof *t->rate_roots);
     t->stripes = map_writable((size_t)BBF_L_STRIPES << BBF_L_STRIPE_SHIFT);
-    t->shared = map_writable(4096);
+    t->shared = map_shared();
     t->roots = map_writable(BBF_L_MAX_SITES * sizeof *t->roots);
     const size_t records = RECORDS, tombs = TOMBS;
     if (t->stripes == NULL || t->shared == NULL || t->roots == NULL || t->rate_roots == NULL ||

@@ -13,9 +13,10 @@ static _Atomic uint32_t *gate(struct bbf_tracker *t)
     return bbf_shared_int(t, BBF_L_SHARED_SLOW_HOOKS);
 }
 
-void bbf_windows_use(struct bbf_tracker *t)
+void bbf_windows_use(struct bbf_tracker *t, bool seldom)
 {
-    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), (uint32_t)BBF_L_SHARED_WINDOWS);
+    uint32_t flags = (uint32_t)BBF_L_SHARED_WINDOWS | (seldom ? (uint32_t)BBF_L_SHARED_SELDOM : 0);
+    atomic_fetch_or(bbf_shared_int(t, BBF_L_SHARED_FLAGS), flags);
     atomic_fetch_or(gate(t), (uint32_t)BBF_L_SLOW_IDLE | BBF_L_SLOW_GATE);
 }
 

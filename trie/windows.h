@@ -22,8 +22,9 @@
 struct bbf_tracker;
 
 /* Before the shim's classes are defined: lives are followed by windows for as long as the process
- * lives. The gate is shut until bbf_windows_open(). */
-void bbf_windows_use(struct bbf_tracker *t);
+ * lives. The gate is shut until bbf_windows_open(). seldom: hooks are made for a gate that is shut
+ * for most of the time; with it open they cost more. */
+void bbf_windows_use(struct bbf_tracker *t, bool seldom);
 bool bbf_windows_are_used(const struct bbf_tracker *t);
 
 /* The gate. One thread at a time; open, then no more roots for the time of grace, then shut. */

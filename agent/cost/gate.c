@@ -15,7 +15,14 @@
 #include "core/units.h"
 #include "trie/windows.h"
 
-enum { ALL = 1000000, MS = 1000000, GRACE_MS = 2, LOOK_MS = 10, STACK = 128 << 10 };
+enum {
+    ALL = 1000000,
+    SELDOM_PPM = ALL / 2,
+    MS = 1000000,
+    GRACE_MS = 2,
+    LOOK_MS = 10,
+    STACK = 128 << 10
+};
 
 /* Of the time since `since`: how long roots could open lives, in how many windows. */
 struct watched {
@@ -45,8 +52,9 @@ static uint64_t own_ns, own_before; /* processor time of the thread, and of thos
 
 void bbf_gate_choose(const struct bbf_options *options)
 {
-    if (options->duty != 0 || options->budget != 0)
-        bbf_windows_use(bbf_agent.tracker);
+    uint64_t share = options->duty != 0 ? options->duty : options->budget;
+    if (share != 0)
+        bbf_windows_use(bbf_agent.tracker, share < SELDOM_PPM);
 }
 
 bool bbf_gate_allows(const struct bbf_options *options, const char **why)

@@ -6,7 +6,7 @@ begin with "$ " are commands, those below them their output. (`<!-- output: VERB
 is the output alone, of `bbflow VERB FILE.json`. `<!-- output: as typed -->`: the commands name files of the
 repository.) `bbflow VERB … PID` is run with the first
 FILE in place of PID, and with the next FILE once another PID is named, without --gc: FILE is a dump of
-that JVM after it. `diff A B` is run as it is. A line that is only an ellipsis stands for any lines.
+that JVM after it. `diff A B` is run as it is. A line that is only an ellipsis matches any lines.
 BBF_GOLDEN_UPDATE=1: blocks without an ellipsis are written anew, with the pid of the file.
 Exit 1 if an output differs."""
 
@@ -58,7 +58,7 @@ def run(command, client, path):
 
 
 def matches(shown, real):
-    """Is `shown` what is in `real`, in that order, but for lines that an ellipsis stands for?"""
+    """Is `shown` what is in `real`, in that order, without the lines that an ellipsis leaves out?"""
     parts = [[]]
     for line in shown:
         if line == "…":

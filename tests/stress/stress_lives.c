@@ -154,7 +154,7 @@ static struct app *app_new(struct rules rules)
     app->next_tid = 100;
     app->twin.windows = rules.windows;
     if (rules.windows)
-        bbf_windows_use(app->t);
+        bbf_windows_use(app->t, true);
     return app;
 }
 

@@ -113,7 +113,7 @@ public final class BBFlowApi extends ClassValue<Integer> {
 
     // ---- reports: they wait for the agent thread, 30 s at most ----
 
-    /** A byte, 0 or 1 (the rest is why there is none), then the text in UTF-8. Null: no memory. */
+    /** A byte, then text in UTF-8: 0 and the report, or 1 and the reason that it was not made. Null: no memory. */
     public static byte[] report(byte[] format) {
         try {
             return format != null ? BBFlowNative.apiReport(format) : null;

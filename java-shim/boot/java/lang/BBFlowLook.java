@@ -33,7 +33,7 @@ final class BBFlowLook {
         for (int i = 0; i < MAX_UNWRAP && o != null && h == -1; i++) {
             long kind = kindOf(o);
             if ((kind & (KIND_FIELD | KIND_MAPPED)) != 0) {
-                BBFlowShim.step(o, site);
+                BBFlowFast.step(o, site);
                 break;
             }
             if ((kind & KIND_ELEMENTS) != 0)

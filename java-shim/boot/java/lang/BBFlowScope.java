@@ -34,7 +34,7 @@ public final class BBFlowScope extends InheritableThreadLocal<int[]> {
         return BBFlowNative.scopeStart();
     }
 
-    /** The number of a new scope; 0: there is none. */
+    /** The number of a new scope; 0: it was not made. */
     public static int create() {
         return BBFlowNative.scopeNew();
     }

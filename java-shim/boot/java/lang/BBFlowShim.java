@@ -3,8 +3,9 @@
  * java.lang.BBFlowShim - the hot path: what instrumented methods call. Defined in the boot loader by
  * the agent (design.md: hot path), so that every class can see it and no call can fail to link.
  *
- * Here are the public hooks alone (those of context=on: BBFlowShimContext): a guard, the short way, and a catch. What the short way does not do
- * is in the package-private classes beside this one (java-shim/boot/classes.txt has all).
+ * Here are the public hooks alone (those of context=on: BBFlowShimContext): a guard, and a catch. What they do is in the package-private
+ * classes beside this one (java-shim/boot/classes.txt has all): the fast path in BBFlowFast, which is inlined, but where windows are seldom
+ * (ADR 73): there a hook is its gate and a call, which is not taken while the gate is shut.
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
  * printed; nothing is put on the Java heap but the slot arrays (design.md: garbage detection), in map
@@ -41,35 +42,27 @@ public final class BBFlowShim {
     @Hidden
     public static void root(Object o, int size, int meta) {
         reserveStack();
-        if (o == null || WINDOWS && BBFlowWindows.refuseRoots()
-                || slowHooks() && (idle() || BBFlowMap.root(o, size, meta, false)))
+        if (o == null || WINDOWS && BBFlowWindows.refuseRoots())
             return;
-        long f = U.getLong(o, OFF), at = recordAt(f);
-        int node = U.getInt(ROOTS + ((long) (meta & META_SITE) << 2));
-        // Recycled and closed: the object keeps its record; one compare decides (design.md: garbage
-        // detection).
-        if (U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY) && node > NODE_BEFORE_RESET) {
-            long g = (f & HIGH) + GENERATION;
-            int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
-            begin(at, g, node, refs | meta >>> META_MEM_SHIFT << MEM_SHIFT | 1, size, 0,
-                    OPEN | STICKY);
-            U.putLong(o, OFF, g | f & LOW);
-            U.storeStoreFence();
-            if (WINDOWS)
-                BBFlowWindows.opened(f);
-        } else {
-            BBFlowRoots.root(o, size, meta, false);
-        }
+        if (SELDOM)
+            BBFlowWindows.root(o, size, meta);
+        else
+            BBFlowFast.root(o, size, meta);
     }
 
     /** At the exit of Unpooled's terminals, which nest: an open life is kept. */
-    @DontInline
+    @ForceInline
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
         reserveStack();
-        if (o == null || WINDOWS && (BBFlowWindows.refuseRoots() || BBFlowWindows.isOlder(o)))
-            return;
-        if (!(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
+        if (o != null && !(WINDOWS && BBFlowWindows.refuseRoots()))
+            rootKeepSlow(o, size, meta);
+    }
+
+    @DontInline
+    @Hidden
+    private static void rootKeepSlow(Object o, int size, int meta) {
+        if (!(WINDOWS && BBFlowWindows.isOlder(o)) && !(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
 
@@ -80,9 +73,12 @@ public final class BBFlowShim {
     @Hidden
     public static void alias(Object view, Object owner) {
         reserveStack();
-        if (owner == null || slowHooks() && (idle() || lacksField(view) || lacksField(owner)))
-            return;
-        U.putLong(view, OFF, U.getLong(owner, OFF));
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.alias(view, owner);
+        } else {
+            BBFlowFast.alias(view, owner);
+        }
     }
 
     /**
@@ -94,21 +90,28 @@ public final class BBFlowShim {
     @Hidden
     public static void wrap(Object view, Object owner) {
         reserveStack();
-        if (owner == null || slowHooks() && (idle() || lacksField(view) || lacksField(owner)))
-            return;
-        long f = U.getLong(owner, OFF);
-        U.putLong(view, OFF, inForce(f) ? f : 0);
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.wrap(view, owner);
+        } else {
+            BBFlowFast.wrap(view, owner);
+        }
     }
 
     /** The same where the parameter's type does not say that it is a ByteBuf. */
-    @DontInline
+    @ForceInline
     @Hidden
     public static void aliasObject(Object view, Object owner) {
         reserveStack();
-        if (WINDOWS && idle())
-            return;
+        if (owner != null && !(WINDOWS && idle()))
+            aliasObjectSlow(view, owner);
+    }
+
+    @DontInline
+    @Hidden
+    private static void aliasObjectSlow(Object view, Object owner) {
         try {
-            if (owner != null && (kindOf(owner) & KIND_FIELD) != 0)
+            if ((kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
         } catch (Throwable t) {
             failed(t);
@@ -154,38 +157,11 @@ public final class BBFlowShim {
     @Hidden
     public static void derive(Object o, Object parent, int site) {
         reserveStack();
-        if (o == null || parent == null || WINDOWS && BBFlowWindows.refuseLives()
-                || slowHooks() && (idle() || BBFlowMap.derive(o, parent, site)))
-            return;
-        long f = U.getLong(o, OFF), at = recordAt(f);
-        long pf = U.getLong(parent, OFF), owner = recordAt(pf), path = U.getLong(owner + REC_PATH);
-        long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
-        int bucket = U.getInt(nodeAt(path) + NODE_FLAGS) >>> FLAG_BUCKET_SHIFT & 3;
-        // As in step() the parent's first child is this site's; and recycled and closed as in root().
-        if (((path ^ pf | child) >>> 32) == 0 && bucket == BBFlowWalk.BUCKET_ONE && !BBFlowRoots.paused()
-                && (!WINDOWS || BBFlowWindows.position(owner, pf) == path)
-                && U.getLong(at + REC_LIFE) == (f & HIGH | CLOSED | STICKY)) {
-            long g = (f & HIGH) + GENERATION;
-            int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
-            begin(at, g, (int) child, refs | BBFlowRoots.memOf(pf) << MEM_SHIFT | 1, 0, pf,
-                    OPEN | STICKY);
-            U.putLong(o, OFF, g | f & LOW);
-            U.storeStoreFence();
-            if (WINDOWS)
-                BBFlowWindows.opened(f);
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.derive(o, parent, site);
         } else {
-            deriveSlow(o, parent, site);
-        }
-    }
-
-    @DontInline
-    @Hidden
-    private static void deriveSlow(Object o, Object parent, int site) {
-        reserveStackSlow();
-        try {
-            BBFlowRoots.derive(o, parent, site);
-        } catch (Throwable t) {
-            failed(t);
+            BBFlowFast.derive(o, parent, site);
         }
     }
 
@@ -196,26 +172,11 @@ public final class BBFlowShim {
     @Hidden
     public static void adopt(Object composite, Object buffer) {
         reserveStack();
-        if (buffer == null || slowHooks() && idle())
-            return;
-        if (!slowHooks()) {
-            long c = U.getLong(buffer, OFF), k = U.getLong(composite, OFF);
-            if (c != k && isOpen(c) && isOpen(k)) {
-                U.putLong(BBFlowComposites.ownerAt(c), BBFlowComposites.ownerWord(c, k));
-                return;
-            }
-        }
-        adoptSlow(composite, buffer);
-    }
-
-    @DontInline
-    @Hidden
-    private static void adoptSlow(Object composite, Object component) {
-        reserveStackSlow();
-        try {
-            BBFlowComposites.adopt(composite, component);
-        } catch (Throwable t) {
-            failed(t);
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.adopt(composite, buffer);
+        } else {
+            BBFlowFast.adopt(composite, buffer);
         }
     }
 
@@ -225,7 +186,7 @@ public final class BBFlowShim {
         reserveStack();
         if (!idle() && components instanceof Object[])
             for (Object component : (Object[]) components)
-                adoptSlow(composite, component);
+                BBFlowFast.adoptSlow(composite, component);
     }
 
     /** At the exit of addFlattenedComponents, which makes its components by itself. */
@@ -263,11 +224,12 @@ public final class BBFlowShim {
     @Hidden
     public static void refs(Object o, int delta) {
         reserveStack();
-        if (o == null || slowHooks() && (idle() || BBFlowMap.refs(o, delta)))
-            return;
-        long f = U.getLong(o, OFF);
-        if (!WINDOWS || isOpen(f))
-            BBFlowWalk.refsOn(f, delta);
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.refs(o, delta);
+        } else {
+            BBFlowFast.refs(o, delta);
+        }
     }
 
     /** At the entry of release(int): handleRelease takes off the last one. */
@@ -284,11 +246,12 @@ public final class BBFlowShim {
     @Hidden
     public static void resized(Object o, int size) {
         reserveStack();
-        if (o == null || slowHooks() && (idle() || BBFlowMap.resized(o, size)))
-            return;
-        long f = U.getLong(o, OFF);
-        if (!WINDOWS || isOpen(f))
-            sizeOf(f, size);
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.resized(o, size);
+        } else {
+            BBFlowFast.resized(o, size);
+        }
     }
 
     // ---- uses after release ----
@@ -394,26 +357,10 @@ public final class BBFlowShim {
         }
         if (slowHooks() && (WINDOWS ? BBFlowWindows.release(o) : idle() || BBFlowMap.release(o)))
             return;
-        if (WINDOWS)
-            U.loadFence(); // who missed a step sees the gap
-        long f = U.getLong(o, OFF), at = recordAt(f);
-        // Plain stores: Netty's own refCnt CAS has one winner here (design.md: close protocol;
-        // docs/memory-model.md).
-        if (U.getLong(at + REC_LIFE) == (f & HIGH | OPEN | STICKY)) {
-            long path = U.getLong(at + REC_PATH), run = U.getLong(at + REC_RUN);
-            long key = BBFlowClose.runKey(chargedAt(path, f), U.getLong(at + REC_REFS));
-            boolean same = ((run ^ key) >>> 16) == 0 && (run & RUN_FULL) != RUN_FULL;
-            if (!same | U.getInt(at + REC_NEXT) != U.getInt(SHARED + SHARED_NOW)) {
-                BBFlowClose.closeSticky(o, f, key, same);
-                return;
-            }
-            U.putLong(at + REC_PATH, f & HIGH);
-            U.putInt(at + REC_BATCH, (int) tid());
-            U.putLongRelease(null, at + REC_LIFE, f & HIGH | CLOSED | STICKY);
-            U.putLong(at + REC_RUN, run + 1);
-        } else if (!WINDOWS || isOpen(f)) {
-            BBFlowClose.close(o, f);
-        }
+        if (SELDOM)
+            BBFlowWindows.close(o);
+        else
+            BBFlowFast.close(o);
     }
 
     // ---- pools of the application (ADR 34) ----
@@ -489,22 +436,12 @@ public final class BBFlowShim {
     @Hidden
     public static void step(Object o, int site) {
         reserveStack();
-        if (o == null || slowHooks() && (WINDOWS && idle() || BBFlowMap.step(o, site)))
-            return;
-        long f = U.getLong(o, OFF), at = recordAt(f), path = U.getLong(at + REC_PATH);
-        if ((int) path == NODE_NONE) { // not followed: this reads no node (ADR 72)
-            if (path != (f & HIGH))
-                BBFlowWalk.stepSlow(o, f, site);
-            else if (!WINDOWS && path != HIGH && (U.getLong(at + REC_LIFE) & SKIPPED) == 0)
-                BBFlowMisuse.step(o, site);
-            return;
+        if (SELDOM) {
+            if (!idle())
+                BBFlowWindows.step(o, site);
+        } else {
+            BBFlowFast.step(o, site);
         }
-        long child = U.getLong(nodeAt(path)) ^ (long) site << 32;
-        // The handle's generation is the path's and the first child is this site's: move there.
-        if (((path ^ f | child) >>> 32) == 0)
-            U.putLong(at + REC_PATH, f & HIGH | child);
-        else
-            BBFlowWalk.stepSlow(o, f, site);
     }
 
     @ForceInline
@@ -570,7 +507,7 @@ public final class BBFlowShim {
     @Hidden
     public static void exit(Object returned, Object p, int site) {
         reserveStack();
-        if (returned != null && returned != p && !(WINDOWS && idle()))
+        if (!(WINDOWS && idle()) && returned != null && returned != p)
             BBFlowLook.exitSlow(returned, p, null, site);
     }
 
@@ -578,7 +515,7 @@ public final class BBFlowShim {
     @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
         reserveStack();
-        if (returned != null && returned != p && returned != q && !(WINDOWS && idle()))
+        if (!(WINDOWS && idle()) && returned != null && returned != p && returned != q)
             BBFlowLook.exitSlow(returned, p, q, site);
     }
 
@@ -586,12 +523,17 @@ public final class BBFlowShim {
      * Before areturn of a method that overwrites its parameters: no step if the life's path already
      * holds the method's entry (design.md: insertion).
      */
-    @DontInline
+    @ForceInline
     @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
         reserveStack();
-        if (WINDOWS && idle())
-            return;
+        if (!(WINDOWS && idle()))
+            exitWalkSlow(returned, site, entry);
+    }
+
+    @DontInline
+    @Hidden
+    private static void exitWalkSlow(Object returned, int site, int entry) {
         try {
             if (!BBFlowLook.isBehind(returned, entry))
                 stepObject(returned, site);

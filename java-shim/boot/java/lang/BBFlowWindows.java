@@ -125,4 +125,60 @@ final class BBFlowWindows {
         long f = (kind & KIND_FIELD) != 0 ? U.getLong(o, OFF) : 0;
         return f != 0 && !(f != IGN && f != NEVER && isOpen(f));
     }
+
+    // ---- what hooks call where windows are seldom: inlined, it slows what is compiled (ADR 73) ----
+
+    @DontInline
+    @Hidden
+    static void root(Object o, int size, int meta) {
+        BBFlowFast.root(o, size, meta);
+    }
+
+    @DontInline
+    @Hidden
+    static void alias(Object view, Object owner) {
+        BBFlowFast.alias(view, owner);
+    }
+
+    @DontInline
+    @Hidden
+    static void wrap(Object view, Object owner) {
+        BBFlowFast.wrap(view, owner);
+    }
+
+    @DontInline
+    @Hidden
+    static void derive(Object o, Object parent, int site) {
+        BBFlowFast.derive(o, parent, site);
+    }
+
+    @DontInline
+    @Hidden
+    static void adopt(Object composite, Object buffer) {
+        BBFlowFast.adopt(composite, buffer);
+    }
+
+    @DontInline
+    @Hidden
+    static void refs(Object o, int delta) {
+        BBFlowFast.refs(o, delta);
+    }
+
+    @DontInline
+    @Hidden
+    static void resized(Object o, int size) {
+        BBFlowFast.resized(o, size);
+    }
+
+    @DontInline
+    @Hidden
+    static void step(Object o, int site) {
+        BBFlowFast.step(o, site);
+    }
+
+    @DontInline
+    @Hidden
+    static void close(Object o) {
+        BBFlowFast.close(o);
+    }
 }

@@ -115,7 +115,7 @@ final class Library {
         return "/META-INF/bbflow/" + (linux ? "linux-" + (arch.equals("amd64") ? "x86-64" : arch) : "none") + "/" + name;
     }
 
-    /** SHA-256, size and CRC-32 (hexadecimal) of the library, which scripts/javaagent-jar notes; null: there is none. */
+    /** SHA-256, size and CRC-32 (hexadecimal) of the library, which scripts/javaagent-jar notes; null: the jar has no such entry. */
     private static String sums() {
         try (InputStream in = Library.class.getResourceAsStream(path("sums"))) {
             return in == null ? null : new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim();

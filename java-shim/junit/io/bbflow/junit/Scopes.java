@@ -26,7 +26,7 @@ final class Scopes {
     private Scopes() {
     }
 
-    /** Null: there is none, and a note said so once. required: that is an error. */
+    /** Null: the JVM has no agent, which a note said once. required: that is an error. */
     static Agent agent(boolean required) {
         Agent found = start();
         if (found == null) {

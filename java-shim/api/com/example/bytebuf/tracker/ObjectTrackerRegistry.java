@@ -43,7 +43,7 @@ public final class ObjectTrackerRegistry {
         HANDLERS.add(handler);
     }
 
-    /** The newest; that of buffers if there is none. */
+    /** The newest; without a registered one, that of buffers. */
     public static ObjectTrackerHandler getHandler() {
         List<com.example.bytebuf.api.tracker.ObjectTrackerHandler> all = HANDLERS.all();
         return all.isEmpty() ? BYTEBUF : named(all.get(all.size() - 1));

@@ -78,7 +78,7 @@ public final class Bbflow {
         }
     }
 
-    /** A report; a text that says why there is none. Empty without bbflow. */
+    /** A report, or the reason that it was not made. Empty without bbflow. */
     public static String report(String format) {
         Bbflow now = get();
         if (now == null)
