@@ -295,14 +295,15 @@ struct bbf_snap_misuse {
  * `passed_lives` that sampling left out, as those that it drew stand for them. Estimates:
  * `native_calls` of the hooks into the agent and what they took, and what the `hooks` themselves
  * took. `overhead` is the sum: agent, server, gate, rewriting in other threads, estimates. Once
- * windows have measured what following costs, `hook` is that, natives included.
+ * windows have measured what following costs, `hook` is that, natives included, and `shut_gate` is
+ * what the hooks take that find their gate shut (ADR 73).
  */
 /* clang-format off */
 #define BBF_COST_COLUMNS(XX)                                                                       \
     XX(elapsed_ns) XX(process_ns) XX(agent_ns) XX(scan_ns) XX(report_ns) XX(server_ns)             \
     XX(gate_ns) XX(running_ns) XX(window_ns) XX(rewritten) XX(rewrite_ns) XX(lives) XX(passed_lives) XX(steps)                              \
     XX(estimated_native_calls) XX(estimated_native_ns) XX(estimated_hook_ns)                       \
-    XX(estimated_overhead_ns)
+    XX(estimated_shut_gate_ns) XX(estimated_overhead_ns)
 
 /* Measured cost, on this machine, of a life and of a step, followed or passed over, in picoseconds;
  * the longest rewriting of a class; native memory in bytes, by purpose; budget= in millionths (0 =

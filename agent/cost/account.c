@@ -134,6 +134,21 @@ static void subtract(struct bbf_snap_cost_row *row, const struct bbf_snap_cost_r
 #undef XX
 }
 
+/*
+ * No window shows what hooks take that find their gate shut, because it has them also. So it is
+ * estimated: as many hooks for a processor second as the followed lives of the row met in windows,
+ * a root and an end and their steps, at the model's price each.
+ */
+static uint64_t shut_gate_ns(const struct bbf_snap_cost_row *row)
+{
+    uint64_t hooks = 2 * row->lives_ + row->steps_;
+    if (row->window_ns_ <= row->estimated_hook_ns_ || row->process_ns_ <= row->estimated_hook_ns_)
+        return 0;
+    double each = (double)o.costs.gate_ps / 1000;
+    double part = (double)hooks * each / (double)(row->window_ns_ - row->estimated_hook_ns_);
+    return (uint64_t)((double)(row->process_ns_ - row->estimated_hook_ns_) * (part < 1 ? part : 1));
+}
+
 /* The difference of two rows: what windows have measured, instead of the model. */
 static void put_measured(struct bbf_snap_cost_row *row, const struct bbf_gate_cost *gate)
 {
@@ -142,7 +157,20 @@ static void put_measured(struct bbf_snap_cost_row *row, const struct bbf_gate_co
     row->estimated_overhead_ns_ -= row->estimated_native_ns_ + row->estimated_hook_ns_;
     row->estimated_hook_ns_ = (uint64_t)((double)row->window_ns_ / MILLION *
                                          (double)bbf_governor_part_ppm(gate->followed.extra_ppm));
-    row->estimated_overhead_ns_ += row->estimated_hook_ns_;
+    row->estimated_shut_gate_ns_ = shut_gate_ns(row);
+    row->estimated_overhead_ns_ += row->estimated_hook_ns_ + row->estimated_shut_gate_ns_;
+}
+
+/* Of the processor time since the settings changed: a longer time than an interval, because counts
+ * reach the trie late. */
+static uint64_t shut_gate_ppm(void)
+{
+    struct bbf_gate_cost gate;
+    struct bbf_snap_cost_row row = o.last;
+    bbf_gate_cost(&gate);
+    subtract(&row, &o.change);
+    put_measured(&row, &gate);
+    return bbf_governor_ppm(row.estimated_shut_gate_ns_, row.process_ns_);
 }
 
 /* Reports, the server and class files cost the same however few buffers are followed. */
@@ -152,7 +180,7 @@ static void tell_gate(const struct bbf_snap_cost_row *row)
     uint64_t fixed = row->running_ns_ > row->report_ns_ + row->server_ns_
                          ? row->running_ns_ - row->report_ns_ - row->server_ns_
                          : 0;
-    bbf_gate_fixed(idle ? 0 : bbf_governor_ppm(fixed, row->process_ns_));
+    bbf_gate_fixed(idle ? 0 : bbf_governor_ppm(fixed, row->process_ns_) + shut_gate_ppm());
 }
 
 void bbf_account_changed(void)

@@ -28,8 +28,8 @@ void bbf_gate_end(void);
 /* Counters are zero from here on. */
 void bbf_gate_reset(void);
 
-/* The share of the process's time that bbflow's own threads take, but for reports: budget= has less
- * left for windows. */
+/* The share of the process's time that bbflow's own threads take, but for reports, and that hooks
+ * take whose gate is shut: budget= has less left for windows. */
 void bbf_gate_fixed(uint64_t ppm);
 
 /* What windows cost, since the agent was loaded; nanoseconds of processor time. */

@@ -59,9 +59,9 @@ void bbf_governor_cost(const struct bbf_governor *governor, struct bbf_governor_
 
 /*
  * The share of the time from now on, open or in its grace, by the last pairs: such that its extra
- * time and `fixed_ppm`, what bbflow's own threads take, are `budget_ppm` of the processor time. By
- * one standard error above the median, so that noise lowers it; at most half as much again as
- * before. If the threads alone take nine tenths of the budget, the windows still get a tenth.
+ * time and `fixed_ppm`, what bbflow's own threads and the shut gate take, are `budget_ppm` of the
+ * processor time. By one standard error above the median, so that noise lowers it; at most half as
+ * much again as before. If those alone take nine tenths of the budget, the windows still get a tenth.
  * BBF_SHARE_NONE: 0; all: BBF_GOVERNOR_ALL.
  */
 enum { BBF_GOVERNOR_ALL = 1000000 };

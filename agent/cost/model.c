@@ -22,6 +22,7 @@ static _Alignas(64) struct bbf_record record;
 static _Alignas(64) struct bbf_node ring[RING]; /* each leads to the next */
 static _Alignas(64) _Atomic uint64_t field;     /* the buffer's */
 static _Atomic uint64_t draws;
+static _Atomic int8_t gate = -1; /* shut: the sign of its word, as BBFlowHandle.idle() reads it */
 
 static void reset(void)
 {
@@ -111,6 +112,13 @@ static void passed_lives(void)
     }
 }
 
+static void gates(void)
+{
+    for (unsigned i = 0; i < TIMES; i++)
+        if (LOAD(gate) >= 0)
+            STORE(record.size, i);
+}
+
 static void nothing(void)
 {
 }
@@ -141,5 +149,6 @@ void bbf_cost_model_measure(struct bbf_cost_model *to)
                                   .step_ps = ps_each(steps, clock_ns),
                                   .passed_life_ps = ps_each(passed_lives, clock_ns),
                                   .passed_step_ps = ps_each(passed_steps, clock_ns),
+                                  .gate_ps = ps_each(gates, clock_ns),
                                   .clock_ns = clock_ns};
 }

@@ -20,6 +20,7 @@ struct bbf_cost_model {
     uint64_t life_ps;                        /* picoseconds: open and close of a recycled buffer */
     uint64_t step_ps;                        /* a step that finds its child first */
     uint64_t passed_life_ps, passed_step_ps; /* the same of a life that sampling passes over */
+    uint64_t gate_ps;                        /* a hook whose gate is shut (ADR 73) */
     uint64_t clock_ns;                       /* reading CLOCK_MONOTONIC */
 };
 

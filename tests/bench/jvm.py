@@ -113,7 +113,7 @@ class Worker:
         self.clock = Clock(self.process.pid)
 
     def come_or_go(self):
-        """The agent does, if it is its time now."""
+        """The agent does, if it is its time now; or its settings change."""
         pid = str(self.process.pid)
         if self.level.when == "attach":
             client("attach", pid, *self.level.options(self.application, self.report).split(","))
@@ -122,6 +122,8 @@ class Worker:
             time.sleep(STOP_ENDS)
         elif self.level.when == "retransform":
             machine.retransform(pid, self.level.classes(self.application))
+        elif self.level.then:
+            client("set", pid, *self.level.then)
 
     def work(self, seconds):
         """Waits until so much of its time more has gone (times the threads that can run)."""

@@ -12,9 +12,9 @@ DETECTOR = "io.netty.leakDetection.level"
 class Level:
     """when: the agent is there from the "start", comes by "attach" after the warm-up, or leaves
     by "stop" then; "retransform": another one comes then, changes nothing and goes. agent: another
-    build than this one's. jvm: more flags; only with Netty 4.2 if modern. gate: bits of the gate
-    (core/layout.h, SLOW_) that the program sets after the warm-up; `more` has duty=100%, so that the
-    agent leaves them."""
+    build than this one's. jvm: more flags; only with Netty 4.2 if modern. then: what `bbflow set`
+    changes after the warm-up. gate: bits of the gate (core/layout.h, SLOW_) that the program sets
+    then; `more` has duty=100%, so that the agent leaves them."""
 
     name: str
     detector: str = "DISABLED"
@@ -24,12 +24,13 @@ class Level:
     agent: str = ""
     jvm: tuple = ()
     modern: bool = False
+    then: tuple = ()
     gate: int = 0
 
     @property
     def tracks(self):
         """Does the agent count events while this level is measured?"""
-        return bool(self.include) and self.when != "stop" and self.gate == 0
+        return bool(self.include) and self.when != "stop" and not self.then and self.gate == 0
 
     @property
     def samples(self):
@@ -73,7 +74,7 @@ NETTY = Level("all of Netty", include=ALL)
 SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
 # Shut for good behind a warm-up with windows: a hook that never saw the gate open is compiled to less.
-SHUT = Level("all of Netty, gate shut", include=ALL, more="duty=0%", gate=6 - (1 << 31))
+SHUT = Level("gate shut", include=ALL, more="duty=10%", then=("duty=0%",))
 EVENTS = ("AllocateBuffer", "ReallocateBuffer", "FreeBuffer", "AllocateChunk", "FreeChunk")
 FLIGHT = Level("JFR allocator events", modern=True, jvm=(
     "-XX:StartFlightRecording:filename=FOLDER/netty.jfr,maxsize=64m,settings=none,"
@@ -113,7 +114,7 @@ MEANING = {
     HANDLER.name: "the same, and through all of `io.netty.handler`",
     NETTY.name: "the same, and through all of `io.netty`",
     SAMPLED.name: "all of Netty, one buffer in 128",
-    SHUT.name: "all of Netty between two windows of `budget=`: what the shut gate costs, in code that was "
+    SHUT.name: "all of Netty, between two windows of `budget=`: what the shut gate costs, in code that was "
                "compiled while windows opened. Turns stop the "
                "clock that windows are by, so `tests/bench/budget` measures the rest",
     DIRECT.name: "all of Netty, direct buffers only",

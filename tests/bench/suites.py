@@ -219,7 +219,7 @@ def smoke():
     return [
         Experiment("codec", "codec", (L.NONE, L.SIMPLE, L.APPLICATION, L.LATE, L.STOPPED,
                                      L.RETRANSFORMED), 1, **brief),
-        Experiment("gates codec", "codec", (L.GRACE,), 1, **brief),
+        Experiment("gates codec", "codec", (L.SHUT, L.GRACE), 1, **brief),
         Experiment("http2", "http2", (L.NETTY,), 1, **brief),
         Experiment("ssl", "ssl", (L.NETTY,), 1, **brief),
         Experiment("grpc", "grpc", (L.NETTY,), 1, **brief),
@@ -232,8 +232,9 @@ def smoke():
 
 def gates():
     """What a hook costs by the state of the gate."""
-    return [Experiment("gates " + w, w, (L.NONE, L.SHUT, L.GRACE, L.GATE_OPEN), 15)
-            for w in ("codec", "http2", "grpc")]
+    return [*(Experiment("gates " + w, w, (L.NONE, L.SHUT, L.GRACE, L.GATE_OPEN), 15)
+              for w in ("codec", "http2", "grpc", "rsocket")),
+            Experiment("gates hello", "hello", (L.NONE, L.SHUT), 15, kind="hello", warm=2.0, seconds=2.5)]
 
 
 SUITES["gates"] = gates

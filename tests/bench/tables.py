@@ -279,10 +279,10 @@ def budget(results):
         for line in run["settings"]:
             said = line.get("report")
             rows.append([run["workload"], pace, line["setting"], f"{line['outside']:.2f}", interval(line["interval"]),
-                         f"{said[0]:.2f}" if said else "", interval(said[1:]) if said else "", str(line["rounds"]),
-                         line.get("judged", "")])
-    return markdown(["workload", "load", "setting", "cost %, from outside", "95 %", "the report, %", "95 %", "rounds",
-                     "judged"], rows)
+                         f"{said[0]:.2f}" if said else "", interval(said[1:]) if said else "",
+                         f"{line['gate']:.2f}" if said else "", str(line["rounds"]), line.get("judged", "")])
+    return markdown(["workload", "load", "setting", "cost %, from outside", "95 %", "the report, %", "95 %", "its shut gate, %",
+                     "rounds", "judged"], rows)
 
 
 def interval(bounds):

@@ -333,12 +333,19 @@ def test_jvm_that_does_not_answer():
         except OSError:
             return None
 
+    def is_read():
+        writer = asked()
+        if writer:
+            writer.close()
+        return writer is not None
+
     silent = subprocess.Popen([BBFLOW, "ui", SOCKET, str(process.pid)], env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     started.append(silent)
     writer = until("it is asked", asked)
     silent.send_signal(signal.SIGINT)  # before there is an address
     assert silent.wait(WAIT) == 0 and silent.stdout.read() == b""
     writer.close()
+    until("that question is over", lambda: not is_read())  # or the next answer would go there
     second = subprocess.Popen([BBFLOW, "ui", SOCKET, str(process.pid), "--interval=0.1"], env=ENV, stdout=subprocess.PIPE, text=True)
     started.append(second)
     with until("it is asked again", asked) as writer:

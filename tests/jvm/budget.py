@@ -30,7 +30,8 @@ def wait_until(run, what, holds):
 def adds_up(now):
     """Sums and parts of one picture, and what no number may be without."""
     for row in (now["since_start"], now["interval"]):
-        parts = row["agent_ns"] + row["server_ns"] + row["gate_ns"] + row["estimated_hook_ns"]
+        parts = row["agent_ns"] + row["server_ns"] + row["gate_ns"]
+        parts += row["estimated_hook_ns"] + row["estimated_shut_gate_ns"]
         parts += row["estimated_native_ns"] if now["pairs"] < PAIRS else 0
         more = row["estimated_overhead_ns"] - parts  # rewriting in the application's threads
         assert 0 <= more <= row["rewrite_ns"], row
@@ -113,9 +114,12 @@ def by_windows(run):
     assert now["part_low_ppm"] <= now["part_ppm"] <= now["part_high_ppm"] < 1000000, now
     # Nine hooks and a root of a buffer that is allocated, written and released: not less than this.
     assert now["part_high_ppm"] > 50000, now
+    # A shut hook is a compare and a branch: less than one that follows, by far.
+    gate = now["since_start"]
+    assert 0 < gate["estimated_shut_gate_ns"] < gate["process_ns"] / 5, gate
     row = now["since_start"]
     assert 0 < row["window_ns"] < row["process_ns"], row
-    for verb, text in (("tree", "Cost of bbflow: measured "), ("summary", "Overhead: measured "),
+    for verb, text in (("tree", " for the shut gate, of "), ("summary", "Overhead: measured "),
                        ("status", "Budget: 2.00%; windows are open for "), ("llm", "|share_ppm=")):
         out, _ = run.client(verb, pid)
         assert text in out, f"{verb}: {out}"

@@ -14,12 +14,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
-/** A protocol of frames with a checksum. Its client sends 1,000; in every tenth a bit is wrong. */
+/** A protocol of frames with a checksum. Its client sends 1,000; in every tenth a bit is wrong. FrameServer [ROUNDS]: that often. */
 public final class FrameServer {
     private FrameServer() {
     }
 
     public static void main(String[] args) throws Exception {
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 1;
         Channel server = new ServerBootstrap().group(new NioEventLoopGroup(1))
                 .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
@@ -32,7 +33,7 @@ public final class FrameServer {
                 ((InetSocketAddress) server.localAddress()).getPort())) {
             DataOutputStream out = new DataOutputStream(
                     new BufferedOutputStream(socket.getOutputStream()));
-            for (int n = 1; n <= 1000; n++) {
+            for (int n = 1; n <= 1000 * rounds; n++) {
                 send(out, "order=" + n, n % 10 == 0);
                 socket.getInputStream().read(); // the answer, a byte
             }

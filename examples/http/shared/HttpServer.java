@@ -15,12 +15,13 @@ import java.net.InetSocketAddress;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 
-/** Takes orders by POST. Its client, the JDK's, sends 1,000 requests; every tenth is a PUT. */
+/** Takes orders by POST. Its client, the JDK's, sends 1,000 requests; every tenth is a PUT. HttpServer [ROUNDS]: that often. */
 public final class HttpServer {
     private HttpServer() {
     }
 
     public static void main(String[] args) throws Exception {
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 1;
         NioEventLoopGroup group = new NioEventLoopGroup(1);
         Channel server = new ServerBootstrap().group(group)
                 .channel(NioServerSocketChannel.class)
@@ -31,7 +32,9 @@ public final class HttpServer {
                                 new HttpObjectAggregator(65536), new OrderHandler());
                     }
                 }).bind("127.0.0.1", 0).sync().channel();
-        sendOrders(((InetSocketAddress) server.localAddress()).getPort());
+        for (int round = 0; round < rounds; round++) {
+            sendOrders(((InetSocketAddress) server.localAddress()).getPort());
+        }
         System.out.println("1000 requests sent; the server runs on");
         server.closeFuture().sync();
     }

@@ -14,7 +14,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** Hands bytes on to a backend. Its client makes 100 connections; on each the backend goes away. */
+/** Hands bytes on to a backend. Its client makes 100 connections; on each the backend goes away. Proxy [ROUNDS]: that often. */
 public final class Proxy {
     private static final NioEventLoopGroup GROUP = new NioEventLoopGroup(1);
     private static final byte[] ORDER = "order".getBytes(StandardCharsets.US_ASCII);
@@ -23,6 +23,7 @@ public final class Proxy {
     }
 
     public static void main(String[] args) throws Exception {
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 1;
         Backend backend = new Backend();
         Channel server = new ServerBootstrap().group(GROUP)
                 .channel(NioServerSocketChannel.class)
@@ -33,7 +34,7 @@ public final class Proxy {
                         client.pipeline().addLast(new ClientHandler(connect(client, backend.port())));
                     }
                 }).bind("127.0.0.1", 0).sync().channel();
-        for (int n = 1; n <= 100; n++) {
+        for (int n = 1; n <= 100 * rounds; n++) {
             talk(((InetSocketAddress) server.localAddress()).getPort());
         }
         System.out.println("1000 orders sent; the proxy runs on");

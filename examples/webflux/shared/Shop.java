@@ -10,18 +10,21 @@ import org.springframework.web.reactive.function.server.RouterFunctions;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-/** WebFlux on Reactor Netty. Its client sends 1,000 orders; every tenth is signed wrongly. */
+/** WebFlux on Reactor Netty. Its client sends 1,000 orders; every tenth is signed wrongly. Shop [ROUNDS]: that often. */
 public final class Shop {
     private Shop() {
     }
 
     public static void main(String[] args) throws Exception {
+        int rounds = args.length > 0 ? Integer.parseInt(args[0]) : 1;
         OrderHandler handler = new OrderHandler();
         DisposableServer server = HttpServer.create().host("127.0.0.1").port(0)
                 .handle(new ReactorHttpHandlerAdapter(RouterFunctions.toHttpHandler(
                         RouterFunctions.route(RequestPredicates.POST("/orders"), handler::create))))
                 .bindNow();
-        sendOrders(server.port());
+        for (int round = 0; round < rounds; round++) {
+            sendOrders(server.port());
+        }
         System.out.println("1000 orders sent; the server runs on");
         server.onDispose().block();
     }

@@ -123,6 +123,30 @@ static void measured_windows_replace_the_model(void **state)
     assert_int_equal(row.estimated_overhead_ns_, 700);
 }
 
+static void the_shut_gate_is_estimated_by_the_hooks_of_windows(void **state)
+{
+    /* 10 lives of 8 steps in 1000 ns, of which 600 were following: 100 hooks in 400 ns. */
+    struct bbf_snap_cost_row row = {.estimated_overhead_ns_ = 50,
+                                    .lives_ = 10,
+                                    .steps_ = 80,
+                                    .window_ns_ = 1000,
+                                    .process_ns_ = 40600};
+    struct bbf_gate_cost gate = {.followed = {.pairs = 8, .extra_ppm = 1500000}};
+    (void)state;
+    o.costs.gate_ps = 200; /* 20 of these 400 ns, a twentieth */
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_hook_ns_, 600);
+    assert_int_equal(row.estimated_shut_gate_ns_, 2000);
+    assert_int_equal(row.estimated_overhead_ns_, 2650);
+    row = (struct bbf_snap_cost_row){.lives_ = 10, .process_ns_ = 1000}; /* no window yet */
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_shut_gate_ns_, 0);
+    row.window_ns_ = row.process_ns_ = 10; /* a model that is wrong by far */
+    o.costs.gate_ps = 10000;
+    put_measured(&row, &gate);
+    assert_int_equal(row.estimated_shut_gate_ns_, 4);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void)
@@ -133,6 +157,7 @@ int main(void)
         TEST(the_rows_are_filled_and_add_up),
         TEST(the_cost_is_looked_at_when_its_interval_is_over_and_only_then),
         TEST(measured_windows_replace_the_model),
+        TEST(the_shut_gate_is_estimated_by_the_hooks_of_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,6 @@ public final class Bench {
     private static volatile boolean stop;
     private static Unsafe unsafe;
     private static long gate; // the address of the agent's gate, once its bits are set
-    private static volatile boolean warm;
 
     private Bench() {
     }
@@ -40,9 +39,8 @@ public final class Bench {
         workload.prepare(threads);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         System.out.println("up");
-        Thread worker = null, windows = null;
-        final int bits = Integer.getInteger("bench.gate", 0);
-        int begun = 0;
+        Thread worker = null;
+        int begun = 0, bits = Integer.getInteger("bench.gate", 0);
         for (String line; (line = in.readLine()) != null;) {
             if (worker != null) { // pause, end
                 stop = true;
@@ -54,22 +52,13 @@ public final class Bench {
             }
             if (line.equals("go")) {
                 stop = false;
-                if (++begun == 1 && bits < 0) { // what is compiled is compiled for a gate that seldom opens
-                    find();
-                    windows = new Thread(() -> windows(bits), "windows");
-                    windows.start();
-                } else if (begun == 2 && bits != 0) { // what is compiled by now is compiled for an open gate, too
-                    find();
-                    warm = true;
-                    if (windows != null) {
-                        windows.join();
-                    }
-                    unsafe.putInt(gate, unsafe.getInt(gate) | bits);
+                if (++begun == 2 && bits != 0) { // what is compiled by now is compiled for an open gate, too
+                    gate(bits);
                 }
                 worker = new Thread(() -> work(workload, threads), "bench");
                 worker.start();
             }
-            if (warm && (unsafe.getInt(gate) & bits) != bits) {
+            if (gate != 0 && (unsafe.getInt(gate) & bits) != bits) {
                 throw new IllegalStateException("the gate was opened meanwhile");
             }
             System.out.println(line);
@@ -80,29 +69,16 @@ public final class Bench {
         System.exit(0);
     }
 
-    /** Until all is warm, shut but for a tenth of the time, as budget= has it in production. */
-    private static void windows(int bits) {
-        try {
-            while (!warm) {
-                unsafe.putInt(gate, unsafe.getInt(gate) | bits);
-                Thread.sleep(180);
-                unsafe.putInt(gate, unsafe.getInt(gate) & ~bits);
-                Thread.sleep(20);
-            }
-        } catch (InterruptedException end) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** The agent's gate. With duty=0% and 100% its own thread does not change it. */
-    private static void find() throws ReflectiveOperationException {
+    /** Sets bits of the agent's gate for good. With duty=100% its own thread does not change them. */
+    private static void gate(int bits) throws ReflectiveOperationException {
         Field field = Unsafe.class.getDeclaredField("theUnsafe");
         field.setAccessible(true);
         unsafe = (Unsafe) field.get(null);
         gate = sharedPage(); // SHARED_SLOW_HOOKS; behind it SHARED_FLAGS
         if ((unsafe.getInt(gate + 4) & 256) == 0) { // SHARED_WINDOWS
-            throw new IllegalStateException("the agent has no gate: duty= is missing");
+            throw new IllegalStateException("the agent has no gate: duty=100% is missing");
         }
+        unsafe.putInt(gate, unsafe.getInt(gate) | bits);
     }
 
     /** The page of core/layout.h's SHARED_ offsets: an address on it is the only long constant of BBFlowGuard. */
