@@ -86,8 +86,8 @@ static uint64_t running_ns(const struct bbf_snap_cost_row *row, uint64_t part_pp
     return row->running_ns_ + (uint64_t)((double)row->window_ns_ / MILLION * (double)part_ppm);
 }
 
-/* "measured 0.53% (0.41% to 0.70%) and at least 0.45% for the shut gate, of 41.2 s of processor time
- * since …" */
+/* "measured 0.53% (0.41% to 0.70%) and at least 0.45% for the shut gate, of 41.2 s of processor
+ * time since …" */
 static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
     bool changed = cost->since_change.elapsed_ns_ != 0;

@@ -136,17 +136,19 @@ static void subtract(struct bbf_snap_cost_row *row, const struct bbf_snap_cost_r
 
 /*
  * No window shows what hooks take that find their gate shut, because it has them also. So it is
- * estimated: as many hooks for a processor second as the followed lives of the row met in windows,
- * a root and an end and their steps, at the model's price each.
+ * estimated: for each call of a root hook as many hooks as a followed life has (a root, an end and
+ * its steps), at the model's price each. A lower bound: hooks that meet no buffer are not counted,
+ * nor are those of derived lives. The row's lives and steps arrive late, but together.
  */
-static uint64_t shut_gate_ns(const struct bbf_snap_cost_row *row)
+static uint64_t shut_gate_ns(const struct bbf_snap_cost_row *row,
+                             const struct bbf_governor_cost *followed)
 {
-    uint64_t hooks = 2 * row->lives_ + row->steps_;
-    if (row->window_ns_ <= row->estimated_hook_ns_ || row->process_ns_ <= row->estimated_hook_ns_)
+    if (row->lives_ == 0 || followed->shut_process == 0)
         return 0;
-    double each = (double)o.costs.gate_ps / 1000;
-    double part = (double)hooks * each / (double)(row->window_ns_ - row->estimated_hook_ns_);
-    return (uint64_t)((double)(row->process_ns_ - row->estimated_hook_ns_) * (part < 1 ? part : 1));
+    double hooks = 2 + (double)row->steps_ / (double)row->lives_;
+    double part = hooks * (double)o.costs.gate_ps / 1000 * (double)followed->shut_roots /
+                  (double)followed->shut_process;
+    return (uint64_t)((double)row->process_ns_ * (part < 1 ? part : 1));
 }
 
 /* The difference of two rows: what windows have measured, instead of the model. */
@@ -157,20 +159,18 @@ static void put_measured(struct bbf_snap_cost_row *row, const struct bbf_gate_co
     row->estimated_overhead_ns_ -= row->estimated_native_ns_ + row->estimated_hook_ns_;
     row->estimated_hook_ns_ = (uint64_t)((double)row->window_ns_ / MILLION *
                                          (double)bbf_governor_part_ppm(gate->followed.extra_ppm));
-    row->estimated_shut_gate_ns_ = shut_gate_ns(row);
+    row->estimated_shut_gate_ns_ = shut_gate_ns(row, &gate->followed);
     row->estimated_overhead_ns_ += row->estimated_hook_ns_ + row->estimated_shut_gate_ns_;
 }
 
-/* Of the processor time since the settings changed: a longer time than an interval, because counts
- * reach the trie late. */
+/* Of the processor time, by what lives were like since bbflow came. */
 static uint64_t shut_gate_ppm(void)
 {
     struct bbf_gate_cost gate;
-    struct bbf_snap_cost_row row = o.last;
     bbf_gate_cost(&gate);
-    subtract(&row, &o.change);
-    put_measured(&row, &gate);
-    return bbf_governor_ppm(row.estimated_shut_gate_ns_, row.process_ns_);
+    if (gate.followed.pairs < BBF_GOVERNOR_FIRST)
+        return 0;
+    return bbf_governor_ppm(shut_gate_ns(&o.last, &gate.followed), o.last.process_ns_);
 }
 
 /* Reports, the server and class files cost the same however few buffers are followed. */

@@ -60,6 +60,8 @@ void bbf_governor_add(struct bbf_governor *governor, const struct bbf_governor_p
     governor->extra_ppm[governor->next] = (int64_t)(extra * MILLION);
     governor->next = (governor->next + 1) % BBF_GOVERNOR_PAIRS;
     governor->pairs++;
+    governor->shut_process += b->process - governor->shut_process / BBF_GOVERNOR_PAIRS;
+    governor->shut_roots += b->roots - governor->shut_roots / BBF_GOVERNOR_PAIRS;
     governor->open = governor->beside = (struct bbf_governor_phase){0, 0, 0};
 }
 
@@ -103,6 +105,8 @@ void bbf_governor_cost(const struct bbf_governor *governor, struct bbf_governor_
     cost->extra_ppm = at(values, n, 0);
     cost->low_ppm = at(values, n, -Z95);
     cost->high_ppm = at(values, n, Z95);
+    cost->shut_process = governor->shut_process;
+    cost->shut_roots = governor->shut_roots;
 }
 
 /* ---- the share ---- */

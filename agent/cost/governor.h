@@ -38,14 +38,17 @@ struct bbf_governor {
     struct bbf_governor_phase open, beside; /* of the pair that has too few calls yet */
     int64_t extra_ppm[BBF_GOVERNOR_PAIRS]; /* a ring: processor time for a call, open to shut - 1 */
     uint32_t next;
-    uint64_t pairs;     /* since windows began */
-    uint64_t share_ppm; /* chosen last; 0: none yet */
+    uint64_t pairs;                    /* since windows began */
+    uint64_t shut_process, shut_roots; /* beside windows, of about as many pairs */
+    uint64_t share_ppm;                /* chosen last; 0: none yet */
 };
 
 /* Measured of following lives: extra processor time, of that without. */
 struct bbf_governor_cost {
     uint64_t pairs;                       /* below BBF_GOVERNOR_FIRST: the rest is not valid */
     int64_t extra_ppm, low_ppm, high_ppm; /* the median and its 95 % interval */
+    uint64_t shut_process,
+        shut_roots; /* processor time without following, of that number of calls */
 };
 
 /* A window and the time beside it, before and after. Windows with few calls are added up to one
@@ -61,8 +64,8 @@ void bbf_governor_cost(const struct bbf_governor *governor, struct bbf_governor_
  * The share of the time from now on, open or in its grace, by the last pairs: such that its extra
  * time and `fixed_ppm`, what bbflow's own threads and the shut gate take, are `budget_ppm` of the
  * processor time. By one standard error above the median, so that noise lowers it; at most half as
- * much again as before. If those alone take nine tenths of the budget, the windows still get a tenth.
- * BBF_SHARE_NONE: 0; all: BBF_GOVERNOR_ALL.
+ * much again as before. If those alone take nine tenths of the budget, the windows still get a
+ * tenth. BBF_SHARE_NONE: 0; all: BBF_GOVERNOR_ALL.
  */
 enum { BBF_GOVERNOR_ALL = 1000000 };
 uint64_t bbf_governor_share(struct bbf_governor *governor, uint64_t budget_ppm, uint64_t fixed_ppm);

@@ -12,7 +12,7 @@
  * (design.md: targets; before and after: registers, code size, cache lines of nodes and records
  * that other threads also use).
  */
-enum { ROUNDS = 32, TIMES = 256, RING = 8, SITE = 7, NOW = 1, N = 100, IN_PLACE = 2 };
+enum { ROUNDS = 32, TIMES = 256, RING = 8, SITE = 7, NOW = 1, N = 100, IN_PLACE = 2, GATES = 16 };
 
 #define LOAD(word)         atomic_load_explicit(&(word), memory_order_relaxed)
 #define STORE(word, value) atomic_store_explicit(&(word), (value), memory_order_relaxed)
@@ -112,11 +112,26 @@ static void passed_lives(void)
     }
 }
 
+static inline void one_gate(unsigned i)
+{
+    if (__builtin_expect(LOAD(gate) >= 0, 0))
+        STORE(record.size, i);
+}
+
+/* Enough of them for the clock to be exact, and eight in a row, so that the loop itself is the
+ * smaller part. */
 static void gates(void)
 {
-    for (unsigned i = 0; i < TIMES; i++)
-        if (LOAD(gate) >= 0)
-            STORE(record.size, i);
+    for (unsigned i = 0; i < GATES * TIMES; i += 8) {
+        one_gate(i);
+        one_gate(i + 1);
+        one_gate(i + 2);
+        one_gate(i + 3);
+        one_gate(i + 4);
+        one_gate(i + 5);
+        one_gate(i + 6);
+        one_gate(i + 7);
+    }
 }
 
 static void nothing(void)
@@ -149,6 +164,6 @@ void bbf_cost_model_measure(struct bbf_cost_model *to)
                                   .step_ps = ps_each(steps, clock_ns),
                                   .passed_life_ps = ps_each(passed_lives, clock_ns),
                                   .passed_step_ps = ps_each(passed_steps, clock_ns),
-                                  .gate_ps = ps_each(gates, clock_ns),
+                                  .gate_ps = ps_each(gates, clock_ns) / GATES,
                                   .clock_ns = clock_ns};
 }

@@ -164,15 +164,18 @@ def hello(results):
                     rows)
 
 
-def off(results):
-    rows = []
-    for e in results.experiments.values():
-        for name in ("nothing matches", "stopped", "retransformed", "none again"):
-            if name in e["levels"] and e["kind"] != "start":
-                values = stats.lost(e["levels"][name], show.base(e))
-                share, bounds = lost_cells(e["levels"][name], show.base(e))
-                rows.append([e["key"], name, share, bounds, str(len(values))])
-    return markdown(["workload", "level", "lost %", "95 %", "rounds"], sorted(rows))
+def losses(*names):
+    """What these levels lose, in whatever experiment they are."""
+    def table(results):
+        rows = []
+        for e in results.experiments.values():
+            for name in names:
+                if name in e["levels"] and e["kind"] != "start":
+                    values = stats.lost(e["levels"][name], show.base(e))
+                    share, bounds = lost_cells(e["levels"][name], show.base(e))
+                    rows.append([e["key"], name, share, bounds, str(len(values))])
+        return markdown(["workload", "level", "lost %", "95 %", "rounds"], sorted(rows))
+    return table
 
 
 def threads(results):
@@ -305,7 +308,8 @@ TABLES = {
     "budget": budget,
     "peers": cost("peers codec JDK 17 Netty 4.2", "peers alloc JDK 17 Netty 4.2"),
     "protocols": cost("http2", "grpc", "ssl"),
-    "off": off,
+    "off": losses("nothing matches", "stopped", "retransformed", "none again"),
+    "gates": losses("gate shut", "grace", "gate open"),
     "threads": threads,
     "versions": versions,
     "start-up": start_up,

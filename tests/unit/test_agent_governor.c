@@ -65,6 +65,21 @@ static void one_window_of_another_kind_changes_little(void **state)
     assert_true(cost.high_ppm < 130000);
 }
 
+/* What a call takes beside windows: of the last pairs, so it follows a change of load. */
+static void the_time_of_a_call_without_following_is_known(void **state)
+{
+    struct bbf_governor governor = {.next = 0};
+    struct bbf_governor_cost cost;
+    (void)state;
+    windows(&governor, 200, 0.3, 0.1);
+    bbf_governor_cost(&governor, &cost);
+    assert_true(llabs((int64_t)(cost.shut_process / cost.shut_roots) - 20000) < 200);
+    for (unsigned i = 0; i < 600; i++)
+        window(&governor, 0.3, 500);
+    bbf_governor_cost(&governor, &cost);
+    assert_true(llabs((int64_t)(cost.shut_process / cost.shut_roots) - 40000) < 800);
+}
+
 static void the_oldest_pairs_are_forgotten(void **state)
 {
     struct bbf_governor governor = {.next = 0};
@@ -220,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_noisy_pairs_is_the_extra_and_its_interval_has_it),
         cmocka_unit_test(one_window_of_another_kind_changes_little),
+        cmocka_unit_test(the_time_of_a_call_without_following_is_known),
         cmocka_unit_test(the_oldest_pairs_are_forgotten),
         cmocka_unit_test(windows_with_few_calls_are_added_up),
         cmocka_unit_test(a_phase_without_time_or_much_too_short_says_nothing),

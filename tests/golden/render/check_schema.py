@@ -18,7 +18,7 @@ except ImportError:
         os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
     sys.exit("check_schema: python3-jsonschema is missing: scripts/install installs it")
 
-OPTIONAL = {"loop", "windows", "estimated", "estimated_low", "estimated_high", "gate_ns", "running_ns", "window_ns", "share_ppm", "pairs", "part_ppm", "part_low_ppm", "part_high_ppm",
+OPTIONAL = {"loop", "windows", "estimated", "estimated_low", "estimated_high", "gate_ns", "estimated_shut_gate_ns", "running_ns", "window_ns", "share_ppm", "pairs", "part_ppm", "part_low_ppm", "part_high_ppm",
              "reconciled", "cost", "busy", "busy_ago_ns", "since_change", "sample_since", "threads", "misuse", "p50_seconds", "lost", "thread", "thread_count",
             "references", "retained_by", "released_by",
             "netty_lives", "netty_bytes", "netty_used", "reserved",

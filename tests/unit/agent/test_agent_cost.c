@@ -125,26 +125,30 @@ static void measured_windows_replace_the_model(void **state)
 
 static void the_shut_gate_is_estimated_by_the_hooks_of_windows(void **state)
 {
-    /* 10 lives of 8 steps in 1000 ns, of which 600 were following: 100 hooks in 400 ns. */
+    /* A life has 8 steps, thus 10 hooks; beside windows a root hook is called each 40 ns. */
     struct bbf_snap_cost_row row = {.estimated_overhead_ns_ = 50,
                                     .lives_ = 10,
                                     .steps_ = 80,
                                     .window_ns_ = 1000,
-                                    .process_ns_ = 40600};
-    struct bbf_gate_cost gate = {.followed = {.pairs = 8, .extra_ppm = 1500000}};
+                                    .process_ns_ = 40000};
+    struct bbf_gate_cost gate = {
+        .followed = {.pairs = 8, .extra_ppm = 1500000, .shut_process = 4000, .shut_roots = 100}};
     (void)state;
-    o.costs.gate_ps = 200; /* 20 of these 400 ns, a twentieth */
+    o.costs.gate_ps = 200; /* 2 of these 40 ns, a twentieth */
     put_measured(&row, &gate);
     assert_int_equal(row.estimated_hook_ns_, 600);
     assert_int_equal(row.estimated_shut_gate_ns_, 2000);
     assert_int_equal(row.estimated_overhead_ns_, 2650);
-    row = (struct bbf_snap_cost_row){.lives_ = 10, .process_ns_ = 1000}; /* no window yet */
+    row = (struct bbf_snap_cost_row){.process_ns_ = 1000}; /* no life was followed yet */
     put_measured(&row, &gate);
     assert_int_equal(row.estimated_shut_gate_ns_, 0);
-    row.window_ns_ = row.process_ns_ = 10; /* a model that is wrong by far */
-    o.costs.gate_ps = 10000;
+    row.lives_ = 1;
+    o.costs.gate_ps = 1000000; /* a model that is wrong by far */
     put_measured(&row, &gate);
-    assert_int_equal(row.estimated_shut_gate_ns_, 4);
+    assert_int_equal(row.estimated_shut_gate_ns_, 1000);
+    o.costs.gate_ps = 200;
+    o.last = (struct bbf_snap_cost_row){.lives_ = 1, .steps_ = 8, .process_ns_ = 50};
+    assert_int_equal(shut_gate_ppm(), 0); /* windows have measured nothing */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)

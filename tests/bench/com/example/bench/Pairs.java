@@ -79,9 +79,10 @@ abstract class Pairs implements Workload {
         }
     }
 
+    /** As a task of its own: begun at once it would be inside the last one, and what Netty puts off would wait for ever. */
     private void next(Channel client, long wait) {
         if (wait == 0) {
-            begin(client);
+            client.eventLoop().execute(() -> begin(client));
         } else {
             client.eventLoop().schedule(() -> begin(client), wait, TimeUnit.NANOSECONDS);
         }
