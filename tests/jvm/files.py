@@ -592,12 +592,12 @@ def chroot_with_a_link(bench):
     from outside, the link would lead to our own folder of that name."""
     if needs_root("a chroot"):
         return
-    if harness.ROOT.startswith("/tmp/"):
-        print("# a chroot: skipped, its /tmp would hide this checkout", flush=True)
+    binds = [harness.ROOT, bench.jdk.home, os.path.dirname(harness.netty_jars(NETTY))]
+    if any(folder.startswith("/tmp/") for folder in binds):
+        print("# a chroot: skipped, its /tmp would hide this checkout, or what was fetched", flush=True)
         return
     root = bench.path("root")
     os.mkdir(root)
-    binds = [harness.ROOT, bench.jdk.home, os.path.dirname(harness.netty_jars(NETTY))]
     env = {k: v for k, v in bench.env.items() if k != "XDG_RUNTIME_DIR"}
     before = os.listdir("/var/tmp")
     process = subprocess.Popen(["unshare", "-m", "sh", "-c", CHROOT, "sh", root, *binds, "--",
