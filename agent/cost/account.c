@@ -163,24 +163,25 @@ static void put_measured(struct bbf_snap_cost_row *row, const struct bbf_gate_co
     row->estimated_overhead_ns_ += row->estimated_hook_ns_ + row->estimated_shut_gate_ns_;
 }
 
-/* Of the processor time, by what lives were like since bbflow came. */
-static uint64_t shut_gate_ppm(void)
+/* Reports, the server and class files cost the same however few buffers are followed. The shut gate
+ * by what lives were like since bbflow came. */
+static uint64_t fixed_ppm(const struct bbf_snap_cost_row *row, const struct bbf_gate_cost *gate)
+{
+    uint64_t others = row->report_ns_ + row->server_ns_;
+    uint64_t fixed = row->running_ns_ > others ? row->running_ns_ - others : 0;
+    if (row->process_ns_ < row->elapsed_ns_ / BBF_GOVERNOR_IDLE)
+        return 0;
+    uint64_t ppm = bbf_governor_ppm(fixed, row->process_ns_);
+    if (gate->followed.pairs < BBF_GOVERNOR_FIRST)
+        return ppm;
+    return ppm + bbf_governor_ppm(shut_gate_ns(&o.last, &gate->followed), o.last.process_ns_);
+}
+
+static void tell_gate(const struct bbf_snap_cost_row *row)
 {
     struct bbf_gate_cost gate;
     bbf_gate_cost(&gate);
-    if (gate.followed.pairs < BBF_GOVERNOR_FIRST)
-        return 0;
-    return bbf_governor_ppm(shut_gate_ns(&o.last, &gate.followed), o.last.process_ns_);
-}
-
-/* Reports, the server and class files cost the same however few buffers are followed. */
-static void tell_gate(const struct bbf_snap_cost_row *row)
-{
-    bool idle = row->process_ns_ < row->elapsed_ns_ / BBF_GOVERNOR_IDLE;
-    uint64_t fixed = row->running_ns_ > row->report_ns_ + row->server_ns_
-                         ? row->running_ns_ - row->report_ns_ - row->server_ns_
-                         : 0;
-    bbf_gate_fixed(idle ? 0 : bbf_governor_ppm(fixed, row->process_ns_) + shut_gate_ppm());
+    bbf_gate_fixed(fixed_ppm(row, &gate));
 }
 
 void bbf_account_changed(void)

@@ -146,9 +146,24 @@ static void the_shut_gate_is_estimated_by_the_hooks_of_windows(void **state)
     o.costs.gate_ps = 1000000; /* a model that is wrong by far */
     put_measured(&row, &gate);
     assert_int_equal(row.estimated_shut_gate_ns_, 1000);
+}
+
+/* What the budget has less for windows: the threads, and the shut gate once it is known. */
+static void the_budget_has_the_shut_gate(void **state)
+{
+    const struct bbf_snap_cost_row row = {
+        .elapsed_ns_ = 1000000, .process_ns_ = 1000000, .running_ns_ = 3000, .report_ns_ = 1000};
+    const struct bbf_snap_cost_row idle = {
+        .elapsed_ns_ = 1000000, .process_ns_ = 1000, .running_ns_ = 300};
+    struct bbf_gate_cost gate = {.followed = {.pairs = 7, .shut_process = 4000, .shut_roots = 100}};
+    (void)state;
     o.costs.gate_ps = 200;
-    o.last = (struct bbf_snap_cost_row){.lives_ = 1, .steps_ = 8, .process_ns_ = 50};
-    assert_int_equal(shut_gate_ppm(), 0); /* windows have measured nothing */
+    o.last = (struct bbf_snap_cost_row){
+        .lives_ = 10, .steps_ = 80, .process_ns_ = 40000}; /* 2 in 40 ns */
+    assert_int_equal(fixed_ppm(&row, &gate), 2000);
+    gate.followed.pairs = 8;
+    assert_int_equal(fixed_ppm(&row, &gate), 2000 + 50000);
+    assert_int_equal(fixed_ppm(&idle, &gate), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
@@ -162,6 +177,7 @@ int main(void)
         TEST(the_cost_is_looked_at_when_its_interval_is_over_and_only_then),
         TEST(measured_windows_replace_the_model),
         TEST(the_shut_gate_is_estimated_by_the_hooks_of_windows),
+        TEST(the_budget_has_the_shut_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
