@@ -347,10 +347,28 @@ bool bbf_ui_server_set(struct bbf_ui_server *server, struct bbf_buf *data)
     return true;
 }
 
+static unsigned open_connections(const struct bbf_ui_server *server)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < BBF_UI_CONNECTIONS; i++)
+        n += server->connections[i].fd >= 0;
+    return n;
+}
+
+/* At its limit of connections libmicrohttpd does not listen, and when they end it listens again
+ * only in a later run; if all end in one, no event would cause that. */
 void bbf_ui_server_run(struct bbf_ui_server *server)
 {
+    enum { RUNS = 3 };
+    const unsigned before = open_connections(server);
+
     end_slow(server);
     (void)server->api.run(server->daemon);
+    if (open_connections(server) < before)
+        server->again = RUNS;
+    else if (server->again > 0)
+        server->again--;
 }
 
 int bbf_ui_server_wait(const struct bbf_ui_server *server)
@@ -358,6 +376,8 @@ int bbf_ui_server_wait(const struct bbf_ui_server *server)
     unsigned long long ms = 0;
     int wait = -1;
 
+    if (server->again > 0)
+        return 0;
     for (size_t i = 0; i < BBF_UI_CONNECTIONS && wait < 0; i++)
         wait = server->connections[i].fd >= 0 ? TICK_MS : -1;
     if (server->api.timeout(server->daemon, &ms) == BBF_MHD_YES && (wait < 0 || ms < TICK_MS))
