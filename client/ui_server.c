@@ -366,9 +366,9 @@ void bbf_ui_server_run(struct bbf_ui_server *server)
     end_slow(server);
     (void)server->api.run(server->daemon);
     if (open_connections(server) < before)
-        server->again = RUNS;
-    else if (server->again > 0)
-        server->again--;
+        server->runs_due = RUNS;
+    else if (server->runs_due > 0)
+        server->runs_due--;
 }
 
 int bbf_ui_server_wait(const struct bbf_ui_server *server)
@@ -376,7 +376,7 @@ int bbf_ui_server_wait(const struct bbf_ui_server *server)
     unsigned long long ms = 0;
     int wait = -1;
 
-    if (server->again > 0)
+    if (server->runs_due > 0)
         return 0;
     for (size_t i = 0; i < BBF_UI_CONNECTIONS && wait < 0; i++)
         wait = server->connections[i].fd >= 0 ? TICK_MS : -1;

@@ -40,7 +40,7 @@ struct bbf_ui_server {
     const char *data_text;
     size_t data_len;
     unsigned sequence; /* of the data; 0: no data yet */
-    unsigned again;    /* runs that follow at once: libmicrohttpd listens again in one of these */
+    unsigned runs_due; /* runs that follow at once: libmicrohttpd listens again in one of these */
     void (*state)(void *ctx, struct bbf_buf *to); /* appends the JSON of /state */
     void *ctx;
     struct bbf_ui_connection {

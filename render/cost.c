@@ -86,8 +86,8 @@ static uint64_t running_ns(const struct bbf_snap_cost_row *row, uint64_t part_pp
     return row->running_ns_ + (uint64_t)((double)row->window_ns_ / MILLION * (double)part_ppm);
 }
 
-/* "measured 0.53% (0.41% to 0.70%) and at least 0.45% for the shut gate, of 41.2 s of processor
- * time since …" */
+/* "measured 0.53% (0.41% to 0.70%) and an estimated 0.45% for the shut gate, of 41.2 s of
+ * processor time since …" */
 static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
     bool changed = cost->since_change.elapsed_ns_ != 0;
@@ -102,7 +102,7 @@ static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
         bbf_text_percent(out, running_ns(row, cost->part_high_ppm_), row->process_ns_);
         bbf_buf_char(out, ')');
         if (row->estimated_shut_gate_ns_ != 0) { /* 0: of an older bbflow */
-            bbf_buf_str(out, " and at least ");
+            bbf_buf_str(out, " and an estimated ");
             bbf_text_percent(out, row->estimated_shut_gate_ns_, row->process_ns_);
             bbf_buf_str(out, " for the shut gate,");
         }

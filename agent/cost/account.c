@@ -137,8 +137,8 @@ static void subtract(struct bbf_snap_cost_row *row, const struct bbf_snap_cost_r
 /*
  * No window shows what hooks take that find their gate shut, because it has them also. So it is
  * estimated: for each call of a root hook as many hooks as a followed life has (a root, an end and
- * its steps), at the model's price each. A lower bound: hooks that meet no buffer are not counted,
- * nor are those of derived lives. The row's lives and steps arrive late, but together.
+ * its steps), at the model's price each. Hooks that meet no buffer are not counted, nor are
+ * those of derived lives. The row's lives and steps arrive late, but together.
  */
 static uint64_t shut_gate_ns(const struct bbf_snap_cost_row *row,
                              const struct bbf_governor_cost *followed)

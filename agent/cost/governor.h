@@ -39,7 +39,7 @@ struct bbf_governor {
     int64_t extra_ppm[BBF_GOVERNOR_PAIRS]; /* a ring: processor time for a call, open to shut - 1 */
     uint32_t next;
     uint64_t pairs;                    /* since windows began */
-    uint64_t shut_process, shut_roots; /* beside windows, of about as many pairs */
+    uint64_t shut_process, shut_roots; /* beside windows, of about the last BBF_GOVERNOR_PAIRS */
     uint64_t share_ppm;                /* chosen last; 0: none yet */
 };
 
