@@ -260,6 +260,8 @@ void bbf_gate_apply(const struct bbf_options *options)
         return;
     pthread_mutex_lock(&lock);
     const bool had_windows = has_windows();
+    if (budget != options->budget)
+        governor.share_ppm = 0; /* the new one's share is not to rise from the old one's */
     duty = options->duty;
     budget = options->budget;
     window_ms = options->window_ms;

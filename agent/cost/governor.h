@@ -40,7 +40,7 @@ struct bbf_governor {
     uint32_t next;
     uint64_t pairs;                    /* since windows began */
     uint64_t shut_process, shut_roots; /* beside windows, of about the last BBF_GOVERNOR_PAIRS */
-    uint64_t share_ppm;                /* chosen last; 0: none yet */
+    uint64_t share_ppm;                /* chosen last; 0: none yet for this budget */
 };
 
 /* Measured of following lives: extra processor time, of that without. */

@@ -41,8 +41,8 @@ class Load:
     """Keeps the server busy, but in pauses; end() returns {"requests", "rps", "p50", "p99"},
     latencies in microseconds for a batch of PIPELINE."""
 
-    def __init__(self, port, *rate):
-        self.process = subprocess.Popen([*pinned(1), machine.load_program(), str(port), CONNECTIONS,
+    def __init__(self, port, *rate, core=1):
+        self.process = subprocess.Popen([*pinned(core), machine.load_program(), str(port), CONNECTIONS,
                                          PIPELINE, *map(str, rate)], stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

@@ -33,7 +33,7 @@ class Experiment:
     netty: str = NETTY
     warm: float = 1.5
     seconds: float = 1.0
-    settles: int = 12
+    settles: int = 60
     heap: tuple = SMALL
     collector: str = "Serial"
     curve: str = ""
@@ -107,11 +107,17 @@ def live(rounds, points, **more):
                        curve="live", x=n, at_once=True, **{**COLLECTED, **more}) for n in points]
 
 
-def held(rounds, points, collector="Serial", **more):
+def held(rounds, points, collector="Serial", name="held", flags=(), **more):
     """What the targets for memory and pauses are about: the open buffers stay the same ones."""
-    return [Experiment(f"held {n} {collector}", f"held:{n}", (L.NONE, L.ROOMY), rounds,
-                       heap=heap_for(n), collector=collector, curve="held", x=n, at_once=True,
-                       **{**COLLECTED, **more}) for n in points]
+    return [Experiment(f"{name} {n} {collector}", f"held:{n}", (L.NONE, L.ROOMY), rounds,
+                       heap=(*heap_for(n), *flags), collector=collector, curve=name.split(",")[0], x=n,
+                       at_once=True, **{**COLLECTED, **more}) for n in points]
+
+
+def headers(rounds):
+    """JDK 25, whose objects may have headers of 8 bytes in place of 12."""
+    return [e for name, flags in (("headers", ()), ("headers, compact", (COMPACT,)))
+            for e in held(rounds, (100000, 1000000), "G1", name, flags, jdk="25")]
 
 
 def nodes(rounds, points, **more):
@@ -131,15 +137,16 @@ def grows(rounds):
             *sampling(rounds, (1, 2, 4, 8, 16, 32, 64, 128, 256, 1024))]
 
 
-FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY)
-SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY)
-# Controls are in `off`, the gate is in `gates`.
-MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN, L.SHUT) and not v.modern)
+FEW = (L.NONE, L.SIMPLE, L.APPLICATION, L.NETTY, L.SHUT)
+SOME = (L.NONE, L.SIMPLE, L.ADVANCED, L.APPLICATION, L.HANDLER, L.NETTY, L.SHUT)
+# Controls are in `off`.
+MOST = tuple(v for v in L.EVERY if v not in (L.RETRANSFORMED, L.AGAIN, L.DIRECT) and not v.modern)
 PEERS = (L.NONE, L.SIMPLE, L.PARANOID, L.FLIGHT, L.PRESENCE, L.NETTY, L.SHUT)
 OFF = (L.NONE, L.NOTHING, L.STOPPED, L.RETRANSFORMED, L.AGAIN)
-ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION)
-CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION)
+ALLOCATE = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.NOTHING, L.APPLICATION, L.SHUT)
+CALLS = (L.NONE, L.SIMPLE, L.ADVANCED, L.PARANOID, L.APPLICATION, L.SHUT)
 NODES = (400, 4000, 40000, 400000)  # paths: up to 933,000 nodes, below maxNodes
+COMPACT = "-XX:+UseCompactObjectHeaders"
 COLLECTED = {"warm": 1.0, "seconds": 3.0}  # for some twenty collections
 SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
 
@@ -147,16 +154,16 @@ SHORT = {"warm": 0.4, "seconds": 0.5}  # for loops that are compiled in no time
 def default():
     """A new user's: everything once, below 20 minutes on two quiet cores."""
     return [
-        Experiment("codec", "codec", MOST, 6, warm=0.7, seconds=1.2),
+        Experiment("codec", "codec", MOST, 6, warm=0.7, seconds=1.0),
         Experiment("alloc", "alloc", ALLOCATE, 6, **SHORT),
         Experiment("calls:10", "calls:10", CALLS, 6, **SHORT),
         Experiment("calls:20", "calls:20", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
         Experiment("slice", "slice", (L.NONE, L.SIMPLE, L.APPLICATION), 6, **SHORT),
         Experiment("heap", "heap", (L.NONE, L.APPLICATION), 6, **SHORT),
-        Experiment("hello", "hello", SOME, 6, kind="hello", warm=1.0, seconds=1.5),
-        *protocols(FEW, 3, seconds=0.8),
+        Experiment("hello", "hello", SOME, 6, kind="hello", warm=1.0, seconds=1.2),
+        *protocols(FEW, 2, seconds=0.8),
         *threads((L.NONE, L.APPLICATION), 3, (1, 2, 4), ("codec",)),
-        *versions(FEW, 3, pairs=OTHERS[-1:]),
+        *versions(FEW, 2, pairs=OTHERS[-1:]),
         *start_up(10),
         *live(1, (1000, 10000, 100000, 1000000), seconds=2.0),
         *nodes(1, NODES),
@@ -175,7 +182,7 @@ def micro():
 
 
 def hello_suite():
-    return [Experiment("hello", "hello", (*SOME, L.NOTHING, L.SAMPLED, L.SHUT, L.DIRECT, L.LATE, L.STOPPED,
+    return [Experiment("hello", "hello", (*SOME, L.NOTHING, L.SAMPLED, L.DIRECT, L.LATE, L.STOPPED,
                                           L.AGAIN), 15, kind="hello", warm=2.0, seconds=2.5)]
 
 
@@ -189,7 +196,7 @@ SUITES = {
     "codec": codec,
     "micro": micro,
     "hello": hello_suite,
-    "protocols": lambda: protocols((*SOME, L.SHUT, L.AGAIN), 15),
+    "protocols": lambda: protocols((*SOME, L.AGAIN), 15),
     "off": off,
     "threads": lambda: threads(FEW, 15, (1, 2, 4, 8)),
     "versions": lambda: versions(SOME, 15, ("codec", "alloc", "hello")),
@@ -197,6 +204,7 @@ SUITES = {
     "start-up": lambda: start_up(40),
     "grows": lambda: grows(3),
     "nodes": lambda: nodes(3, NODES),
+    "headers": lambda: headers(6),
     "smoke": lambda: smoke(),
 }
 
@@ -226,7 +234,8 @@ def smoke():
         Experiment("hello", "hello", (L.NONE, L.APPLICATION), 1, kind="hello", **brief),
         *start_up(1, (L.NONE, L.APPLICATION)),
         Experiment("calls:20", "calls:20", (L.NONE, L.APPLICATION), 1, **brief),
-        *live(1, (1000,), **brief), *held(1, (1000,), "G1", **brief), *nodes(1, (700,), **brief),
+        *live(1, (1000,), **brief), *held(1, (1000,), "G1", **brief),
+        *held(1, (1000,), "G1", "headers, compact", (COMPACT,), jdk="25", **brief), *nodes(1, (700,), **brief),
     ]
 
 

@@ -12,11 +12,14 @@ import machine
 import picture
 import show
 import stats
+import suites
 import targets
 
 MARK = re.compile(r"(<!-- bench: ([\w -]+) -->\n).*?(<!-- /bench -->)", re.S)
 PICTURE = "grows.svg"
 WIRE = "bbflow-bench-wire/1"  # of tests/bench/wire
+BUDGETS = ("budget=1%", "budget=3%")
+HELD = ("held", "headers")  # curves that have several collectors
 BUDGET = "bbflow-bench-budget/1"  # of tests/bench/budget
 # The seed's headline figures (Version2ProtocolArchitecture.md): commands a second, v2, no machine
 # and no sizes named. Our nearest commands by index.
@@ -130,16 +133,29 @@ def overview(results):
     found = results.get("alloc", "calls:10", "codec", "hello", "http2", "grpc", "ssl")
     names = [level.name for level in levels.EVERY
              if level.name != "none" and any(level.name in e["levels"] for e in found)]
-    rows = []
-    for name in names:
-        row = [name]
-        for e in found:
-            values = stats.lost(e["levels"].get(name, []), show.base(e))
-            told = stats.told(values) if values else None
-            row.append(show.percent(statistics.median(values))
-                       + {None: " ?", False: " (0)", True: ""}[told] if values else "")
-        rows.append(row)
+    rows = [[name, *(claim(stats.lost(e["levels"].get(name, []), show.base(e))) for e in found)] for name in names]
+    windows = {r["workload"]: r for r in (results.budget["runs"] if results.budget else []) if r["load"] == "saturated"}
+    for setting in BUDGETS:
+        rows.append([f"{setting}, beyond its shut gate",
+                     *(window_claim(windows.get(e["key"]), setting) for e in found)])
     return markdown(["lost %", *(e["key"] for e in found)], rows)
+
+
+def claim(values):
+    return marked(statistics.median(values), stats.told(values)) if values else ""
+
+
+def marked(value, told):
+    return show.percent(value) + {None: " ?", False: " (0)", True: ""}[told]
+
+
+def window_claim(run, setting):
+    """What the windows of budget= cost, of tests/bench/budget."""
+    line = next((s for s in run["settings"] if s["setting"] == setting), None) if run else None
+    if line is None:
+        return ""
+    bounds = line["interval"]
+    return marked(line["outside"], None if bounds is None else bounds[0] > 0 or bounds[1] < 0)
 
 
 def meanings(_):
@@ -227,8 +243,9 @@ def curve(name, what):
             none, with_agent = show.base(e), e["levels"].get("application", [])
             if not stats.field(none, "ns") or not stats.field(with_agent, "ns"):
                 continue
-            collector = f", {e['collector']}" if name == "held" else ""
-            rows.append([f"{e['x']:,}{collector}", show.number(median(none, "ns")),
+            collector = f", {e['collector']}" if name in HELD else ""
+            compact = ", compact" if suites.COMPACT in e["heap"] else ""
+            rows.append([f"{e['x']:,}{collector}{compact}", show.number(median(none, "ns")),
                          show.number(median(with_agent, "ns")),
                          show.number(statistics.median(stats.more(with_agent, none))),
                          show.number(show.event_ns(with_agent, none)),
@@ -280,10 +297,10 @@ def budget(results):
     for run in results.budget["runs"] if results.budget else []:
         pace = f"{run['load']}, {run['rate']:,} a second" if run["rate"] else run["load"]
         for line in run["settings"]:
-            said = line.get("report")
+            said, gate = line["report"], line["gate"]
             rows.append([run["workload"], pace, line["setting"], f"{line['outside']:.2f}", interval(line["interval"]),
-                         f"{said[0]:.2f}" if said else "", interval(said[1:]) if said else "",
-                         f"{line['gate']:.2f}" if said else "", str(line["rounds"]), line.get("judged", "")])
+                         f"{said[0]:.2f}", interval(said[1:]), "" if gate is None else f"{gate:.2f}",
+                         str(line["rounds"]), line["judged"]])
     return markdown(["workload", "load", "setting", "cost %, from outside", "95 %", "the report, %", "95 %", "its shut gate, %",
                      "rounds", "judged"], rows)
 
@@ -315,6 +332,7 @@ TABLES = {
     "start-up": start_up,
     "live": curve("live", "open buffers"),
     "held": curve("held", "held buffers, collector"),
+    "headers": curve("headers", "held buffers, collector, headers"),
     "nodes": curve("nodes", "paths"),
     "sample": sample_curve,
     "wire codec": of_wire(wire_codec),

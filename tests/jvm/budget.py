@@ -127,6 +127,11 @@ def by_windows(run):
                      ("sample=2", "leave one of them out (budget=off or sample=1)")):
         out, err = run.client("set", pid, bad, code=5)
         assert why in out + err, out + err
+    # The share of a larger budget does not rise from that of the smaller one, window by window.
+    run.client("set", pid, "budget=20%")
+    time.sleep(0.2)
+    again = cost(run)
+    assert again["share_ppm"] >= min(200000, 5 * now["share_ppm"]), (now["share_ppm"], again)
     run.client("set", pid, "budget=0%")
     time.sleep(0.1)
     before = lives(run)
