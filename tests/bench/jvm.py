@@ -66,6 +66,16 @@ def client(*args):
         raise Failed(f"bbflow {' '.join(args)}: {done.stdout}")
 
 
+def pin(pid):
+    """All its threads on one core: cores have neighbours of their own, for longer than a turn."""
+    core = {min(os.sched_getaffinity(0))}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            os.sched_setaffinity(int(thread), core)
+        except ProcessLookupError:
+            continue  # it has ended
+
+
 def gc_log(path):
     return f"-Xlog:gc:file={path}:uptime"
 
@@ -213,6 +223,8 @@ class Bench(Worker):
         self.come_or_go()
         self.say("go")
         self.settle(experiment.warm_again(), experiment.settles)
+        if self.busy == 1:
+            pin(self.process.pid)
         self.process.send_signal(signal.SIGSTOP)
 
     def expect(self, word):
@@ -281,7 +293,7 @@ def one_by_one(sample, experiment, order):
 
 def in_turns(experiment, order, worker=Bench, at_a_time=1):
     """As one_by_one(): all JVMs are warmed up, `at_a_time` together, and then work in short turns, one
-    at a time. What others do to this machine lasts longer than a turn, and meets all levels."""
+    at a time, on the same core if they have one thread. What others do to this machine lasts longer than a turn, and meets all levels."""
     taken = {}
     benches = {level: worker(experiment, level) for level in order}
 

@@ -73,8 +73,9 @@ HANDLER = Level("application + handlers", include="APP+io.netty.handler")
 NETTY = Level("all of Netty", include=ALL)
 SAMPLED = Level("all of Netty, sample=128", include=ALL, more="sample=128")
 DIRECT = Level("all of Netty, trackDirectOnly", include=ALL, more="trackDirectOnly=true")
-# Shut for good behind a warm-up with windows: a hook that never saw the gate open is compiled to less.
-SHUT = Level("gate shut", include=ALL, more="duty=10%", then=("duty=0%",))
+# Shut for good behind a warm-up with windows: a hook that never saw the gate open is compiled to less,
+# and one that saw it open often to more: as seldom as budget=1% opens it.
+SHUT = Level("gate shut", include=ALL, more="duty=1%", then=("duty=0%",))
 EVENTS = ("AllocateBuffer", "ReallocateBuffer", "FreeBuffer", "AllocateChunk", "FreeChunk")
 FLIGHT = Level("JFR allocator events", modern=True, jvm=(
     "-XX:StartFlightRecording:filename=FOLDER/netty.jfr,maxsize=64m,settings=none,"

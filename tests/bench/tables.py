@@ -45,13 +45,14 @@ class Results:
             run["file"] = os.path.basename(path)
             self.runs.append(run)
         self.runs.sort(key=lambda run: run["at"])
-        self.wire = self.budget = None
+        self.wire = None
+        self.budgets = {}  # by workload and load
         for run in self.runs:
             if run["schema"] == WIRE:
                 self.wire = run
                 continue
             if run["schema"] == BUDGET:
-                self.budget = run
+                self.budgets.update({(r["workload"], r["load"]): {**r, "file": run["file"]} for r in run["runs"]})
                 continue
             for experiment in run["experiments"]:
                 self.experiments[experiment["key"]] = {**experiment, "file": run["file"],
@@ -113,8 +114,8 @@ def cost(*keys):
 
 
 def runs(results):
-    used = {e["file"] for e in results.experiments.values()}
-    used |= {one["file"] for one in (results.wire, results.budget) if one}
+    used = {e["file"] for e in (*results.experiments.values(), *results.budgets.values())}
+    used |= {results.wire["file"]} if results.wire else set()
     rows = []
     for run in results.runs:
         if run["file"] not in used:
@@ -134,10 +135,9 @@ def overview(results):
     names = [level.name for level in levels.EVERY
              if level.name != "none" and any(level.name in e["levels"] for e in found)]
     rows = [[name, *(claim(stats.lost(e["levels"].get(name, []), show.base(e))) for e in found)] for name in names]
-    windows = {r["workload"]: r for r in (results.budget["runs"] if results.budget else []) if r["load"] == "saturated"}
     for setting in BUDGETS:
         rows.append([f"{setting}, beyond its shut gate",
-                     *(window_claim(windows.get(e["key"]), setting) for e in found)])
+                     *(window_claim(results.budgets.get((e["key"], "saturated")), setting) for e in found)])
     return markdown(["lost %", *(e["key"] for e in found)], rows)
 
 
@@ -294,7 +294,7 @@ def wire_socket(run):
 
 def budget(results):
     rows = []
-    for run in results.budget["runs"] if results.budget else []:
+    for run in results.budgets.values():
         pace = f"{run['load']}, {run['rate']:,} a second" if run["rate"] else run["load"]
         for line in run["settings"]:
             said, gate = line["report"], line["gate"]
