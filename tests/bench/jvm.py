@@ -295,7 +295,8 @@ def one_by_one(sample, experiment, order):
 
 def in_turns(experiment, order, worker=Bench, at_a_time=1):
     """As one_by_one(): all JVMs are warmed up, `at_a_time` together, and then work in short turns, one
-    at a time, on the same core if they have one thread. What others do to this machine lasts longer than a turn, and meets all levels."""
+    at a time, on the same core if they have one thread. What others do to this machine lasts longer than a
+    turn, and meets all levels."""
     taken = {}
     benches = {level: worker(experiment, level) for level in order}
 
