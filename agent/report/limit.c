@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/report/limit.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "agent/events.h"
@@ -11,7 +14,7 @@
 #include "core/clock.h"
 #include "render/line.h"
 
-enum { FIND_SECONDS = 60, BACK_PPM = 50000 };
+enum { FIND_SECONDS = 60, BACK_PPM = 50000, SPARE = 16 };
 
 static struct bbf_cgroup cgroup;
 static bool has_cgroup;
@@ -46,6 +49,20 @@ static void cross(JNIEnv *env, const struct bbf_options *options,
     post(memory, bbf_urgent_write(env, options, &reports));
 }
 
+/* Are the highest SPARE descriptors free? The kernel gives the lowest free number, so they go last.
+ * The application may be about to open the only one that it has left: a look would take it. */
+static bool descriptors_to_spare(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < SPARE)
+        return false;
+    int end = limit.rlim_cur < INT_MAX ? (int)limit.rlim_cur : INT_MAX;
+    for (int fd = end - SPARE; fd < end; fd++)
+        if (fcntl(fd, F_GETFD) != -1)
+            return false;
+    return true;
+}
+
 /* A process is seldom moved, but a mount or a limit may come later. */
 static bool find(uint64_t now)
 {
@@ -60,7 +77,7 @@ static void look(JNIEnv *env, const struct bbf_options *options, uint64_t now)
 {
     struct bbf_cgroup_memory memory = {0, 0};
     uint64_t ppm = options->near_limit;
-    if (!find(now) || !bbf_cgroup_read(&cgroup, ppm, &memory)) {
+    if (!descriptors_to_spare() || !find(now) || !bbf_cgroup_read(&cgroup, ppm, &memory)) {
         bbf_blackbox_memory(0, 0);
         return;
     }

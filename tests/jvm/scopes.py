@@ -135,4 +135,4 @@ def cases():
     yield Case("scopes/four", "org.junit.runner.JUnitCore", "com.unit.FourTest", check=four, short=(17,), **options)
     yield Case("scopes/testng", "org.testng.TestNG", "-d", "reports", "-verbose", "2", "-testclass", "com.unit.TestngTest",
                check=testng, short=(17,), **options)
-    yield harness.Scenario("scopes/without", without, short=(17,))
+    yield harness.Scenario("scopes/without", without, short=(17,), classes="junit")
