@@ -184,7 +184,9 @@ def places(bench, more=""):
                            ("-XX:+TieredCompilation", 60000)):
             label = f"{allocator}{mode}"
             out, err, code = run(bench, label, "Depth", "sweep", allocator, str(warm),
-                                 jvm=[mode, "-XX:+UseSerialGC",
+                                 # Without its cache Netty's release takes a lock, which stays locked where
+                                 # the stack ends in it: then the program hangs, without bbflow as well.
+                                 jvm=[mode, "-XX:+UseSerialGC", "-Dio.netty.allocator.useCacheForAllThreads=true",
                                       "-Dio.netty.recycler.blocking=true"],
                                  agent="include=com.notice" + more)
             same(f"{label}: exit code, {err[-300:]}", code, 0)

@@ -32,6 +32,9 @@ final class BBFlowHandle {
     /** Is the gate shut for more than half of the time? Then the hooks do not inline what they do in a window (ADR 73). */
     static final boolean SELDOM = WINDOWS && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_SELDOM) != 0;
 
+    /** What slowHooks() and idle() read: the word, and the byte of its sign (little-endian, as all processors here). */
+    static final long GATES = SHARED + SHARED_SLOW_HOOKS, GATE = GATES + 3;
+
     private BBFlowHandle() {
     }
 
@@ -42,7 +45,7 @@ final class BBFlowHandle {
     @ForceInline
     @Hidden
     static boolean slowHooks() {
-        int bits = U.getInt(SHARED + SHARED_SLOW_HOOKS);
+        int bits = U.getInt(null, GATES);
         return (WINDOWS ? bits & ~(SLOW_GATE | SLOW_COUNT) : bits) != 0;
     }
 
@@ -53,8 +56,7 @@ final class BBFlowHandle {
     @ForceInline
     @Hidden
     static boolean idle() {
-        // The byte of the sign (little-endian, as all processors here): one instruction and no register on x86-64.
-        return U.getByte(SHARED + SHARED_SLOW_HOOKS + 3) < 0;
+        return U.getByte(null, GATE) < 0;
     }
 
     @ForceInline

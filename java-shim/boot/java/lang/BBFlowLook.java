@@ -147,6 +147,7 @@ final class BBFlowLook {
     @DontInline
     @Hidden
     static void exitSlow(Object returned, Object p, Object q, int site) {
+        reserveStack();
         try {
             long f = handleOf(returned);
             if (f == 0 || f != handleOf(p) && f != handleOf(q))

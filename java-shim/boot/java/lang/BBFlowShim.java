@@ -5,7 +5,8 @@
  *
  * Here are the public hooks alone (those of context=on: BBFlowShimContext): a guard, and a catch. What they do is in the package-private
  * classes beside this one (java-shim/boot/classes.txt has all): the fast path in BBFlowFast, which is inlined, but where windows are seldom
- * (ADR 73): there a hook is its gate and a call, which is not taken while the gate is shut.
+ * (ADR 73): there a hook is its gate and a call, which is not taken while the gate is shut. In front of that call a hook calls no
+ * helper, not even idle(): for C2 each inlined method is a dozen nodes, and from 18,000 on it inlines no more of the application.
  *
  * Rules: no method of Netty or of the application is ever called; nothing is thrown, locked or
  * printed; nothing is put on the Java heap but the slot arrays (design.md: garbage detection), in map
@@ -41,12 +42,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void root(Object o, int size, int meta) {
-        reserveStack();
-        if (o == null || WINDOWS && BBFlowWindows.refuseRoots())
+        if (SELDOM) {
+            if ((U.getInt(null, GATES) & (SLOW_IDLE | SLOW_COUNT)) != SLOW_IDLE)
+                BBFlowWindows.root(o, size, meta);
             return;
-        if (SELDOM)
-            BBFlowWindows.root(o, size, meta);
-        else
+        }
+        reserveStack();
+        if (o != null && !(WINDOWS && BBFlowWindows.refuseRoots()))
             BBFlowFast.root(o, size, meta);
     }
 
@@ -54,15 +56,17 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
-        reserveStack();
-        if (o != null && !(WINDOWS && BBFlowWindows.refuseRoots()))
+        if (!WINDOWS || (U.getInt(null, GATES) & (SLOW_IDLE | SLOW_COUNT)) != SLOW_IDLE)
             rootKeepSlow(o, size, meta);
     }
 
     @DontInline
     @Hidden
     private static void rootKeepSlow(Object o, int size, int meta) {
-        if (!(WINDOWS && BBFlowWindows.isOlder(o)) && !(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
+        reserveStack();
+        if (o == null || WINDOWS && (BBFlowWindows.refuseRoots() || BBFlowWindows.isOlder(o)))
+            return;
+        if (!(slowHooks() && (idle() || BBFlowMap.root(o, size, meta, true))))
             BBFlowRoots.root(o, size, meta, true);
     }
 
@@ -72,13 +76,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void alias(Object view, Object owner) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.alias(view, owner);
-        } else {
-            BBFlowFast.alias(view, owner);
+            return;
         }
+        reserveStack();
+        BBFlowFast.alias(view, owner);
     }
 
     /**
@@ -89,27 +93,27 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void wrap(Object view, Object owner) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.wrap(view, owner);
-        } else {
-            BBFlowFast.wrap(view, owner);
+            return;
         }
+        reserveStack();
+        BBFlowFast.wrap(view, owner);
     }
 
     /** The same where the parameter's type does not say that it is a ByteBuf. */
     @ForceInline
     @Hidden
     public static void aliasObject(Object view, Object owner) {
-        reserveStack();
-        if (owner != null && !(WINDOWS && idle()))
+        if (!(WINDOWS && U.getByte(null, GATE) < 0) && owner != null)
             aliasObjectSlow(view, owner);
     }
 
     @DontInline
     @Hidden
     private static void aliasObjectSlow(Object view, Object owner) {
+        reserveStack();
         try {
             if ((kindOf(owner) & KIND_FIELD) != 0)
                 alias(view, owner);
@@ -156,13 +160,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void derive(Object o, Object parent, int site) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.derive(o, parent, site);
-        } else {
-            BBFlowFast.derive(o, parent, site);
+            return;
         }
+        reserveStack();
+        BBFlowFast.derive(o, parent, site);
     }
 
     // ---- components of composites (design.md: lives) ----
@@ -171,13 +175,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void adopt(Object composite, Object buffer) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.adopt(composite, buffer);
-        } else {
-            BBFlowFast.adopt(composite, buffer);
+            return;
         }
+        reserveStack();
+        BBFlowFast.adopt(composite, buffer);
     }
 
     @DontInline
@@ -223,13 +227,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void refs(Object o, int delta) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.refs(o, delta);
-        } else {
-            BBFlowFast.refs(o, delta);
+            return;
         }
+        reserveStack();
+        BBFlowFast.refs(o, delta);
     }
 
     /** At the entry of release(int): handleRelease takes off the last one. */
@@ -245,13 +249,13 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void resized(Object o, int size) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.resized(o, size);
-        } else {
-            BBFlowFast.resized(o, size);
+            return;
         }
+        reserveStack();
+        BBFlowFast.resized(o, size);
     }
 
     // ---- uses after release ----
@@ -280,8 +284,10 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void checkUse(Object o, int use) {
+        if (WINDOWS)
+            return;
         reserveStack();
-        if (WINDOWS || slowHooks() && (idle() || BBFlowMap.checkUse(o, use)))
+        if (slowHooks() && (idle() || BBFlowMap.checkUse(o, use)))
             return;
         long f = U.getLong(o, OFF), path = U.getLong(recordAt(f) + REC_PATH);
         if ((((path ^ f) >>> 32) != 0 || (int) path == NODE_NONE) && f != IGN)
@@ -350,17 +356,19 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void release(Object o, boolean zero) {
-        reserveStack();
         if (!zero) {
             refs(o, -1);
             return;
         }
+        if (SELDOM) {
+            if (BBFlowWindows.mayBeFollowed(o))
+                BBFlowWindows.close(o);
+            return;
+        }
+        reserveStack();
         if (slowHooks() && (WINDOWS ? BBFlowWindows.release(o) : idle() || BBFlowMap.release(o)))
             return;
-        if (SELDOM)
-            BBFlowWindows.close(o);
-        else
-            BBFlowFast.close(o);
+        BBFlowFast.close(o);
     }
 
     // ---- pools of the application (ADR 34) ----
@@ -372,14 +380,14 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void recount(Object o, int count) {
-        reserveStack();
-        if (U.getInt(SHARED + SHARED_OWN) != 0 && count > 0)
+        if (U.getInt(null, SHARED + SHARED_OWN) != 0 && count > 0)
             recountSlow(o);
     }
 
     @DontInline
     @Hidden
     private static void recountSlow(Object o) {
+        reserveStack();
         reserveStackSlow();
         try {
             BBFlowRoots.again(o);
@@ -413,14 +421,14 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void givenBack(Object o) {
-        reserveStack();
-        if (U.getInt(SHARED + SHARED_OWN) != 0)
+        if (U.getInt(null, SHARED + SHARED_OWN) != 0)
             givenBackSlow(o);
     }
 
     @DontInline
     @Hidden
     private static void givenBackSlow(Object o) {
+        reserveStack();
         reserveStackSlow();
         try {
             BBFlowRoots.givenBack(o);
@@ -435,18 +443,23 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void step(Object o, int site) {
-        reserveStack();
         if (SELDOM) {
-            if (!idle())
+            if (U.getByte(null, GATE) >= 0)
                 BBFlowWindows.step(o, site);
-        } else {
-            BBFlowFast.step(o, site);
+            return;
         }
+        reserveStack();
+        BBFlowFast.step(o, site);
     }
 
     @ForceInline
     @Hidden
     public static void step2(Object a, Object b, int site) {
+        if (SELDOM) {
+            if (U.getByte(null, GATE) >= 0)
+                BBFlowWindows.step2(a, b, site);
+            return;
+        }
         step(a, site);
         step(b, site);
     }
@@ -487,14 +500,14 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void stepObject(Object o, int site) {
-        reserveStack();
-        if (!(WINDOWS && idle()))
+        if (!(WINDOWS && U.getByte(null, GATE) < 0))
             stepObjectSlow(o, site);
     }
 
     @DontInline
     @Hidden
     private static void stepObjectSlow(Object o, int site) {
+        reserveStack();
         try {
             BBFlowLook.stepAny(o, site, -1, 0);
         } catch (Throwable t) {
@@ -506,16 +519,14 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void exit(Object returned, Object p, int site) {
-        reserveStack();
-        if (!(WINDOWS && idle()) && returned != null && returned != p)
+        if (!(WINDOWS && U.getByte(null, GATE) < 0) && returned != null && returned != p)
             BBFlowLook.exitSlow(returned, p, null, site);
     }
 
     @ForceInline
     @Hidden
     public static void exit2(Object returned, Object p, Object q, int site) {
-        reserveStack();
-        if (!(WINDOWS && idle()) && returned != null && returned != p && returned != q)
+        if (!(WINDOWS && U.getByte(null, GATE) < 0) && returned != null && returned != p && returned != q)
             BBFlowLook.exitSlow(returned, p, q, site);
     }
 
@@ -526,14 +537,14 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void exitWalk(Object returned, int site, int entry) {
-        reserveStack();
-        if (!(WINDOWS && idle()))
+        if (!(WINDOWS && U.getByte(null, GATE) < 0))
             exitWalkSlow(returned, site, entry);
     }
 
     @DontInline
     @Hidden
     private static void exitWalkSlow(Object returned, int site, int entry) {
+        reserveStack();
         try {
             if (!BBFlowLook.isBehind(returned, entry))
                 stepObject(returned, site);

@@ -6,6 +6,7 @@
  */
 package java.lang;
 
+import static java.lang.BBFlowGuard.*;
 import static java.lang.BBFlowHandle.*;
 import static java.lang.BBFlowLayout.*;
 import static java.lang.BBFlowRecords.*;
@@ -28,7 +29,7 @@ final class BBFlowWindows {
     @ForceInline
     @Hidden
     static boolean refuseRoots() {
-        int bits = U.getInt(SHARED + SHARED_SLOW_HOOKS);
+        int bits = U.getInt(null, GATES);
         if ((bits & SLOW_COUNT) != 0)
             countRoot();
         return (bits & (SLOW_IDLE | SLOW_GATE)) != 0;
@@ -49,7 +50,7 @@ final class BBFlowWindows {
     @ForceInline
     @Hidden
     static boolean refuseLives() {
-        return (U.getInt(SHARED + SHARED_SLOW_HOOKS) & (SLOW_IDLE | SLOW_FREEZING)) != 0;
+        return (U.getInt(null, GATES) & (SLOW_IDLE | SLOW_FREEZING)) != 0;
     }
 
     /**
@@ -86,12 +87,23 @@ final class BBFlowWindows {
         if (!idle())
             return BBFlowMap.release(o);
         U.loadFence(); // who missed a step sees the gap
-        if ((U.getInt(SHARED + SHARED_SLOW_HOOKS) & SLOW_FIELDLESS) != 0 && BBFlowMap.release(o))
+        if ((U.getInt(null, GATES) & SLOW_FIELDLESS) != 0 && BBFlowMap.release(o))
             return true;
         long f = U.getLong(o, OFF);
         if (isOpen(f))
             BBFlowClose.close(o, f);
         return true;
+    }
+
+    /** False where release() would find nothing to do: the gate is shut, and o has no open life. */
+    @ForceInline
+    @Hidden
+    static boolean mayBeFollowed(Object o) {
+        int bits = U.getInt(null, GATES);
+        if (bits >= 0 || (bits & SLOW_FIELDLESS) != 0)
+            return true;
+        U.loadFence(); // who missed a step sees the gap
+        return isOpen(U.getLong(o, OFF));
     }
 
     /** Where a life is; ?raced if a step was stored over its gap. */
@@ -131,54 +143,73 @@ final class BBFlowWindows {
     @DontInline
     @Hidden
     static void root(Object o, int size, int meta) {
-        BBFlowFast.root(o, size, meta);
+        reserveStack();
+        if (o != null && !refuseRoots())
+            BBFlowFast.root(o, size, meta);
     }
 
     @DontInline
     @Hidden
     static void alias(Object view, Object owner) {
+        reserveStack();
         BBFlowFast.alias(view, owner);
     }
 
     @DontInline
     @Hidden
     static void wrap(Object view, Object owner) {
+        reserveStack();
         BBFlowFast.wrap(view, owner);
     }
 
     @DontInline
     @Hidden
     static void derive(Object o, Object parent, int site) {
+        reserveStack();
         BBFlowFast.derive(o, parent, site);
     }
 
     @DontInline
     @Hidden
     static void adopt(Object composite, Object buffer) {
+        reserveStack();
         BBFlowFast.adopt(composite, buffer);
     }
 
     @DontInline
     @Hidden
     static void refs(Object o, int delta) {
+        reserveStack();
         BBFlowFast.refs(o, delta);
     }
 
     @DontInline
     @Hidden
     static void resized(Object o, int size) {
+        reserveStack();
         BBFlowFast.resized(o, size);
     }
 
     @DontInline
     @Hidden
     static void step(Object o, int site) {
+        reserveStack();
         BBFlowFast.step(o, site);
     }
 
     @DontInline
     @Hidden
+    static void step2(Object a, Object b, int site) {
+        reserveStack();
+        BBFlowFast.step(a, site);
+        BBFlowFast.step(b, site);
+    }
+
+    @DontInline
+    @Hidden
     static void close(Object o) {
-        BBFlowFast.close(o);
+        reserveStack();
+        if (!(slowHooks() && release(o)))
+            BBFlowFast.close(o);
     }
 }
