@@ -125,6 +125,15 @@ def load_program():
 
 
 @functools.lru_cache(None)
+def stepper():
+    """Steps through a thread for `instructions`."""
+    path = os.path.join(WORK, "steps")
+    shell("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", path,
+          os.path.join(ROOT, "tests/bench/steps.c"))
+    return path
+
+
+@functools.lru_cache(None)
 def retransformer():
     """An agent that changes nothing."""
     path = os.path.join(WORK, "libretransform.so")

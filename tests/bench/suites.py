@@ -212,7 +212,7 @@ SUITES = {
 def full():
     """Everything, rounds by rounds of fifteen: a night. `codec` also has the versions' codec."""
     seen = {}
-    for name in ("codec", "micro", "hello", "protocols", "off", "threads", "versions", "start-up"):
+    for name in ("codec", "micro", "hello", "protocols", "gates", "off", "threads", "versions", "peers", "headers", "start-up"):
         for experiment in SUITES[name]():
             seen.setdefault(experiment.key, experiment)
     return [*seen.values(), *grows(5)]
