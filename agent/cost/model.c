@@ -165,6 +165,7 @@ void bbf_cost_model_measure(struct bbf_cost_model *to)
                                   .step_ps = ps_each(steps, clock_ns),
                                   .passed_life_ps = ps_each(passed_lives, clock_ns),
                                   .passed_step_ps = ps_each(passed_steps, clock_ns),
-                                  .gate_ps = ps_each(gates, clock_ns) / IN_PLACE * GATE_IN_PLACE / GATES,
+                                  .gate_ps =
+                                      ps_each(gates, clock_ns) / IN_PLACE * GATE_IN_PLACE / GATES,
                                   .clock_ns = clock_ns};
 }

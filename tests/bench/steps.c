@@ -1,8 +1,8 @@
 /*
- * steps TID COUNTER OPERATIONS: a thread's instructions, one by one (ptrace), for as many operations as
- * COUNTER counts, a file whose first eight bytes the program increments. Prints the operations, the
- * instructions, and how many cache lines of code (64 bytes) were executed at least once in two
- * operations. A step takes 10 to 30 µs. The thread goes on afterwards. x86-64 only.
+ * steps TID COUNTER OPERATIONS: a thread's instructions, one by one (ptrace), for as many
+ * operations as COUNTER counts, a file whose first eight bytes the program increments. Prints the
+ * operations, the instructions, and how many cache lines of code (64 bytes) were executed at least
+ * once in two operations. A step takes 10 to 30 µs. The thread goes on afterwards. x86-64 only.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,9 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PLACES_BITS = 20, PLACES = 1 << PLACES_BITS, PAGE = 4096, LINE_SHIFT = 6, TRAP_FLAG = 0x100 };
+enum {
+    PLACES_BITS = 20,
+    PLACES = 1 << PLACES_BITS,
+    PAGE = 4096,
+    LINE_SHIFT = 6,
+    TRAP_FLAG = 0x100
+};
 
-/* Cache lines of code, by their number; 0: free. Never full: a program's hot code is far smaller. */
+/* Cache lines of code, by their number; 0: free. Never full: a program's hot code is far smaller.
+ */
 static struct {
     uint64_t line, steps;
 } places[PLACES];
@@ -34,7 +41,8 @@ static void fail(const char *what)
 
 static void count(uint64_t address)
 {
-    uint64_t line = address >> LINE_SHIFT, at = line * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS);
+    uint64_t line = address >> LINE_SHIFT,
+             at = line * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS);
     while (places[at].line != 0 && places[at].line != line)
         at = (at + 1) % PLACES;
     places[at].line = line;
@@ -75,7 +83,8 @@ static struct user_regs_struct registers(pid_t tid)
     return all;
 }
 
-/* Some kernels leave the trap flag set; the next trap, which has no tracer, would end the process. */
+/* Some kernels leave the trap flag set; the next trap, which has no tracer, would end the process.
+ */
 static void let_go(pid_t tid)
 {
     struct user_regs_struct all = registers(tid);
