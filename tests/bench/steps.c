@@ -2,7 +2,7 @@
  * steps TID COUNTER OPERATIONS: a thread's instructions, one by one (ptrace), for as many
  * operations as COUNTER counts, a file whose first eight bytes the program increments. Prints the
  * operations, the instructions, and how many cache lines of code (64 bytes) were executed at least
- * once in two operations. A step takes 10 to 30 µs. The thread goes on afterwards. x86-64 only.
+ * once in two operations. A step takes 10 to 30 µs. The thread continues afterwards. x86-64 only.
  */
 #define _GNU_SOURCE
 #include <errno.h>
