@@ -21,6 +21,7 @@ static bool has_cgroup;
 static uint64_t find_ns, looked_s; /* CLOCK_MONOTONIC: when to look for it again; the last look */
 static bool is_near;               /* and the use has not fallen since */
 static uint64_t crossings;
+static uint64_t passed_over;             /* looks left out: too few descriptors were free */
 static struct bbf_cgroup_memory highest; /* at a crossing */
 static struct bbf_urgent reports = {.suffix = "limit"};
 
@@ -77,7 +78,9 @@ static void look(JNIEnv *env, const struct bbf_options *options, uint64_t now)
 {
     struct bbf_cgroup_memory memory = {0, 0};
     uint64_t ppm = options->near_limit;
-    if (!descriptors_to_spare() || !find(now) || !bbf_cgroup_read(&cgroup, ppm, &memory)) {
+    bool may_look = descriptors_to_spare();
+    passed_over += !may_look;
+    if (!may_look || !find(now) || !bbf_cgroup_read(&cgroup, ppm, &memory)) {
         bbf_blackbox_memory(0, 0);
         return;
     }
@@ -103,4 +106,6 @@ void bbf_limit_note(struct bbf_buf *out)
         bbf_line_limit_note(out, crossings, highest.used, highest.limit,
                             reports.last_path[0] != '\0' ? reports.last_path : NULL,
                             reports.last_at);
+    if (passed_over > 0)
+        bbf_line_limit_unseen(out, passed_over, SPARE);
 }

@@ -18,7 +18,7 @@
 
 /* Once a second. `options` NULL: nothing is done. */
 void bbf_limit_poll(JNIEnv *env, const struct bbf_options *options);
-/* The note for a report; nothing if the limit was never near. */
+/* The note for a report; nothing if the limit was never near and each second had its look. */
 void bbf_limit_note(struct bbf_buf *out);
 
 #endif

@@ -49,13 +49,17 @@ def descriptors(bench):
 
 
 def last_descriptor(bench):
-    """The application has one descriptor left: bbflow's own looks do not take it. The JVM itself
-    does, now and then (the compiler's malloc reads overcommit_memory)."""
+    """The application has one descriptor left: bbflow's own looks do not take it, and the report says
+    how many it left out. The JVM itself does, now and then (the compiler's malloc reads overcommit_memory)."""
     for agent in ("include=com.app", "budget=20%"):
-        done = limited(bench, agent, resource.RLIMIT_NOFILE, 64, "com.app.LastDescriptor",
+        done = limited(bench, agent + ",file=out.json", resource.RLIMIT_NOFILE, 64, "com.app.LastDescriptor",
                        ["-XX:-UseContainerSupport"])  # with it the JVM reads the same files
         same(f"{agent}: {done.stderr[:300]}", (done.returncode, done.stdout[:6]), (0, "seen ["))
         assert not re.search("cgroup|mountinfo|bbflow", done.stdout), done.stdout
+        with open(bench.path("out.json"), encoding="utf-8") as file:
+            notes = "".join(json.load(file)["notes"])
+        times = re.search(r"the cgroup's memory was not looked at (\d) times \(nearLimit=\), because fewer than 16", notes)
+        assert times and 3 <= int(times[1]) <= 5, notes
 
 
 def address_space(bench):

@@ -88,7 +88,7 @@ static int setup(void **state)
     world_setup(state);
     bbf_options_init(&options);
     is_near = false;
-    crossings = 0;
+    crossings = passed_over = 0;
     highest = (struct bbf_cgroup_memory){0, 0};
     reports = (struct bbf_urgent){.suffix = "limit"};
     has_limit = true;
@@ -169,11 +169,40 @@ static void nothing_happens_without_a_limit_or_when_off(void **state)
     assert_int_equal(n_posted, 1);
 }
 
+/* The kernel gives the lowest free number, so the highest ones say how many are left. */
+static void a_look_that_is_left_out_is_noted(void **state)
+{
+    struct bbf_buf note = BBF_BUF_INIT;
+    struct rlimit limit, few;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = (struct rlimit){SPARE - 1, limit.rlim_max};
+    look_at(500);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    look_at(950);
+    look_at(950);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(noted, UINT64_MAX);
+    assert_int_equal(n_posted, 0);
+    bbf_limit_note(&note);
+    assert_string_equal(bbf_buf_cstr(&note),
+                        "the cgroup's memory was not looked at 2 times (nearLimit=), because fewer "
+                        "than 16 file descriptors were free; ulimit -n sets their number");
+    look_at(950);
+    assert_int_equal(n_posted, 1);
+    note.len = 0;
+    bbf_limit_note(&note);
+    assert_non_null(
+        strstr(bbf_buf_cstr(&note), "(1 time); the cgroup's memory was not looked at 2"));
+    bbf_buf_free(&note);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_crossing_is_one_event, setup, teardown),
         cmocka_unit_test_setup_teardown(a_report_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_look_that_is_left_out_is_noted, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_happens_without_a_limit_or_when_off, setup,
                                         teardown),
     };
