@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/spawn.h"
 #include "core/units.h"
+#include "render/text.h"
 #include "trie/windows.h"
 
 enum {
@@ -367,6 +368,22 @@ void bbf_gate_fill(struct bbf_snap_windows *to)
     fill_share(to, &w);
 }
 
+static void note_used_up(struct bbf_buf *note)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t share = budget, fixed = fixed_ppm;
+    pthread_mutex_unlock(&lock);
+    if (share == 0 || !bbf_governor_is_used_up(share, fixed))
+        return;
+    bbf_buf_str(note, "; bbflow's own threads and the shut gate (estimated) take ");
+    bbf_text_percent(note, fixed, ALL);
+    bbf_buf_str(note, ", so the budget of ");
+    bbf_text_percent(note, share, ALL);
+    bbf_buf_str(note,
+                " leaves windows only a tenth of it: set a larger one, or follow fewer packages "
+                "with include=");
+}
+
 void bbf_gate_note(struct bbf_buf *note)
 {
     struct bbf_snap_windows w = {.used = false};
@@ -385,4 +402,5 @@ void bbf_gate_note(struct bbf_buf *note)
         budget != 0 ? "budget" : "duty", (unsigned long long)w.windows_,
         (double)w.open_ns_ / BBF_CLOCK_SECOND, (double)w.elapsed_ns_ / BBF_CLOCK_SECOND,
         (unsigned long long)w.frozen_);
+    note_used_up(note);
 }

@@ -70,6 +70,9 @@ void bbf_governor_cost(const struct bbf_governor *governor, struct bbf_governor_
 enum { BBF_GOVERNOR_ALL = 1000000 };
 uint64_t bbf_governor_share(struct bbf_governor *governor, uint64_t budget_ppm, uint64_t fixed_ppm);
 
+/* Do those alone take nine tenths of the budget or more? Not of BBF_SHARE_NONE or all. */
+bool bbf_governor_is_used_up(uint64_t budget_ppm, uint64_t fixed_ppm);
+
 /* Of processor time that has the extra in it, the part that is the extra: 0 if that is negative. */
 uint64_t bbf_governor_part_ppm(int64_t extra_ppm);
 

@@ -132,7 +132,14 @@ def by_windows(run):
     time.sleep(0.2)
     again = cost(run)
     assert again["share_ppm"] >= min(200000, 5 * now["share_ppm"]), (now["share_ppm"], again)
+    # The threads and the gate alone take more than so small a budget.
+    run.client("set", pid, "budget=0.01%")
+    used_up = ", so the budget of 0.01% leaves windows only a tenth of it: set a larger one, or follow fewer packages"
+    out, _ = run.client("tree", pid)
+    assert used_up in out and "shut gate (estimated) take " in out, out
     run.client("set", pid, "budget=0%")
+    out, _ = run.client("tree", pid)
+    assert "leaves windows only" not in out, out
     time.sleep(0.1)
     before = lives(run)
     time.sleep(0.3)

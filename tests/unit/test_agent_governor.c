@@ -201,6 +201,11 @@ static void bbflows_own_threads_come_off_the_budget_but_for_a_tenth(void **state
     assert_int_equal(bbf_governor_share(&governor, PERCENT, 95 * PERCENT / 100), PERCENT / 5);
     assert_int_equal(bbf_governor_share(&governor, PERCENT, PERCENT), PERCENT / 5);
     assert_int_equal(bbf_governor_share(&governor, PERCENT, 90 * PERCENT), PERCENT / 5);
+    assert_false(bbf_governor_is_used_up(PERCENT, 89 * PERCENT / 100));
+    assert_true(bbf_governor_is_used_up(PERCENT, 90 * PERCENT / 100));
+    assert_true(bbf_governor_is_used_up(PERCENT, 90 * PERCENT));
+    assert_false(bbf_governor_is_used_up(BBF_SHARE_NONE, PERCENT));
+    assert_false(bbf_governor_is_used_up(100 * PERCENT, 100 * PERCENT));
     assert_int_equal(bbf_governor_share(&governor, 100, 0), 200);
     assert_int_equal(bbf_governor_share(&governor, 100, 100), BBF_GOVERNOR_LEAST);
 }
