@@ -297,12 +297,13 @@ def budget(results):
     for run in results.budgets.values():
         pace = f"{run['load']}, {run['rate']:,} a second" if run["rate"] else run["load"]
         for line in run["settings"]:
-            said, gate = line["report"], line["gate"]
+            said = line["report"]
             rows.append([run["workload"], pace, line["setting"], f"{line['outside']:.2f}", interval(line["interval"]),
-                         f"{said[0]:.2f}", interval(said[1:]), "" if gate is None else f"{gate:.2f}",
+                         f"{said[0]:.2f}", interval(said[1:]),
+                         *("" if line.get(part) is None else f"{line[part]:.2f}" for part in ("gate", "threads")),
                          str(line["rounds"]), line["judged"]])
     return markdown(["workload", "load", "setting", "cost %, from outside", "95 %", "the report, %", "95 %", "its shut gate, %",
-                     "rounds", "judged"], rows)
+                     "threads of both, %", "rounds", "judged"], rows)
 
 
 def interval(bounds):
