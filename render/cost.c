@@ -87,7 +87,7 @@ static uint64_t running_ns(const struct bbf_snap_cost_row *row, uint64_t part_pp
     return row->running_ns_ + (uint64_t)((double)row->window_ns_ / MILLION * (double)part_ppm);
 }
 
-/* "0.45% (0.22% to 0.90%)": five workloads beside no agent took 0.5 to 1.9 times as much as was
+/* "0.45% (0.22% to 0.90%)": five workloads beside no agent took 0.5 to 1.6 times as much as was
  * estimated (docs/windows.md). */
 static void add_shut_gate(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
 {
