@@ -6,7 +6,7 @@
 
 #include "core/units.h"
 
-enum { MILLION = 1000000, LEAST = 10 }; /* LEAST: of the budget windows have that part anyway */
+enum { MILLION = 1000000, TENTH = 10 }; /* windows have at least a tenth of the budget */
 
 static const double Z95 = 1.96; /* of a normal distribution: 95 % within as many deviations */
 
@@ -127,7 +127,7 @@ static uint64_t left_of(uint64_t budget_ppm, uint64_t fixed_ppm)
 bool bbf_governor_is_used_up(uint64_t budget_ppm, uint64_t fixed_ppm)
 {
     return budget_ppm != BBF_SHARE_NONE && budget_ppm < MILLION &&
-           left_of(budget_ppm, fixed_ppm) <= budget_ppm / LEAST;
+           left_of(budget_ppm, fixed_ppm) <= budget_ppm / TENTH;
 }
 
 uint64_t bbf_governor_share(struct bbf_governor *governor, uint64_t budget_ppm, uint64_t fixed_ppm)
@@ -138,7 +138,7 @@ uint64_t bbf_governor_share(struct bbf_governor *governor, uint64_t budget_ppm, 
     uint32_t n = sorted(governor, BBF_GOVERNOR_RECENT, values);
     int64_t extra = n < BBF_GOVERNOR_FIRST ? BBF_GOVERNOR_UNKNOWN : at(values, n, 1);
     uint64_t part = bbf_governor_part_ppm(extra);
-    uint64_t left = bbf_governor_is_used_up(budget_ppm, fixed_ppm) ? budget_ppm / LEAST
+    uint64_t left = bbf_governor_is_used_up(budget_ppm, fixed_ppm) ? budget_ppm / TENTH
                                                                    : left_of(budget_ppm, fixed_ppm);
     uint64_t share = within(part == 0 ? BBF_GOVERNOR_MOST : bbf_governor_ppm(left, part));
     uint64_t before = governor->share_ppm;

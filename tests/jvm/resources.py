@@ -58,8 +58,8 @@ def last_descriptor(bench):
         assert not re.search("cgroup|mountinfo|bbflow", done.stdout), done.stdout
         with open(bench.path("out.json"), encoding="utf-8") as file:
             notes = "".join(json.load(file)["notes"])
-        times = re.search(r"the cgroup's memory was not looked at (\d) times \(nearLimit=\), because fewer than 16", notes)
-        assert times and 3 <= int(times[1]) <= 5, notes
+        times = re.search(r"the cgroup's memory was not looked at (\d+) times \(nearLimit=\), because fewer than 16", notes)
+        assert times and int(times[1]) >= 2, notes
 
 
 def address_space(bench):
