@@ -151,14 +151,16 @@ static inline void check_path(struct worker *w, const struct twin_object *o, uin
     struct bbf_record *at = twin_record(&w->me, h);
     uint64_t path = twin_position(&w->me, at, h);
     uint32_t node = bbf_node_charged(w->app->t, path, (uint32_t)(h >> 32));
-    const struct bbf_node *n = bbf_node_at(w->app->t, node);
-    if (node <= BBF_L_NODE_BEFORE_RESET || n->site == BBF_L_SITE_GAP) {
+    uint32_t site = bbf_node_at(w->app->t, node)->site;
+    if (bbf_node_charged(w->app->t, path, (uint32_t)(h >> 32)) != node)
+        return; /* a reset came between, and the node's memory may have been returned: site is 0 */
+    if (node <= BBF_L_NODE_BEFORE_RESET || site == BBF_L_SITE_GAP) {
         atomic_fetch_add(node == BBF_L_NODE_RACED ? &w->app->at_raced : &w->app->at_gap, 1);
         return;
     }
     atomic_fetch_add(&w->app->at_step, 1);
     if ((atomic_load(&((struct twin_object *)(uintptr_t)o)->flags) & F_MISSED) != 0 ||
-        n->site != place_of(o))
+        site != place_of(o))
         atomic_fetch_add(&w->app->misled, 1);
 }
 
