@@ -8,7 +8,7 @@
 
 enum { SHORTEST_NS = 500000000, IDLE = 20 }; /* a twentieth of a core, as for budget= */
 enum { MILLION = 1000000, PAIRS = 8 };       /* fewer pairs of windows measure nothing */
-enum { GATE_FACTOR = 2 };
+enum { GATE_FACTOR = 2 };                    /* the estimate may be wrong by it: docs/windows.md */
 
 /* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
 static void add_ns(struct bbf_buf *out, uint64_t ns)
@@ -87,15 +87,15 @@ static uint64_t running_ns(const struct bbf_snap_cost_row *row, uint64_t part_pp
     return row->running_ns_ + (uint64_t)((double)row->window_ns_ / MILLION * (double)part_ppm);
 }
 
-/* "0.45% (0.22% to 0.90%)": five workloads beside no agent took 0.5 to 1.6 times as much as was
- * estimated (docs/windows.md). */
-static void add_shut_gate(struct bbf_buf *out, const struct bbf_snap_cost_row *row)
+/* "0.45% (0.22% to 0.90%)", of the process's time. */
+static void add_range(struct bbf_buf *out, uint64_t ns, uint64_t low_ns, uint64_t high_ns,
+                      uint64_t process_ns)
 {
-    bbf_text_percent(out, row->estimated_shut_gate_ns_, row->process_ns_);
+    bbf_text_percent(out, ns, process_ns);
     bbf_buf_str(out, " (");
-    bbf_text_percent(out, row->estimated_shut_gate_ns_ / GATE_FACTOR, row->process_ns_);
+    bbf_text_percent(out, low_ns, process_ns);
     bbf_buf_str(out, " to ");
-    bbf_text_percent(out, row->estimated_shut_gate_ns_ * GATE_FACTOR, row->process_ns_);
+    bbf_text_percent(out, high_ns, process_ns);
     bbf_buf_char(out, ')');
 }
 
@@ -108,15 +108,12 @@ static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 
     bbf_buf_str(out, "measured ");
     if (has_share(row)) {
-        bbf_text_percent(out, running_ns(row, cost->part_ppm_), row->process_ns_);
-        bbf_buf_str(out, " (");
-        bbf_text_percent(out, running_ns(row, cost->part_low_ppm_), row->process_ns_);
-        bbf_buf_str(out, " to ");
-        bbf_text_percent(out, running_ns(row, cost->part_high_ppm_), row->process_ns_);
-        bbf_buf_char(out, ')');
+        add_range(out, running_ns(row, cost->part_ppm_), running_ns(row, cost->part_low_ppm_),
+                  running_ns(row, cost->part_high_ppm_), row->process_ns_);
         if (row->estimated_shut_gate_ns_ != 0) { /* 0: of an older bbflow */
             bbf_buf_str(out, " and an estimated ");
-            add_shut_gate(out, row);
+            uint64_t gate_ns = row->estimated_shut_gate_ns_;
+            add_range(out, gate_ns, gate_ns / GATE_FACTOR, gate_ns * GATE_FACTOR, row->process_ns_);
             bbf_buf_str(out, " for the shut gate,");
         }
     } else {

@@ -159,13 +159,13 @@ void bbf_line_limit_note(struct bbf_buf *out, uint64_t count, uint64_t used, uin
     bbf_buf_printf(out, "; %s is how it was at %s", path, when);
 }
 
-void bbf_line_limit_unseen(struct bbf_buf *out, uint64_t seconds, unsigned descriptors)
+void bbf_line_limit_unseen(struct bbf_buf *out, uint64_t count, unsigned descriptors)
 {
     bbf_buf_printf(out,
                    "%sthe cgroup's memory was not looked at %" PRIu64
                    " %s (nearLimit=), because fewer "
                    "than %u file descriptors were free; ulimit -n sets their number",
-                   out->len > 0 ? "; " : "", seconds, seconds == 1 ? "time" : "times", descriptors);
+                   out->len > 0 ? "; " : "", count, count == 1 ? "time" : "times", descriptors);
 }
 
 void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count)

@@ -74,8 +74,8 @@ void bbf_line_limit(struct bbf_buf *out, uint64_t used, uint64_t limit, const ch
  * of `at`. */
 void bbf_line_limit_note(struct bbf_buf *out, uint64_t count, uint64_t used, uint64_t limit,
                          const char *path, time_t at);
-/* Behind that, or alone: `seconds` without a look, fewer than `descriptors` being free. */
-void bbf_line_limit_unseen(struct bbf_buf *out, uint64_t seconds, unsigned descriptors);
+/* Behind that, or alone: `count` looks were left out, fewer than `descriptors` being free. */
+void bbf_line_limit_unseen(struct bbf_buf *out, uint64_t count, unsigned descriptors);
 
 /* For a report: what a sink (agent/event.h) could not take. Nothing if `count` is 0. */
 void bbf_line_dropped(struct bbf_buf *out, const char *sink, uint64_t count);
