@@ -54,9 +54,11 @@
     XX(SEEN, 0x1000)    /* MAPPED, and only seen so far: no root has claimed it by CAS */          \
     XX(SKIPPED, 0x2000) /* CLOSED and STICKY: its object is alive, and sampling passed it over */  \
     XX(LATER, 0x4000)   /* it outlived its window: later steps may be missing (trie/windows.h) */  \
+    /* in the handle of a life that is over, once a release beside a window has seen that */       \
+    XX(HANDLE_OVER, INT_MIN)                                                                       \
     /* reserved records: 0 means "never seen", IGN and NEVER are handles without a life */         \
-    XX(RECORD_IGN, 1)                                                                              \
-    XX(RECORD_NEVER, 2)                                                                            \
+    XX(RECORD_IGN, INT_MIN | 1)                                                                    \
+    XX(RECORD_NEVER, INT_MIN | 2)                                                                  \
     /* marks on a pooled object of the application without a life (docs/adr/0034): it is           \
      */                                                                                            \
     XX(RECORD_ENDING, 3)         /* in deallocate() */                                             \
@@ -184,13 +186,15 @@
     XX(SHARED_SCOPE_ONLY, 288)  /* int: the test that runs, and ran, alone; 0: no such test */     \
     XX(SHARED_SCOPE_CLASS, 292) /* int: the same of classes of tests */                            \
     XX(SHARED_USED, 1024)       /* a byte per stripe: 1 = it had a thread; only those are read */  \
-    XX(SLOW_FIELDLESS, 1)       /* some ByteBuf class has no hidden field (design.md: hot path) */ \
-    /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone */        \
-    XX(SLOW_IDLE, INT_MIN)                                                                         \
-    XX(SLOW_NO_ROOTS, 2) /* the gate is about to shut: no root opens a life (windows.h) */         \
-    XX(SLOW_FREEZING, 4) /* … and no derived life begins either */                               \
+    /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone. The      \
+     * signs of two bytes: with the bit below, one compare of a byte asks for both. */                         \
+    XX(SLOW_IDLE, INT_MIN | 0x800000)                                                              \
+    XX(SLOW_FIELDLESS,                                                                             \
+       0x40000000)           /* some ByteBuf class has no hidden field (design.md: hot path) */    \
+    XX(SLOW_COUNT, 0x400000) /* root hooks count their calls, gate open or shut */                 \
+    XX(SLOW_NO_ROOTS, 2)     /* the gate is about to shut: no root opens a life (windows.h) */     \
+    XX(SLOW_FREEZING, 4)     /* … and no derived life begins either */                           \
     XX(SLOW_GATE, 6)                                                                               \
-    XX(SLOW_COUNT, 8) /* root hooks count their calls, gate open or shut: bits of no other hook */ \
     XX(SLOW_SCOPES, 16) /* scopes=: lives and steps pass BBFlowScopes */                           \
     XX(SHARED_NODES_FULL, 1)                                                                       \
     XX(SHARED_DIRECT_ONLY, 2)                                                                      \

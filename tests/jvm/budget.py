@@ -211,7 +211,10 @@ def truth_is_near(run):
     # Rows share the error of the windows, so their ends add up to no less than those of the sum.
     middle, low, high = (sum(r["estimated" + end] for r in rows) for end in ("", "_low", "_high"))
     assert middle - 3 * (middle - low) <= oracle["lost"] <= middle + 3 * (high - middle), (rows, windows, oracle)
-    assert all(any("Watched.lose" in step for step in r["path"]) for r in rows), rows
+    # As a window ends, a thread may be in the middle of a step: of that life the path is not known.
+    raced = sum(r["count"] for r in rows if r["path"] == ["?raced"])
+    assert raced <= totals["raced_steps"] and raced <= windows["windows"], (rows, totals["raced_steps"], windows)
+    assert all(r["path"] == ["?raced"] or any("Watched.lose" in step for step in r["path"]) for r in rows), rows
     for verb in ("tree", "leaks", "summary"):
         out = run.client(verb, run.json_path, code=10 if verb == "leaks" else 0)[0]
         assert "of the allocations were watched, and counts are of these" in out, f"{verb}: {out}"

@@ -66,6 +66,9 @@ def judged(lose):
         assert paths_are_whole(run.json) > 0 or not many
         assert run.json.passed(APP + "session") > 0 or not many
         same("live", run.json.totals["live"], 0)
+        # What a pool gives again has its next life on the same record; a few dozen lives are open at a time.
+        used = run.json.doc["limits"]["maxLives"]["used"]
+        assert used <= 512 or lose, used
     return check
 
 

@@ -69,6 +69,9 @@
     XX(DERIVE_LATE, derive_late)             /* a derived life begins where such a step led */     \
     XX(BURY_ONCE, bury_once) /* the agent takes a life that is frozen for one that was released */ \
     XX(RELEASE_GATED, release_gated) /* no release is seen while the gate is shut */               \
+    XX(OVER_STORE, over_store)       /* a handle is marked as over by a store */                   \
+    XX(OVER_KEPT, over_kept)         /* the next life's handle has the mark, too */                \
+    XX(OVER_UNSEEN, over_unseen)     /* … is marked if its life is not seen to be open (weak) */ \
     XX(RELAXED_GATE, relaxed_gate)   /* weak only */
 
 enum mutant {
@@ -89,6 +92,7 @@ enum { MAX_R = 3, MAX_O = 3, MAX_T = 3, MAX_G = 8 };
 enum { GONE = 9, NO_WEAK = 10 }; /* a cleared weak reference; none could be had */
 enum { OPEN = 1, CLOSED = 2, DEAD = 3, STATE = 3, CONV = 4, STICKY = 8 };
 enum { LATER = 0x8000 }; /* of a life: it was frozen, its later steps may have been missed */
+enum { OVER = 0x8000 };  /* of a handle: a release while the gate was shut saw its life over */
 enum { NONE, ROOT, CHILD, RACED, FIRST, GAP, NODE = 7, BUCKET = 8 };
 enum { GATE_OPEN, FREEZING, SHUT }; /* the gate of the hooks: FREEZING: no life begins */
 enum { MARK = 14, IGN = 15 };       /* handles without a life: AGAIN of an own pool */
@@ -321,6 +325,8 @@ bool account_is_held(const struct state *s, unsigned object);
     XX(ASK_GATE, "gate")                                                                           \
     XX(DERIVE_PATH, "derive: the owner's path")                                                    \
     XX(CLOSE_LATER, "slow close: life, whether LATER")                                             \
+    XX(CLOSE_ASK, "close, gate shut: life")                                                        \
+    XX(CLOSE_MARK, "close, gate shut: CAS handle, handle | OVER")                                  \
     XX(RECHECK_FENCE, "opened: fence")                                                             \
     XX(RECHECK_GATE, "opened: gate")                                                               \
     XX(RECHECK_FREEZE, "opened late: freeze")

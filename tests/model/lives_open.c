@@ -104,7 +104,7 @@ static void reopen(struct state *s, unsigned t)
         x->pc = model.mutant == PARENT_LATE && model.derived != 0 ? REOPEN_PARENT : REOPEN_HANDLE;
         break;
     default: /* REOPEN_HANDLE */
-        store(s, t, BBF(x->object), up | r);
+        store(s, t, BBF(x->object), up | r | (model.mutant == OVER_KEPT ? x->f & OVER : 0));
         s->current[x->object] = (uint16_t)(up | r);
         began(s, t);
         break;

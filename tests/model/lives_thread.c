@@ -280,7 +280,8 @@ static void charge_released(struct state *s, const struct thread *x)
                    x->object);
     bool known = same(x->path, x->f) && (x->path & NODE) != NONE;
     bool late = (s->late[r] & bit(g)) != 0;
-    window_judge(s, r, x->f, x->path);
+    if (!model.weak || !model.twice) /* no order between the users of a buffer that two release */
+        window_judge(s, r, x->f, x->path);
     if (model.strict && !late && (!known || (x->path & NODE) == RACED))
         model_fail("life %u.%u ends at ?raced and no thread raced", r, g);
     if (model.mutant == NODE_NONE_CHARGED && same(x->path, x->f) && !known)
@@ -301,9 +302,12 @@ static void move_fast_close(struct state *s, unsigned t)
     case CLOSE_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->pc = fresh(x->f) || x->record == IGN   ? AFTER
-                : model.plain && x->start != SHUT ? FAST_LIFE
-                                                  : slow_close();
+        x->pc = fresh(x->f) || x->record == IGN ? AFTER
+                : x->start == SHUT              ? CLOSE_ASK
+                : model.plain                   ? FAST_LIFE
+                                                : slow_close();
+        if (x->pc == CLOSE_ASK && (x->f & OVER) != 0)
+            x->pc = AFTER;
         break;
     case FAST_LIFE:
         x->life = load(s, t, LIFE(r));
@@ -406,6 +410,31 @@ static void move_close(struct state *s, unsigned t)
         store(s, t, PATH(r), high(x->f));
         x->pc = x->after;
         x->after = 0;
+        break;
+    }
+}
+
+/* While the gate is shut. A life that is over stays over: generations never fall, and its own ends
+ * but once. So the mark needs no order; it needs the CAS, and the life's own generation, not only
+ * that no life is seen to be open. */
+static void move_shut_close(struct state *s, unsigned t)
+{
+    struct thread *x = &s->t[t];
+    unsigned g = generation(x->f);
+    switch (x->pc) {
+    case CLOSE_ASK:
+        x->life = load(s, t, LIFE(x->record));
+        if (same(x->life, x->f) && (x->life & STATE) == OPEN)
+            x->pc = CLOSE_LATER;
+        else
+            x->pc = generation(x->life) >= g || model.mutant == OVER_UNSEEN ? CLOSE_MARK : AFTER;
+        break;
+    default: /* CLOSE_MARK */
+        if (model.mutant == OVER_STORE)
+            store(s, t, BBF(x->object), x->f | OVER);
+        else
+            (void)memory_cas(&s->m, t, BBF(x->object), x->f, x->f | OVER, ACQ_REL);
+        x->pc = AFTER;
         break;
     }
 }
@@ -627,6 +656,8 @@ static int hook(struct state *s, unsigned t)
         open_derive(s, t);
     else if (pc == CLOSE_LATER)
         move_close(s, t);
+    else if (pc <= CLOSE_MARK)
+        move_shut_close(s, t);
     else
         window_recheck(s, t);
     return 1;

@@ -50,7 +50,8 @@ enum twin_mutant {
     /* trie/windows.h */
     MUTANT_NO_RECHECK,    /* what opens a life late does not freeze it */
     MUTANT_RELEASE_GATED, /* no release is seen while the gate is shut */
-    MUTANT_STRAY          /* a step that was stored over the gap is believed */
+    MUTANT_STRAY,         /* a step that was stored over the gap is believed */
+    MUTANT_OVER_KEPT      /* the handle of the next life is marked as over, too */
 };
 
 /* The static half of the shim. */
@@ -98,6 +99,13 @@ static inline void twin_hole(struct twin_thread *me)
 #define TWIN_HIGH       (~TWIN_LOW)
 #define TWIN_GENERATION (UINT64_C(1) << 32)
 #define TWIN_BUCKETS    (1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12)
+
+/* The handle of a record's next life, of that of the last. */
+static inline uint64_t twin_next_handle(uint64_t f)
+{
+    uint64_t kept = MUTANT == MUTANT_OVER_KEPT ? f & (uint32_t)BBF_L_HANDLE_OVER : 0;
+    return ((f & TWIN_HIGH) + TWIN_GENERATION) | kept | (f & 0xffffff);
+}
 
 static inline uint64_t twin_get(_Atomic uint64_t *word)
 {

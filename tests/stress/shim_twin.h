@@ -28,7 +28,7 @@ static inline void twin_root(struct twin_thread *me, struct twin_object *o, uint
         twin_begin(me, at, g, node, refs | meta >> BBF_L_META_MEM_SHIFT << BBF_L_MEM_SHIFT | 1,
                    size, 0, BBF_L_OPEN | BBF_L_STICKY);
         TWIN_POINT(me);
-        twin_put(&o->bbf, g | (f & TWIN_LOW));
+        twin_put(&o->bbf, twin_next_handle(f));
         twin_store_fence();
         twin_recheck(me, f);
     } else {
@@ -235,6 +235,29 @@ static inline void twin_release_slow(struct twin_thread *me, uint64_t f)
 
 static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int delta);
 
+/* The life is over, and stays so: not only that no life is seen to be open. */
+static inline bool twin_is_over(struct twin_thread *me, uint64_t f)
+{
+    uint64_t life = twin_get(&twin_record(me, f)->life);
+    int32_t since = (int32_t)((uint32_t)(life >> 32) - (uint32_t)(f >> 32));
+    return since > 0 || (since == 0 && (life & BBF_L_STATE) != BBF_L_OPEN);
+}
+
+/* The same while the gate is shut. */
+static inline void twin_release_shut(struct twin_thread *me, struct twin_object *o, uint64_t f)
+{
+    if (MUTANT == MUTANT_RELEASE_GATED || (int32_t)f <= 0)
+        return;
+    if (twin_is_open(me, f)) {
+        twin_release_slow(me, f);
+        return;
+    }
+    if ((int32_t)f < BBF_L_FIRST_RECORD || !twin_is_over(me, f))
+        return;
+    TWIN_POINT(me);
+    twin_cas(&o->bbf, f, f | (uint32_t)BBF_L_HANDLE_OVER);
+}
+
 /* At the entry of handleRelease: zero = the last count is gone. The caller holds o to the end. */
 static inline void twin_release(struct twin_thread *me, struct twin_object *o, bool zero)
 {
@@ -251,8 +274,7 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
     struct bbf_record *at = twin_record(me, f);
     TWIN_POINT(me);
     if ((gate & (uint32_t)BBF_L_SLOW_IDLE) != 0) {
-        if (MUTANT != MUTANT_RELEASE_GATED && twin_is_open(me, f))
-            twin_release_slow(me, f);
+        twin_release_shut(me, o, f);
     } else if (twin_get(&at->life) == ((f & TWIN_HIGH) | BBF_L_OPEN | BBF_L_STICKY)) {
         uint64_t path = twin_get(&at->path);
         twin_tell_age(me, twin_charged_at(path, f), twin_get_int(&at->next), twin_get(&at->refs),

@@ -35,6 +35,12 @@ final class BBFlowHandle {
     /** What slowHooks() and idle() read: the word, and the byte of its sign (little-endian, as all processors here). */
     static final long GATES = SHARED + SHARED_SLOW_HOOKS, GATE = GATES + 3;
 
+    /** The same for root hooks: the byte that has SLOW_COUNT. */
+    static final long ROOT_GATE = GATES + 2;
+
+    /** A byte of a gate that is less: shut, and neither SLOW_FIELDLESS (GATE) nor SLOW_COUNT (ROOT_GATE). */
+    static final int SHUT_ALONE = -64;
+
     private BBFlowHandle() {
     }
 

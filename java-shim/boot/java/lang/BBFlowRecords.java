@@ -31,6 +31,9 @@ final class BBFlowRecords {
     static final long AGAIN = HIGH | RECORD_AGAIN;
     static final long GENERATION = 1L << 32;
 
+    /** In a handle: its life is over, and a release while the gate is shut need not ask (ADR 73). */
+    static final long OVER = HANDLE_OVER & LOW;
+
     /** Strong slots by record number (design.md: garbage detection); chunks are made once and stay. */
     private static final Object[][] SLOTS = new Object[CHUNKS][];
 
@@ -238,6 +241,13 @@ final class BBFlowRecords {
     }
 
     // ---- lives (design.md: open protocol) ----
+
+    /** The handle of generation g on the record of f: without what f says of its own life. */
+    @ForceInline
+    @Hidden
+    static long handle(long g, long f) {
+        return g | f & RECORD_MASK;
+    }
 
     /** Path, refs, size … before life = OPEN (release): a reader of OPEN(g) finds g's words. */
     @ForceInline

@@ -43,7 +43,7 @@ public final class BBFlowShim {
     @Hidden
     public static void root(Object o, int size, int meta) {
         if (SELDOM) {
-            if ((U.getInt(null, GATES) & (SLOW_IDLE | SLOW_COUNT)) != SLOW_IDLE)
+            if (U.getByte(null, ROOT_GATE) >= SHUT_ALONE)
                 BBFlowWindows.root(o, size, meta);
             return;
         }
@@ -56,7 +56,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void rootKeep(Object o, int size, int meta) {
-        if (!WINDOWS || (U.getInt(null, GATES) & (SLOW_IDLE | SLOW_COUNT)) != SLOW_IDLE)
+        if (!WINDOWS || U.getByte(null, ROOT_GATE) >= SHUT_ALONE)
             rootKeepSlow(o, size, meta);
     }
 
@@ -361,7 +361,8 @@ public final class BBFlowShim {
             return;
         }
         if (SELDOM) {
-            if (BBFlowWindows.mayBeFollowed(o))
+            // Gate shut, and o has the field: its low half says whether a life may be open.
+            if (U.getByte(null, GATE) >= SHUT_ALONE || U.getInt(o, OFF) > 0)
                 BBFlowWindows.close(o);
             return;
         }

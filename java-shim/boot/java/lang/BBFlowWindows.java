@@ -92,18 +92,17 @@ final class BBFlowWindows {
         long f = U.getLong(o, OFF);
         if (isOpen(f))
             BBFlowClose.close(o, f);
+        else if ((int) f >= FIRST_RECORD && isOver(f))
+            U.compareAndSetLong(o, OFF, f, f | OVER);
         return true;
     }
 
-    /** False where release() would find nothing to do: the gate is shut, and o has no open life. */
-    @ForceInline
+    /** A life that is over stays over. Not only "not open": who reads the handle early may not see the open yet. */
     @Hidden
-    static boolean mayBeFollowed(Object o) {
-        int bits = U.getInt(null, GATES);
-        if (bits >= 0 || (bits & SLOW_FIELDLESS) != 0)
-            return true;
-        U.loadFence(); // who missed a step sees the gap
-        return isOpen(U.getLong(o, OFF));
+    private static boolean isOver(long f) {
+        long life = U.getLong(recordAt(f) + REC_LIFE);
+        int since = (int) (life >>> 32) - (int) (f >>> 32);
+        return since > 0 || since == 0 && (life & STATE) != OPEN;
     }
 
     /** Where a life is; ?raced if a step was stored over its gap. */
