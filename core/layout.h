@@ -187,7 +187,7 @@
     XX(SHARED_SCOPE_CLASS, 292) /* int: the same of classes of tests */                            \
     XX(SHARED_USED, 1024)       /* a byte per stripe: 1 = it had a thread; only those are read */  \
     /* no class beside include= is loaded yet, or the gate is shut: hooks see ends alone. The      \
-     * signs of two bytes: with the bit below, one compare of a byte asks for both. */                         \
+     * signs of two bytes: with the bit below, one compare of a byte asks for both. */             \
     XX(SLOW_IDLE, INT_MIN | 0x800000)                                                              \
     XX(SLOW_FIELDLESS,                                                                             \
        0x40000000)           /* some ByteBuf class has no hidden field (design.md: hot path) */    \
