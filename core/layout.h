@@ -7,7 +7,7 @@
  * Widths: a word is always loaded and stored at the same width (8-byte loads after 4-byte stores
  * stall, design.md: record). Every 8-byte word is aligned. Specification: design.md: memory safety.
  *
- *   handle ($bbf)   generation:32 | record:32      0 = never seen
+ *   handle ($bbf)   generation:32 | record:32      0 = never seen; HANDLE_OVER: no life to end
  *   record, 64 B    path   generation:32 | node:32        where the life is
  *                   life   generation:32 | flags | state  who owns the record (design.md: record)
  *                   run    node:32 | class:16 | count:16  released lives not yet charged (sticky)
@@ -302,6 +302,10 @@ enum bbf_layout {
     BBF_LAYOUT(XX)
 #undef XX
 };
+
+_Static_assert((BBF_L_SLOW_IDLE | BBF_L_SLOW_FIELDLESS) >> 24 ==
+                   (int8_t)((BBF_L_SLOW_IDLE | BBF_L_SLOW_COUNT) >> 16 & 0xff),
+               "one compare of a byte for both gates");
 
 #define BBF_GENERATION(word) ((uint32_t)((word) >> 32))
 #define BBF_LOW(word)        ((uint32_t)(word))

@@ -38,8 +38,8 @@ final class BBFlowHandle {
     /** The same for root hooks: the byte that has SLOW_COUNT. */
     static final long ROOT_GATE = GATES + 2;
 
-    /** A byte of a gate that is less: shut, and neither SLOW_FIELDLESS (GATE) nor SLOW_COUNT (ROOT_GATE). */
-    static final int SHUT_ALONE = -64;
+    /** A gate's byte that is less: shut, and without the bit below its sign, SLOW_FIELDLESS in GATE, SLOW_COUNT in ROOT_GATE. */
+    static final int SHUT_ALONE = (SLOW_IDLE | SLOW_FIELDLESS) >> 24;
 
     private BBFlowHandle() {
     }
