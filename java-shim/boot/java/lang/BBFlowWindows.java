@@ -79,7 +79,8 @@ final class BBFlowWindows {
 
     /**
      * At the end of an object, gate shut: the life that a window left open. True: that was all; false:
-     * o is followed otherwise, or the gate is open.
+     * o is followed otherwise, or the gate is open. A handle whose life is over is marked, by CAS because
+     * another thread may have opened the next one.
      */
     @ForceInline
     @Hidden
@@ -97,7 +98,7 @@ final class BBFlowWindows {
         return true;
     }
 
-    /** A life that is over stays over. Not only "not open": who reads the handle early may not see the open yet. */
+    /** A life that is over stays so. Not only "not open": who reads a new handle may not see its life's open yet. */
     @Hidden
     private static boolean isOver(long f) {
         long life = U.getLong(recordAt(f) + REC_LIFE);
