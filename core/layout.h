@@ -5,7 +5,8 @@
  * java.lang.BBFlowLayout at build time, and the stress test's C twin includes it.
  *
  * Widths: a word is always loaded and stored at the same width (8-byte loads after 4-byte stores
- * stall, design.md: record). Every 8-byte word is aligned. Specification: design.md: memory safety.
+ * stall, design.md: record); only the low half of $bbf is also loaded alone. Every 8-byte word is
+ * aligned. Specification: design.md: memory safety.
  *
  *   handle ($bbf)   generation:32 | record:32      0 = never seen; HANDLE_OVER: no life to end
  *   record, 64 B    path   generation:32 | node:32        where the life is

@@ -302,12 +302,10 @@ static void move_fast_close(struct state *s, unsigned t)
     case CLOSE_HANDLE:
         x->f = load_handle(s, t, x->object);
         x->record = (uint8_t)low(x->f);
-        x->pc = fresh(x->f) || x->record == IGN ? AFTER
-                : x->start == SHUT              ? CLOSE_ASK
-                : model.plain                   ? FAST_LIFE
-                                                : slow_close();
-        if (x->pc == CLOSE_ASK && (x->f & OVER) != 0)
+        if (fresh(x->f) || x->record == IGN || (x->start == SHUT && (x->f & OVER) != 0))
             x->pc = AFTER;
+        else
+            x->pc = x->start == SHUT ? CLOSE_ASK : model.plain ? FAST_LIFE : slow_close();
         break;
     case FAST_LIFE:
         x->life = load(s, t, LIFE(r));

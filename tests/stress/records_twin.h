@@ -100,11 +100,10 @@ static inline void twin_hole(struct twin_thread *me)
 #define TWIN_GENERATION (UINT64_C(1) << 32)
 #define TWIN_BUCKETS    (1 << 2 | 1 << 4 | 2 << 6 | 2 << 8 | 2 << 10 | 3 << 12)
 
-/* The handle of a record's next life, of that of the last. */
-static inline uint64_t twin_next_handle(uint64_t f)
+static inline uint64_t twin_next_handle(uint64_t g, uint64_t f)
 {
     uint64_t kept = MUTANT == MUTANT_OVER_KEPT ? f & (uint32_t)BBF_L_HANDLE_OVER : 0;
-    return ((f & TWIN_HIGH) + TWIN_GENERATION) | kept | (f & 0xffffff);
+    return g | kept | (f & 0xffffff);
 }
 
 static inline uint64_t twin_get(_Atomic uint64_t *word)

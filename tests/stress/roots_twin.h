@@ -113,7 +113,7 @@ static inline bool twin_reopen(struct twin_thread *me, struct twin_object *o, ui
     uint64_t g = (f & TWIN_HIGH) + TWIN_GENERATION;
     twin_begin(me, at, g, node, refs, size, parent, BBF_L_OPEN | BBF_L_STICKY);
     TWIN_POINT(me);
-    twin_put(&o->bbf, twin_next_handle(f));
+    twin_put(&o->bbf, twin_next_handle(g, f));
     return true;
 }
 

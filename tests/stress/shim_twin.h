@@ -28,7 +28,7 @@ static inline void twin_root(struct twin_thread *me, struct twin_object *o, uint
         twin_begin(me, at, g, node, refs | meta >> BBF_L_META_MEM_SHIFT << BBF_L_MEM_SHIFT | 1,
                    size, 0, BBF_L_OPEN | BBF_L_STICKY);
         TWIN_POINT(me);
-        twin_put(&o->bbf, twin_next_handle(f));
+        twin_put(&o->bbf, twin_next_handle(g, f));
         twin_store_fence();
         twin_recheck(me, f);
     } else {

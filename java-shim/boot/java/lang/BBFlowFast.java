@@ -35,7 +35,7 @@ final class BBFlowFast {
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
             begin(at, g, node, refs | meta >>> META_MEM_SHIFT << MEM_SHIFT | 1, size, 0,
                     OPEN | STICKY);
-            U.putLong(o, OFF, handle(g, f));
+            U.putLong(o, OFF, nextHandle(g, f));
             U.storeStoreFence();
             if (WINDOWS)
                 BBFlowWindows.opened(f);
@@ -79,7 +79,7 @@ final class BBFlowFast {
             int refs = (int) U.getLong(at + REC_REFS) & CLASS_MASK << CLASS_SHIFT;
             begin(at, g, (int) child, refs | BBFlowRoots.memOf(pf) << MEM_SHIFT | 1, 0, pf,
                     OPEN | STICKY);
-            U.putLong(o, OFF, handle(g, f));
+            U.putLong(o, OFF, nextHandle(g, f));
             U.storeStoreFence();
             if (WINDOWS)
                 BBFlowWindows.opened(f);

@@ -31,7 +31,7 @@ final class BBFlowRecords {
     static final long AGAIN = HIGH | RECORD_AGAIN;
     static final long GENERATION = 1L << 32;
 
-    /** In a handle: its life is over, and a release while the gate is shut need not ask (ADR 73). */
+    /** In a handle: its life is over, and a release while the gate is shut need not ask (ADR 73). Not an int, whose sign would fill the generation. */
     static final long OVER = HANDLE_OVER & LOW;
 
     /** Strong slots by record number (design.md: garbage detection); chunks are made once and stay. */
@@ -242,10 +242,10 @@ final class BBFlowRecords {
 
     // ---- lives (design.md: open protocol) ----
 
-    /** The handle of generation g on the record of f: without what f says of its own life. */
+    /** The handle of the next life, generation g, on the record of f: without what f says of its own life. */
     @ForceInline
     @Hidden
-    static long handle(long g, long f) {
+    static long nextHandle(long g, long f) {
         return g | f & RECORD_MASK;
     }
 

@@ -466,7 +466,7 @@ final class BBFlowRoots {
             return false;
         long g = (f & HIGH) + GENERATION;
         begin(at, g, node, refs, size, parent, OPEN | STICKY);
-        U.putLong(o, OFF, handle(g, f));
+        U.putLong(o, OFF, nextHandle(g, f));
         return true;
     }
 
