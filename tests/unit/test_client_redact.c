@@ -39,6 +39,28 @@ static struct bbf_snapshot *redacted(struct bbf_tokens *t, const char *class_nam
     return s;
 }
 
+static bool is_of_token(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7');
+}
+
+/* Is the name in the text? Not where it is a part of a token, whose letters are random. */
+static bool shows(const char *text, const char *name)
+{
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at++) {
+        const char *from = at, *to = at;
+        while (from > text && is_of_token(from[-1]))
+            from--;
+        if (from > text && from[-1] == 'N') /* of a name with a capital */
+            from--;
+        while (is_of_token(*to))
+            to++;
+        if (to - at < (ptrdiff_t)strlen(name) || to - from != BBF_TOKEN)
+            return true;
+    }
+    return false;
+}
+
 static void the_applications_names_go_and_come_back(void **state)
 {
     struct bbf_tokens *t = empty();
@@ -54,10 +76,10 @@ static void the_applications_names_go_and_come_back(void **state)
         "(Lcom/acme/Bill;[BI)V", "class com.acme.Shop was seen 12 times. See acme",
         "com.app.Main",          "com.app"};
     for (size_t i = 0; i < 6; i++) {
-        assert_null(strstr(texts[i], "acme"));
-        assert_null(strstr(texts[i], "app"));
-        assert_null(strstr(texts[i], "Shop"));
-        assert_null(strstr(texts[i], "pay"));
+        assert_false(shows(texts[i], "acme"));
+        assert_false(shows(texts[i], "app"));
+        assert_false(shows(texts[i], "Shop"));
+        assert_false(shows(texts[i], "pay"));
         restored(t, texts[i], want[i]);
     }
     assert_non_null(strstr(site->class_name, "$1"));
@@ -82,11 +104,11 @@ static void nettys_and_the_jdks_names_stay(void **state)
         bbf_snapshot_free(s);
     }
     struct bbf_snapshot *s = redacted(t, "com.acme.io.netty.buffer.ByteBuf", "read", "", "");
-    assert_null(strstr(s->sites[0].class_name, "acme"));
+    assert_false(shows(s->sites[0].class_name, "acme"));
     assert_non_null(strstr(s->sites[0].class_name, ".io.netty.buffer.ByteBuf"));
     bbf_snapshot_free(s);
     s = redacted(t, "io.netty.acme.Handler", "read", "", "");
-    assert_null(strstr(s->sites[0].class_name, "acme"));
+    assert_false(shows(s->sites[0].class_name, "acme"));
     bbf_snapshot_free(s);
     bbf_tokens_free(t);
 }
@@ -136,7 +158,7 @@ static void contexts_go_and_come_back(void **state)
         const char *texts[] = {row->channel, row->address, row->hint, row->thrown, row->caught_in};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             for (size_t p = 0; p < sizeof private / sizeof *private; p++)
-                assert_true(texts[k] == NULL || strstr(texts[k], private[p]) == NULL);
+                assert_false(texts[k] != NULL && shows(texts[k], private[p]));
     }
     assert_int_equal(bbf_render(&text, s, BBF_FORMAT_TREE, NULL), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
