@@ -115,7 +115,7 @@ struct bbf_cf_method {
     struct bbf_cf_str name, descriptor;
     struct bbf_cf_str signature; /* generic (JVMS 4.7.9.1), "" without; debug data, unchecked */
     uint16_t access;
-    const struct bbf_cf_code *code; /* opaque, for the two queries below */
+    const struct bbf_cf_code *code; /* opaque, for the queries below */
 };
 /*
  * May local `slot` have lost its value of the entry by the time of an exit? True if an instruction
@@ -125,6 +125,13 @@ struct bbf_cf_method {
  * (LEFT_THIS).
  */
 bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
+
+/*
+ * Does the method do nothing but call another of its class with the same name and return, and does
+ * it pass on the parameters of `slots` (bit n: the one in slot n) as they are? False for malformed
+ * code.
+ */
+bool bbf_cf_only_calls_overload(const struct bbf_cf_method *method, uint64_t slots);
 
 /* The line of the method's first instruction; 0: the class file has no (valid) line numbers. */
 uint32_t bbf_cf_line(const struct bbf_cf_method *method);

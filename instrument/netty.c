@@ -80,7 +80,15 @@ bool bbf_netty_internal(const char *name, size_t len)
         "channel/ChannelOutboundHandlerAdapter",
         "channel/CombinedChannelDuplexHandler",
         "channel/DefaultChannelPipeline",
+        "channel/PreferHeapByteBufAllocator", /* or each request for memory to the next allocator */
         "channel/embedded/EmbeddedChannel",
+        "handler/codec/http/HttpServerCodec$", /* a decoder and an encoder that count requests */
+        "handler/codec/http2/DecoratingHttp2",
+        "handler/codec/http2/Http2ConnectionHandler$",
+        "handler/codec/http2/Http2EmptyDataFrame",
+        "handler/codec/http2/Http2FrameListenerDecorator",
+        "handler/codec/http2/Http2InboundFrameLogger",
+        "handler/codec/http2/Http2OutboundFrameLogger",
         /* ... measure it, or keep it until it is sent and then release it once. */
         "channel/ChannelOutboundBuffer",
         "channel/DefaultMessageSizeEstimator",
@@ -100,22 +108,109 @@ static bool is_netty(const char *name, size_t len, const char *rest)
     return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
 }
 
-/* A transport's methods that send a message. A buffer that they allocate for this still gets a
- * step. */
+/* A transport's methods that send a message, or hand on what a local one received. A buffer that
+ * they allocate for this still gets a step. */
 static bool sends(const char *name, size_t len, struct bbf_cf_str method)
 {
     size_t prefix = bbf_netty_prefix(name, len);
     return prefix > 0 && starts_with(name + prefix, len - prefix, "channel/") &&
            (starts_with(method.s, method.len, "doWrite") || equals(method, "writeBytes") ||
             equals(method, "filterOutboundMessage") || equals(method, "newDirectBuffer") ||
-            equals(method, "processMessage") || equals(method, "isSingleDirectBuffer"));
+            equals(method, "processMessage") || equals(method, "isSingleDirectBuffer") ||
+            equals(method, "readInbound"));
+}
+
+/* A channel of HTTP/2's streams writes to its pipeline. */
+static bool writes_to_pipeline(const char *name, size_t len, struct bbf_cf_str method)
+{
+    return is_netty(name, len, "handler/codec/http2/AbstractHttp2StreamChannel") &&
+           (equals(method, "write") || equals(method, "writeAndFlush"));
+}
+
+/* Helpers that read and write bytes, and have no reference to a buffer when they return. Their
+ * constructors may keep one. */
+static bool has_only_helpers(const char *name, size_t len)
+{
+    static const char *const helpers[] = {
+        "buffer/ByteBufUtil",
+        "handler/codec/http/HttpHeadersEncoder",
+        "handler/codec/http/HttpObjectDecoder$HeaderParser",
+        "handler/codec/http/HttpObjectDecoder$LineParser",
+        "handler/codec/http/HttpResponseStatus",
+        "handler/codec/http/HttpUtil",
+        "handler/codec/http/HttpVersion",
+        "handler/codec/http2/Hpack",
+        "handler/codec/http2/Http2CodecUtil",
+        "handler/codec/http2/Http2FrameLogger",
+    };
+    size_t prefix = bbf_netty_prefix(name, len);
+    for (size_t i = 0; prefix > 0 && i < sizeof helpers / sizeof *helpers; i++)
+        if (starts_with(name + prefix, len - prefix, helpers[i]))
+            return true;
+    return false;
+}
+
+/* isLast(), isAggregated(), … : what a message is. */
+static bool is_predicate(struct bbf_cf_str method)
+{
+    return (method.len > 2 && method.s[0] == 'i' && method.s[1] == 's' && method.s[2] >= 'A' &&
+            method.s[2] <= 'Z') ||
+           equals(method, "acceptInboundMessage") || equals(method, "acceptOutboundMessage");
+}
+
+/* Parts of a codec: they measure, read or write some of a buffer that its decode() or encode(), a
+ * step, has; or hand on a message or event. */
+static bool is_part_of_codec(struct bbf_cf_str method)
+{
+    static const struct text names[] = {
+        TEXT("aggregate"),
+        TEXT("calculateSize"),
+        TEXT("decodeFrame"),
+        TEXT("decodeHeaders"),
+        TEXT("encodeHeaders"),
+        TEXT("encodeInitialLine"),
+        TEXT("finishAggregation"),
+        TEXT("finishAggregation0"),
+        TEXT("getUnadjustedFrameLength"),
+        TEXT("preProcessFrame"),
+        TEXT("processPayloadState"),
+        TEXT("readHeaders"),
+        TEXT("readPadding"),
+        TEXT("receiveFlowControlledFrame"),
+        TEXT("size"),
+        TEXT("splitInitialLine"),
+        TEXT("userEventTriggered"),
+        TEXT("writePaddingLength"),
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_text(method, &names[i]))
+            return true;
+    return false;
+}
+
+/* What a composite's addComponent(), a step, calls with the new component. */
+static bool adds_component(const char *name, size_t len, struct bbf_cf_str method)
+{
+    return is_netty(name, len, "buffer/CompositeByteBuf") &&
+           (equals(method, "addComponent0") || equals(method, "addComponents0") ||
+            equals(method, "newComponent") || equals(method, "ensureAccessible"));
 }
 
 bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return is_netty(name, len, "buffer/ByteBufUtil") || equals(method, "acceptInboundMessage") ||
-           equals(method, "acceptOutboundMessage") || equals(method, "calculateSize") ||
-           sends(name, len, method);
+    return is_predicate(method) || is_part_of_codec(method) || sends(name, len, method) ||
+           writes_to_pipeline(name, len, method) || adds_component(name, len, method) ||
+           (!equals(method, "<init>") && has_only_helpers(name, len));
+}
+
+bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method)
+{
+    if (is_netty(name, len, "buffer/ByteBufUtil"))
+        return starts_with(method.s, method.len, "write") ||
+               starts_with(method.s, method.len, "set") || equals(method, "ensureAccessible");
+    if (is_netty(name, len, "buffer/CompositeByteBuf"))
+        return starts_with(method.s, method.len, "add");
+    return equals(method, "content") || (equals(method, "parse") && has_only_helpers(name, len));
 }
 
 bool bbf_netty_exhausted(const char *name, size_t len)

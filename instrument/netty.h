@@ -56,6 +56,9 @@ bool bbf_netty_internal(const char *name, size_t len);
 /* Does this method of a Netty class only read, write, compare or inspect its arguments, and keep no
  * reference to them? */
 bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method);
+/* Does this method of a Netty class only return a buffer that was an argument, or that its object
+ * has in a field? */
+bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method);
 
 /* Is it the error that Netty throws when its direct memory has run out? */
 bool bbf_netty_exhausted(const char *name, size_t len);

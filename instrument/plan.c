@@ -320,6 +320,31 @@ static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_metho
     plan->vreturn[plan->n_return++] = call;
 }
 
+/* An overload with fewer parameters, which has the same name as what it calls. Of Netty's: a
+ * subclass of an application's class may declare that, and not be followed. */
+static bool is_overload(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                        const struct parameter *p, size_t n)
+{
+    uint64_t slots = 0;
+    if (!c->skip_forwarders)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i].slot >= 64)
+            return false;
+        slots |= UINT64_C(1) << p[i].slot;
+    }
+    return bbf_cf_only_calls_overload(m, slots);
+}
+
+/* The list that a decoder's or encoder's methods are given for their results: empty at the entry,
+ * or seen at the end of the method that filled it. */
+static bool is_for_results(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
+                           uint16_t list)
+{
+    return list != NO_LIST && c->skip_forwarders &&
+           (adds_to(m, list) || has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
+}
+
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                        struct bbf_cf_plan *plan)
 {
@@ -330,8 +355,12 @@ static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_metho
     uint16_t list;
     size_t result, n = read_parameters(c, m, p, &result, &list);
     enum bbf_type returned = constructor ? BBF_TYPE_NONE : buffer_type(c, m->descriptor, result);
-    if (n > 0 && c->skip_forwarders && p[n - 1].slot == list && adds_to(m, list))
-        n--; /* empty at the entry, or seen at the end of the previous call */
+    if ((n > 0 || returned != BBF_TYPE_NONE) && !constructor && is_overload(c, m, p, n))
+        return;
+    if (n > 0 && p[n - 1].slot == list && is_for_results(c, m, list))
+        n--;
+    if (c->skip_forwarders && bbf_netty_returns_known(c->name.s, c->name.len, m->name))
+        returned = BBF_TYPE_NONE;
     if (n > 0) {
         uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                        BBF_MEM_UNKNOWN, false);
@@ -471,7 +500,9 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     if (type == BBF_TYPE_NONE ||
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)) ||
         ((of == BBF_TYPE_HOLDER || of == BBF_TYPE_MESSAGE) && type == BBF_TYPE_HOLDER &&
-         !gives_holder(name)))
+         !gives_holder(name)) ||
+        (c->skip_forwarders && same(name, "parse") &&
+         bbf_netty_returns_known(owner.s, owner.len, name)))
         return false;
     return step_again(c, m, type, call);
 }

@@ -58,6 +58,7 @@ static void plan_parameters(const struct bbf_cf_method *method, struct bbf_cf_pl
     bool is_static = (method->access & CF__ACC_STATIC) != 0;
     struct cf__param param;
 
+    (void)bbf_cf_only_calls_overload(method, id);
     for (uint16_t slot = is_static ? 0 : 1; slot < 255; slot++) {
         if (!cf__param_find(method->descriptor, is_static, slot, &param) || slot >= param.slots)
             return;

@@ -26,14 +26,15 @@
 
 /* Constant pool indices of every class made here. */
 enum {
-    P_THIS = 2,      /* Class test/Made */
-    P_CODE = 5,      /* Utf8 Code */
-    P_ARRAY = 9,     /* Class [I */
-    P_TYPE = 12,     /* NameAndType get()Object */
-    P_GET = 13,      /* Methodref a/Owner.get()Object */
-    P_VOID = 16,     /* Methodref a/Owner.get()V */
-    P_DYNAMIC = 17,  /* InvokeDynamic get()Object */
-    P_INTERFACE = 18 /* InterfaceMethodref a/Owner.get()Object */
+    P_THIS = 2,       /* Class test/Made */
+    P_CODE = 5,       /* Utf8 Code */
+    P_ARRAY = 9,      /* Class [I */
+    P_TYPE = 12,      /* NameAndType get()Object */
+    P_GET = 13,       /* Methodref a/Owner.get()Object */
+    P_VOID = 16,      /* Methodref a/Owner.get()V */
+    P_DYNAMIC = 17,   /* InvokeDynamic get()Object */
+    P_INTERFACE = 18, /* InterfaceMethodref a/Owner.get()Object */
+    P_OWN = 19        /* Methodref test/Made.get()Object */
 };
 
 struct made_attribute {
@@ -104,6 +105,7 @@ static inline uint16_t made_pool(struct cf__out *pool, const struct made_class *
     assert_int_equal(made_pair(pool, &count, CF__METHODREF, 7, 15), P_VOID);         /* 16 */
     assert_int_equal(made_pair(pool, &count, CF__INVOKE_DYNAMIC, 0, 12), P_DYNAMIC); /* 17 */
     assert_int_equal(made_pair(pool, &count, CF__INTERFACE_METHODREF, 7, 12), P_INTERFACE);
+    assert_int_equal(made_pair(pool, &count, CF__METHODREF, P_THIS, 12), P_OWN);
     return count;
 }
 

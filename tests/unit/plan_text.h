@@ -31,6 +31,15 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot)
     return slot == overwritten;
 }
 
+/* The parameters that the method under test passes on to an overload; 0: it does more. */
+static uint64_t passed_to_overload;
+
+bool bbf_cf_only_calls_overload(const struct bbf_cf_method *method, uint64_t slots)
+{
+    (void)method;
+    return passed_to_overload != 0 && (passed_to_overload & slots) == slots;
+}
+
 /* What the class file says of where the method under test was written. */
 static uint32_t line_of_method;
 static struct bbf_cf_str enclosing_class, enclosing_method;

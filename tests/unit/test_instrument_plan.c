@@ -52,6 +52,18 @@ static void included_classes_are_followed_and_excluded_ones_are_not(void **state
         {"include=io.netty", "io/netty/channel/AbstractChannel$AbstractUnsafe", false},
         {"include=io.netty", "io/netty/channel/AbstractCoalescingBufferQueue", true},
         {"include=io.netty", "io/netty/channel/SimpleChannelInboundHandler", true},
+        {"include=io.netty", "io/netty/channel/PreferHeapByteBufAllocator", false},
+        {"include=io.netty", "io/netty/handler/codec/http/HttpServerCodec", true},
+        {"include=io.netty", "io/netty/handler/codec/http/HttpServerCodec$HttpServerRequestDecoder",
+         false},
+        {"include=io.netty", "io/netty/handler/codec/http2/DecoratingHttp2FrameWriter", false},
+        {"include=io.netty", "io/netty/handler/codec/http2/Http2FrameListenerDecorator", false},
+        {"include=io.netty", "io/netty/handler/codec/http2/Http2InboundFrameLogger$1", false},
+        {"include=io.netty", "io/netty/handler/codec/http2/Http2ConnectionHandler", true},
+        {"include=io.netty", "io/netty/handler/codec/http2/Http2ConnectionHandler$FrameDecoder",
+         false},
+        {"include=io.netty.handler.codec.http2.DecoratingHttp2FrameWriter",
+         "io/netty/handler/codec/http2/DecoratingHttp2FrameWriter", true},
         {"include=io.netty.channel.DefaultChannelPipeline$TailContext",
          "io/netty/channel/DefaultChannelPipeline$TailContext", true},
         {"include=io.netty.channel.AbstractChannelHandlerContext",
@@ -228,6 +240,121 @@ static void what_netty_only_looks_at_is_no_step(void **state)
                  "V:stepObject(a3,#Main.decode) +C");
 }
 
+static void assert_left(const char *options, const char *class_name, uint16_t access,
+                        const char *method, const char *descriptor, const char *expected)
+{
+    struct planned *p = planned_new(options);
+    assert_plan(p, class_name, access, method, descriptor, expected);
+    planned_free(p);
+}
+
+/* Helpers and the parts of a codec (docs/adr/0074): of Netty alone, and not if they are named. */
+static void what_only_reads_or_writes_is_no_step(void **state)
+{
+    static const char hpack[] = "io/netty/handler/codec/http2/HpackEncoder";
+    static const char parser[] = "io/netty/handler/codec/http/HttpObjectDecoder$HeaderParser";
+    static const char data[] = "io/netty/handler/codec/http2/DefaultHttp2DataFrame";
+    static const char codec[] = "io/netty/handler/codec/Main";
+    static const char stream[] = "io/netty/handler/codec/http2/AbstractHttp2StreamChannel";
+    (void)state;
+    assert_left("include=io.netty", hpack, PLAIN, "encodeHeader", "(" BUF ")V", "+C");
+    assert_left("include=io.netty.handler.codec.http2.HpackEncoder", hpack, PLAIN, "encodeHeader",
+                "(" BUF ")V", "step(a1,#HpackEncoder.encodeHeader) +C");
+    assert_left("include=io.netty", codec, PLAIN, "isLastContentMessage", "(" HOLDER ")Z", "+C");
+    assert_left("include=io.netty", codec, PLAIN, "issue", "(" HOLDER ")Z",
+                "stepObject(a1,#Main.issue) +C");
+    assert_left("include=io.netty", codec, PLAIN, "readHeaders", "(" BUF ")V", "+C");
+    assert_left("include=io.netty+com.app", "com/app/Main", PLAIN, "readHeaders", "(" BUF ")V",
+                "step(a1,#Main.readHeaders) +C");
+    assert_left("include=io.netty", stream, PLAIN, "writeAndFlush", "(Ljava/lang/Object;)V", "+C");
+    assert_left("include=io.netty", codec, PLAIN, "writeAndFlush", "(Ljava/lang/Object;)V",
+                "stepObject(a1,#Main.writeAndFlush) +C");
+    assert_left("include=io.netty", parser, PLAIN, "parse", "(" BUF ")" BUF, "+C");
+    assert_left("include=io.netty,trackConstructors=io.netty", parser, PLAIN, "<init>",
+                "(" BUF ")V",
+                "step(a1,#HttpObjectDecoder$HeaderParser.<init>) "
+                "V:step(a1,#HttpObjectDecoder$HeaderParser.<init>_return) +C");
+    assert_left("include=io.netty", data, PLAIN, "content", "()" BUF, "+C");
+    assert_left("include=io.netty", data, PLAIN, "copy", "()" BUF,
+                "r:step(dup,#DefaultHttp2DataFrame.copy_return) +C");
+    assert_left("include=io.netty", "io/netty/buffer/ByteBufUtil", STATIC, "writeShortBE",
+                "(" BUF "I)" BUF, "+C");
+    assert_left("include=io.netty", "io/netty/buffer/ByteBufUtil", STATIC, "readBytes",
+                "(" BUF "I)" BUF, "r:exit(dup,a0,#ByteBufUtil.readBytes_return) +C");
+    assert_left("include=io.netty", "io/netty/buffer/CompositeByteBuf", PLAIN, "addComponent",
+                "(Z" BUF ")Lio/netty/buffer/CompositeByteBuf;",
+                "step(a2,#CompositeByteBuf.addComponent) +C");
+    assert_left("include=io.netty", "io/netty/buffer/CompositeByteBuf", PLAIN, "addComponent0",
+                "(ZI" BUF ")I", "+C");
+    assert_left("include=com.app", "com/app/Data", PLAIN, "content", "()" BUF,
+                "r:step(dup,#Data.content_return) +C");
+}
+
+/* It has the name of what it calls. */
+static void an_overload_that_only_calls_another_is_no_step(void **state)
+{
+    static const char queue[] = "io/netty/channel/Queue";
+    (void)state;
+    passed_to_overload = 1 << 1;
+    assert_left("include=io.netty", queue, PLAIN, "add", "(" BUF ")V", "");
+    assert_left("include=io.netty", queue, PLAIN, "add", "(" BUF ")" BUF, "");
+    assert_left("include=io.netty", queue, PLAIN, "add", "(" BUF BUF ")V",
+                "step2(a1,a2,#Queue.add) +C");
+    assert_left("include=com.app", "com/app/Queue", PLAIN, "add", "(" BUF ")V",
+                "step(a1,#Queue.add) +C");
+    passed_to_overload = 0;
+    assert_left("include=io.netty", queue, PLAIN, "add", "(" BUF ")V", "step(a1,#Queue.add) +C");
+}
+
+/* A parser of Netty's fills the same buffer for each header. */
+static void a_scratch_buffer_is_no_result(void **state)
+{
+    static const struct bbf_cf_str parse = {"parse", 5},
+                                   descriptor = {"(" BUF ")" BUF, sizeof "(" BUF ")" BUF - 1};
+    static const char parser[] = "io/netty/handler/codec/http/HttpObjectDecoder$HeaderParser";
+    static const struct {
+        const char *caller, *owner;
+        bool step;
+    } table[] = {
+        {"io/netty/handler/codec/http/HttpObjectDecoder", parser, false},
+        {"io/netty/handler/codec/http/HttpObjectDecoder", "io/netty/handler/codec/Parser", true},
+        {"com/app/Main", parser, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct planned *p = planned_new("include=io.netty+com.app");
+        struct bbf_cf_method m = {.class_name = {table[i].caller, strlen(table[i].caller)},
+                                  .name = {"m", 1},
+                                  .descriptor = {"()V", 3}};
+        struct bbf_cf_call call;
+        plan_of(p, table[i].caller, PLAIN, "m", "()V");
+        assert_int_equal(
+            p->config.after_call(p->config.ctx, &m,
+                                 (struct bbf_cf_str){table[i].owner, strlen(table[i].owner)}, parse,
+                                 descriptor, 0xb6, &call),
+            table[i].step);
+        planned_free(p);
+    }
+}
+
+/* A decoder's list for its results, whatever the method's name is. One of buffers is an argument,
+ * and an application's may be full. */
+static void a_list_of_objects_is_for_results(void **state)
+{
+    static const char with_objects[] = "(" BUF "Ljava/util/List<Ljava/lang/Object;>;)V";
+    static const char *const classes[] = {"io/netty/handler/codec/Main", "com/app/Main"};
+    (void)state;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        signature = with_objects;
+        assert_left("include=io.netty+com.app", classes[i], PLAIN, "decodeChunk", "(" BUF LIST ")V",
+                    i == 0 ? "step(a1,#Main.decodeChunk) +C"
+                           : "step(a1,#Main.decodeChunk) stepObject(a2,#Main.decodeChunk) +C");
+        signature = "(" BUF "Ljava/util/List<" BUF ">;)V";
+        assert_left("include=io.netty+com.app", classes[i], PLAIN, "decodeChunk", "(" BUF LIST ")V",
+                    "step(a1,#Main.decodeChunk) stepObject(a2,#Main.decodeChunk) +C");
+    }
+    signature = "";
+}
+
 /* A transport sends what it is given and releases it once: the step before says who lost it. */
 static void what_netty_sends_is_no_step(void **state)
 {
@@ -239,6 +366,7 @@ static void what_netty_sends_is_no_step(void **state)
     } table[] = {{transport, "doWriteInternal", false},
                  {transport, "filterOutboundMessage", false},
                  {transport, "doReadBytes", true},
+                 {"io/netty/channel/local/LocalChannel", "readInbound", false},
                  {"io/netty/handler/traffic/AbstractTrafficShapingHandler", "calculateSize", false},
                  {"io/netty/handler/ssl/SslHandler", "doWriteInternal", true},
                  {"com/app/NioChannel", "filterOutboundMessage", true}};
@@ -609,6 +737,10 @@ int main(void)
         cmocka_unit_test(containers_are_looked_into_by_the_generic_signature),
         cmocka_unit_test(what_a_decoder_adds_is_a_step_at_its_end),
         cmocka_unit_test(what_netty_only_looks_at_is_no_step),
+        cmocka_unit_test(what_only_reads_or_writes_is_no_step),
+        cmocka_unit_test(an_overload_that_only_calls_another_is_no_step),
+        cmocka_unit_test(a_scratch_buffer_is_no_result),
+        cmocka_unit_test(a_list_of_objects_is_for_results),
         cmocka_unit_test(what_netty_sends_is_no_step),
         cmocka_unit_test(an_application_looks_at_nothing_without_a_step),
         cmocka_unit_test(a_method_of_255_parameters_steps_each),
