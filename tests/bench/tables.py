@@ -391,7 +391,7 @@ def keep(path, note, name):
     if note:
         line = f' "note": {json.dumps(note, ensure_ascii=False)},\n'
         text = re.sub(r'^ "note": .*\n', "", text, flags=re.M)
-        text = text.replace("{\n", "{\n" + line, 1)
+        text = "{\n" + line + text[1:].removeprefix("\n")  # a file of `run` has one line
         json.loads(text)
         with open(target, "w", encoding="utf-8") as out:
             out.write(text)
