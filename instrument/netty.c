@@ -59,6 +59,16 @@ size_t bbf_netty_buffer_prefix(const char *name, size_t len)
     return memchr(name + prefix + 7, '/', len - prefix - 7) == NULL ? prefix : 0;
 }
 
+/* Is it a class of Netty whose name behind "netty/" begins with one of these? */
+static bool starts_with_one(const char *name, size_t len, const char *const *heads, size_t n)
+{
+    size_t prefix = bbf_netty_prefix(name, len);
+    for (size_t i = 0; prefix > 0 && i < n; i++)
+        if (starts_with(name + prefix, len - prefix, heads[i]))
+            return true;
+    return false;
+}
+
 bool bbf_netty_internal(const char *name, size_t len)
 {
     static const char *const internals[] = {
@@ -95,11 +105,7 @@ bool bbf_netty_internal(const char *name, size_t len)
         "channel/unix/IovArray",
         "channel/unix/UnixChannelUtil",
     };
-    size_t prefix = bbf_netty_prefix(name, len);
-    for (size_t i = 0; prefix > 0 && i < sizeof internals / sizeof *internals; i++)
-        if (starts_with(name + prefix, len - prefix, internals[i]))
-            return true;
-    return false;
+    return starts_with_one(name, len, internals, sizeof internals / sizeof *internals);
 }
 
 static bool is_netty(const char *name, size_t len, const char *rest)
@@ -143,11 +149,7 @@ static bool has_only_helpers(const char *name, size_t len)
         "handler/codec/http2/Http2CodecUtil",
         "handler/codec/http2/Http2FrameLogger",
     };
-    size_t prefix = bbf_netty_prefix(name, len);
-    for (size_t i = 0; prefix > 0 && i < sizeof helpers / sizeof *helpers; i++)
-        if (starts_with(name + prefix, len - prefix, helpers[i]))
-            return true;
-    return false;
+    return starts_with_one(name, len, helpers, sizeof helpers / sizeof *helpers);
 }
 
 /* isLast(), isAggregated(), … : what a message is. */

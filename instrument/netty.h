@@ -53,8 +53,9 @@ size_t bbf_netty_prefix(const char *name, size_t len);
 /* Is it internal to the allocator, the pool or util, or does it only forward messages? Such classes
  * are not followed unless include= names them (design.md: insertion, docs/adr/0032, 0036). */
 bool bbf_netty_internal(const char *name, size_t len);
-/* Does this method of a Netty class only read, write, compare or inspect its arguments, and keep no
- * reference to them? */
+/* Does this method of a Netty class only read, write, compare or inspect its arguments, hand them
+ * on, or do a part of what the method that calls it, a step, does with them (docs/adr/0032, 0036,
+ * 0074)? */
 bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method);
 /* Does this method of a Netty class only return a buffer that was an argument, or that its object
  * has in a field? */
