@@ -161,7 +161,7 @@ static bool is_predicate(struct bbf_cf_str method)
 }
 
 /* Parts of a codec: they measure, read or write some of a buffer that its decode() or encode(), a
- * step, has; or hand on a message or event. */
+ * step, has. */
 static bool is_part_of_codec(struct bbf_cf_str method)
 {
     static const struct text names[] = {
@@ -181,7 +181,6 @@ static bool is_part_of_codec(struct bbf_cf_str method)
         TEXT("receiveFlowControlledFrame"),
         TEXT("size"),
         TEXT("splitInitialLine"),
-        TEXT("userEventTriggered"),
         TEXT("writePaddingLength"),
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -266,6 +266,9 @@ static void what_only_reads_or_writes_is_no_step(void **state)
     assert_left("include=io.netty", codec, PLAIN, "readHeaders", "(" BUF ")V", "+C");
     assert_left("include=io.netty+com.app", "com/app/Main", PLAIN, "readHeaders", "(" BUF ")V",
                 "step(a1,#Main.readHeaders) +C");
+    /* Http2FrameCodec's retains what an event of an upgrade has. */
+    assert_left("include=io.netty", codec, PLAIN, "userEventTriggered", "(Ljava/lang/Object;)V",
+                "stepObject(a1,#Main.userEventTriggered) +C");
     assert_left("include=io.netty", stream, PLAIN, "writeAndFlush", "(Ljava/lang/Object;)V", "+C");
     assert_left("include=io.netty", codec, PLAIN, "writeAndFlush", "(Ljava/lang/Object;)V",
                 "stepObject(a1,#Main.writeAndFlush) +C");
