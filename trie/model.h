@@ -72,8 +72,8 @@ struct bbf_tracker {
     struct bbf_stripe *stripes;
     char *shared;               /* the page of SHARED_ offsets */
     uint32_t arenas;            /* how many id ranges were reserved */
-    _Atomic uint32_t next_node; /* id of the next node; its high part is the arena in force */
-    _Atomic uint64_t window;    /* arena:32 | MiB of nodes that are writable:32 */
+    _Atomic uint32_t next_node; /* id of the next node; its high part follows the window's arena */
+    _Atomic uint64_t window;    /* arena in force:32 | MiB of its nodes that are writable:32 */
     _Atomic bool overflow_open[BBF_ARENAS]; /* by arena: its table is writable, and charged */
     _Atomic uint32_t spare_node;            /* one node that lost the race to be published */
     _Atomic uint32_t next_record;

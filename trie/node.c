@@ -30,11 +30,13 @@ static uint32_t arena_of(uint32_t id)
     return id >> BBF_L_ARENA_SHIFT;
 }
 
+/* One word is changed by a reset and read here and by reach(), so no thread sees the old range in
+ * force and gets no number in it. */
 static uint32_t arena_in_force(const struct bbf_tracker *t)
 {
     /* Acquire: pairs with the reset's publication of the new arena. */
-    return arena_of(atomic_load_explicit(&((struct bbf_tracker *)(uintptr_t)t)->next_node,
-                                         memory_order_acquire));
+    return BBF_GENERATION(
+        atomic_load_explicit(&((struct bbf_tracker *)(uintptr_t)t)->window, memory_order_acquire));
 }
 
 static uint32_t bucket_of(const struct bbf_node *n)
@@ -452,12 +454,12 @@ uint32_t bbf_node_rate_root(struct bbf_tracker *t, uint32_t site, uint32_t rate)
     uint32_t root, arena;
     do { /* repeat if a reset came in between: that is not a limit, and the life must not be dropped
           */
-        bbf_node_begin_arena(t, BBF_GENERATION(atomic_load(&t->window)));
         arena = arena_in_force(t);
+        bbf_node_begin_arena(t, arena);
         root = atomic_load_explicit(rate_root(t, site, rate), memory_order_acquire);
         if (arena_of(root) != arena)
             root = make_root(t, arena, site, rate, root);
-    } while (root == BBF_L_NODE_NONE && arena != BBF_GENERATION(atomic_load(&t->window)));
+    } while (root == BBF_L_NODE_NONE && arena != arena_in_force(t));
     if (root != BBF_L_NODE_NONE && rate == 0)
         publish_root(t, site, root);
     bbf_section_leave();

@@ -161,6 +161,30 @@ static void runs_of_the_old_arena_are_neither_lost_nor_counted_again(void **stat
     walk_free(w);
 }
 
+/* The agent's thread stops in the middle of a reset: until then threads made no new node, and a
+ * life that was released stayed at the step before, as if its last step had not been. */
+static void a_step_in_the_middle_of_a_reset_is_not_hidden(void **state)
+{
+    struct walk *w = walk_new(sample_limits());
+    struct twin_object *o = walk_buffer(w, BBF_MEM_DIRECT, 1);
+    uint32_t arena = (uint32_t)arena_of(w->t);
+    (void)state;
+    twin_step(w->me, o, w->a);
+    uint32_t before = walk_node(w, o);
+    atomic_store(&w->t->window, BBF_WORD(arena + 1, 0));
+    twin_step(w->me, o, w->b);
+    assert_int_equal(walk_node(w, o), BBF_L_NODE_BEFORE_RESET);
+    assert_int_equal(bbf_node_charged(w->t, before, 0), BBF_L_NODE_BEFORE_RESET);
+    assert_int_equal(bbf_node_gap(w->t, before), BBF_L_NODE_BEFORE_RESET);
+    /* The next root continues what the agent's thread began. */
+    assert_int_equal(bbf_node_root(w->t, w->root) >> BBF_L_ARENA_SHIFT, arena + 1);
+    assert_int_equal(arena_of(w->t), arena + 1);
+    twin_release(w->me, o, true);
+    twin_drop(w->heap, o);
+    walk_scan(w);
+    walk_free(w);
+}
+
 static void a_leak_across_a_reset_is_a_leak(void **state)
 {
     struct walk *w = walk_new(sample_limits());
@@ -398,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_run_that_is_flushed_after_the_baseline_is_not_counted_twice),
         cmocka_unit_test(a_reset_of_the_nodes_begins_with_an_empty_trie),
         cmocka_unit_test(runs_of_the_old_arena_are_neither_lost_nor_counted_again),
+        cmocka_unit_test(a_step_in_the_middle_of_a_reset_is_not_hidden),
         cmocka_unit_test(a_leak_across_a_reset_is_a_leak),
         cmocka_unit_test(what_was_since_the_start_is_not_reset),
         cmocka_unit_test(the_node_limit_is_over_after_a_reset),
