@@ -38,13 +38,15 @@
 #include "core/clock.h"
 #include "core/err.h"
 #include "core/log.h"
+#include "trie/switches.h"
 #include "wire/sockdir.h"
 
 enum {
-    MAX_FAULTS = 1000, /* throwables caught in the shim before tracking is turned off */
-    END_MS = 60000,    /* for the disk, when a recording ends with the JVM */
-    SCAN_MS = 10,      /* between two scans, and between two checks whether one is due */
-    SCAN_SHARE = 20    /* scans take at most this part of one core */
+    MAX_FAULTS = 1000,  /* throwables caught in the shim before tracking is turned off */
+    END_MS = 60000,     /* for the disk, when a recording ends with the JVM */
+    SCAN_MS = 10,       /* between two scans at least */
+    IDLE_SCAN_MS = 100, /* the same while no life begins: no more objects wait for the next one */
+    SCAN_SHARE = 20     /* scans take at most this part of one core */
 };
 #define MS UINT64_C(1000000)
 
@@ -75,27 +77,38 @@ static void poll_faults(JNIEnv *env)
         bbf_agent_disable("too many internal errors in the hooks");
 }
 
-static uint64_t next_scan_ns; /* CLOCK_MONOTONIC: none before */
+static uint64_t scanned_ns, scan_took_ns; /* CLOCK_MONOTONIC; processor time */
 
 /*
  * Scan after a collection, at most a twentieth of the time, however often the collector runs. By
- * the thread's own clock: on a busy machine the thread waits much longer than it works.
+ * the thread's own clock: on a busy machine the thread waits much longer than it works. Whether
+ * lives begin is asked anew each time: the gate may have opened since the last scan.
  */
+static uint64_t next_scan_ns(void)
+{
+    uint64_t pause_ms = bbf_tracker_is_idle(bbf_agent.tracker) ? IDLE_SCAN_MS : SCAN_MS;
+    return scanned_ns == 0 ? 0 : scanned_ns + pause_ms * MS + SCAN_SHARE * scan_took_ns;
+}
+
 static void poll_scan(JNIEnv *env)
 {
     (void)env;
-    if (!bbf_thread_has_gc() || bbf_clock_ns(CLOCK_MONOTONIC) < next_scan_ns)
+    if (!bbf_thread_has_gc() || bbf_clock_ns(CLOCK_MONOTONIC) < next_scan_ns())
         return;
     bbf_thread_clear_gc();
     uint64_t begin = bbf_meter_clock();
     bbf_capture_scan();
-    next_scan_ns =
-        bbf_clock_ns(CLOCK_MONOTONIC) + SCAN_MS * MS + SCAN_SHARE * (bbf_meter_clock() - begin);
+    scan_took_ns = bbf_meter_clock() - begin;
+    scanned_ns = bbf_clock_ns(CLOCK_MONOTONIC);
 }
 
+/* Until the next one may begin, if one is due. */
 static unsigned wait_for_scan(void)
 {
-    return bbf_thread_has_gc() ? SCAN_MS : UINT32_MAX;
+    uint64_t now = bbf_clock_ns(CLOCK_MONOTONIC), next = next_scan_ns();
+    if (!bbf_thread_has_gc())
+        return UINT32_MAX;
+    return next > now ? (unsigned)((next - now) / MS) + 1 : 1;
 }
 
 static void poll_collapse(JNIEnv *env)
@@ -327,7 +340,7 @@ static void *begin(void)
         bbf_agent_disable("the agent thread cannot be attached to the JVM");
         return NULL;
     }
-    next_scan_ns = 0;
+    scanned_ns = 0;
     bbf_capture_begin(env);
     bbf_account_begin();
     (void)pthread_setname_np(pthread_self(), BBF_AGENT_THREAD);

@@ -15,6 +15,7 @@
 #include "agent/state.h"
 #include "agent/thread.h"
 #include "core/err.h"
+#include "trie/switches.h"
 
 void bbf_lifecycle_begin(JNIEnv *env)
 {
@@ -67,7 +68,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
-    bbf_thread_gc_finished();
+    bbf_thread_gc_finished(!bbf_tracker_is_idle(bbf_agent.tracker));
 }
 
 /* ---- install ---- */

@@ -45,10 +45,10 @@ void bbf_thread_wake(void)
     (void)sem_post(&awake);
 }
 
-void bbf_thread_gc_finished(void)
+void bbf_thread_gc_finished(bool urgent)
 {
-    atomic_store(&gc_has_finished, true);
-    bbf_thread_wake();
+    if (!atomic_exchange(&gc_has_finished, true) || urgent)
+        bbf_thread_wake();
 }
 
 bool bbf_thread_has_gc(void)

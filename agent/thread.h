@@ -87,8 +87,9 @@ void bbf_thread_leave(unsigned timeout_ms);
 
 /* Have the thread work now instead of at the end of its sleep. Wait-free, safe in a hook. */
 void bbf_thread_wake(void);
-/* A garbage collection finished: wake, and a scan is due. Safe in the collector's callback. */
-void bbf_thread_gc_finished(void);
+/* A garbage collection finished: a scan is due. The thread wakes if none was due before, or if this
+ * one is urgent. Safe in the collector's callback. */
+void bbf_thread_gc_finished(bool urgent);
 /* Has a garbage collection finished since the last clear_gc()? */
 bool bbf_thread_has_gc(void);
 void bbf_thread_clear_gc(void);

@@ -216,7 +216,7 @@ static void a_collection_brings_one_scan(void **state)
 {
     unsigned before = scans;
     (void)state;
-    bbf_thread_gc_finished();
+    bbf_thread_gc_finished(true);
     wait_for(&scans, before + 1);
     bbf_thread_wake();
     usleep(20000);

@@ -78,10 +78,37 @@ static void a_collection_shortens_the_sleep(void **state)
 {
     (void)state;
     await_long_sleep();
-    bbf_thread_gc_finished();
+    bbf_thread_gc_finished(true);
     assert_in_range(wait_ms(NULL), 1, SCAN_MS);
     bbf_thread_clear_gc();
     await_long_sleep();
+}
+
+/* A collector that runs a hundred times a second has lives scanned as often while they begin, and
+ * ten times while none does. */
+static void scans_are_less_often_while_no_life_begins(void **state)
+{
+    (void)state;
+    scanned_ns = 0;
+    assert_int_equal(next_scan_ns(), 0);
+    bbf_thread_gc_finished(true);
+    poll_scan(NULL);
+    assert_false(bbf_thread_has_gc());
+    scanned_ns += 60 * BBF_CLOCK_SECOND; /* so that no machine is too slow for what follows */
+    scan_took_ns = MS;
+    bbf_thread_gc_finished(true);
+    assert_int_equal(next_scan_ns(), scanned_ns + (SCAN_MS + SCAN_SHARE) * MS);
+    bbf_tracker_set_idle(bbf_agent.tracker, true);
+    assert_int_equal(next_scan_ns(), scanned_ns + (IDLE_SCAN_MS + SCAN_SHARE) * MS);
+    poll_scan(NULL);
+    assert_true(bbf_thread_has_gc()); /* not yet */
+    assert_in_range(wait_for_scan(), 2, 60000 + IDLE_SCAN_MS + SCAN_SHARE + 1);
+    bbf_tracker_set_idle(bbf_agent.tracker, false); /* asked anew: lives begin again */
+    assert_int_equal(next_scan_ns(), scanned_ns + (SCAN_MS + SCAN_SHARE) * MS);
+    scanned_ns = 1;
+    assert_int_equal(wait_for_scan(), 1);
+    poll_scan(NULL);
+    assert_false(bbf_thread_has_gc());
 }
 
 static void start(void)
@@ -99,7 +126,7 @@ static void *application(void *arg)
         for (int i = 0; i < 100; i++)
             bbf_meter_leave(bbf_meter_enter());
         bbf_meter_rewritten(1000);
-        bbf_thread_gc_finished();
+        bbf_thread_gc_finished(true);
         const struct bbf_rules_hold hold = bbf_rules_hold();
         (void)bbf_plan_is_followed("com/app/Main", 12, hold.rules);
         bbf_rules_let_go(&hold);
@@ -195,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_jvm_that_does_not_let_the_thread_attach_turns_tracking_off),
         TEST(a_collection_shortens_the_sleep),
+        TEST(scans_are_less_often_while_no_life_begins),
         TEST(the_thread_does_its_jobs_while_the_application_continues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,7 +264,7 @@ static void a_collection_wakes_the_thread_and_is_remembered(void **state)
     assert_false(bbf_thread_has_gc());
     assert_int_equal(bbf_thread_start(), BBF_OK);
     wait_until(&it.works, 1);
-    bbf_thread_gc_finished();
+    bbf_thread_gc_finished(true);
     fake_leave_gc();
     wait_until(&it.works, 2);
     assert_true(bbf_thread_has_gc());
@@ -295,6 +295,28 @@ static void *ask_often(void *arg)
     return NULL;
 }
 
+/* The thread is not started: how often it would wake. */
+static void a_collection_wakes_once_until_it_is_looked_at(void **state)
+{
+    int wakes;
+    (void)state;
+    while (sem_trywait(&awake) == 0)
+        ;
+    bbf_thread_clear_gc();
+    bbf_thread_gc_finished(false);
+    bbf_thread_gc_finished(false);
+    assert_int_equal(sem_getvalue(&awake, &wakes), 0);
+    assert_int_equal(wakes, 1);
+    bbf_thread_gc_finished(true);
+    assert_int_equal(sem_getvalue(&awake, &wakes), 0);
+    assert_int_equal(wakes, 2);
+    bbf_thread_clear_gc();
+    bbf_thread_gc_finished(false);
+    assert_int_equal(sem_getvalue(&awake, &wakes), 0);
+    assert_int_equal(wakes, 3);
+    bbf_thread_clear_gc();
+}
+
 static void many_ask_and_each_gets_its_own_answer(void **state)
 {
     pthread_t threads[ASKERS];
@@ -304,7 +326,7 @@ static void many_ask_and_each_gets_its_own_answer(void **state)
     for (unsigned i = 0; i < ASKERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask_often, (void *)(uintptr_t)i), 0);
     for (int i = 0; i < 100; i++)
-        bbf_thread_gc_finished();
+        bbf_thread_gc_finished(true);
     for (int i = 0; i < ASKERS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(bbf_thread_ask(&last, 60000, 0), 7);
@@ -429,6 +451,7 @@ int main(void)
         TEST(leaving_ends_the_thread_and_waits_for_it),
         TEST(leaving_waits_no_longer_than_was_said),
         TEST(a_collection_wakes_the_thread_and_is_remembered),
+        TEST(a_collection_wakes_once_until_it_is_looked_at),
         TEST(many_ask_and_each_gets_its_own_answer),
         TEST(jobs_are_done_in_the_order_in_which_they_came),
         TEST(a_thread_that_dies_answers_all_jobs_and_the_next_finds_none),
