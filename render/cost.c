@@ -9,7 +9,7 @@
 enum { SHORTEST_NS = 500000000, IDLE = 20 }; /* a twentieth of a core, as for budget= */
 enum { MILLION = 1000000, PAIRS = 8 };       /* fewer pairs of windows measure nothing */
 /* The truth is from 1 / GATE_LEAST to GATE_MOST times the estimate (docs/windows.md). */
-enum { GATE_LEAST = 3, GATE_MOST = 4 };
+enum { GATE_LEAST = 2, GATE_MOST = 3 };
 
 /* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
 static void add_ns(struct bbf_buf *out, uint64_t ns)

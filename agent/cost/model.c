@@ -159,6 +159,11 @@ static uint64_t ps_each(void (*work)(void), uint64_t clock_ns, unsigned times, u
     return (ns > clock_ns ? ns - clock_ns : 0) * 1000 * factor / times;
 }
 
+uint64_t bbf_cost_model_gate_ps(uint64_t clock_ns)
+{
+    return ps_each(gates, clock_ns, GATES * TIMES, GATE_IN_PLACE);
+}
+
 void bbf_cost_model_measure(struct bbf_cost_model *to)
 {
     uint64_t clock_ns = least_ns(nothing);
@@ -167,6 +172,6 @@ void bbf_cost_model_measure(struct bbf_cost_model *to)
                                 .step_ps = ps_each(steps, clock_ns, TIMES, IN_PLACE),
                                 .passed_life_ps = ps_each(passed_lives, clock_ns, TIMES, IN_PLACE),
                                 .passed_step_ps = ps_each(passed_steps, clock_ns, TIMES, IN_PLACE),
-                                .gate_ps = ps_each(gates, clock_ns, GATES * TIMES, GATE_IN_PLACE),
+                                .gate_ps = bbf_cost_model_gate_ps(clock_ns),
                                 .clock_ns = clock_ns};
 }

@@ -3,7 +3,7 @@
  * agent/cost/model.h - the approximate cost of a hook on this machine: the loads, compares and
  * stores that the shim makes for it (java-shim/boot, design.md: open protocol, step, close
  * protocol), in C, on words that no other thread shares, each step after the one before it, as the
- * steps of one buffer are. The least of several rounds, times two (a gate: five), because a hook
+ * steps of one buffer are. The least of several rounds, times two (a gate: seven), because a hook
  * costs more in the application (IN_PLACE in model.c).
  *
  * It is a model: the factor is the same for all programs, and the cost of methods that grow too
@@ -26,5 +26,7 @@ struct bbf_cost_model {
 
 /* Measure; takes a fraction of a millisecond of processor time. */
 void bbf_cost_model_measure(struct bbf_cost_model *to);
+/* What gate_ps is now; takes 50 us of processor time. clock_ns: of the model. */
+uint64_t bbf_cost_model_gate_ps(uint64_t clock_ns);
 
 #endif

@@ -101,6 +101,29 @@ static void the_cost_is_looked_at_when_its_interval_is_over_and_only_then(void *
     bbf_options_free(&options);
 }
 
+static void look(uint64_t price)
+{
+    o.costs.gate_ps = price;
+    o.next = 0;
+    bbf_account_poll();
+}
+
+static void the_price_of_a_gate_is_the_least_of_all_intervals(void **state)
+{
+    struct bbf_options options = options_of("budget=1%,budgetSeconds=1");
+    (void)state;
+    assert_int_equal(bbf_account_apply(&options), BBF_OK);
+    bbf_account_begin();
+    look(UINT64_MAX);
+    assert_true(o.costs.gate_ps == UINT64_MAX); /* no windows: a gate has no price */
+    bbf_windows_use(bbf_agent.tracker, true);
+    look(UINT64_MAX);
+    assert_in_range(o.costs.gate_ps, 1, 1000000); /* measured anew, and smaller */
+    look(1);
+    assert_int_equal(o.costs.gate_ps, 1);
+    bbf_options_free(&options);
+}
+
 /* What windows have measured takes the place of the model and of what it counts of the natives. */
 static void measured_windows_replace_the_model(void **state)
 {
@@ -175,6 +198,7 @@ int main(void)
         TEST(a_clock_that_takes_longer_than_the_calls_leaves_nothing),
         TEST(the_rows_are_filled_and_add_up),
         TEST(the_cost_is_looked_at_when_its_interval_is_over_and_only_then),
+        TEST(the_price_of_a_gate_is_the_least_of_all_intervals),
         TEST(measured_windows_replace_the_model),
         TEST(the_shut_gate_is_estimated_by_the_hooks_of_windows),
         TEST(the_budget_has_the_shut_gate),
