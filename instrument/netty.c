@@ -126,13 +126,6 @@ static bool sends(const char *name, size_t len, struct bbf_cf_str method)
             equals(method, "readInbound"));
 }
 
-/* A channel of HTTP/2's streams writes to its pipeline. */
-static bool writes_to_pipeline(const char *name, size_t len, struct bbf_cf_str method)
-{
-    return is_netty(name, len, "handler/codec/http2/AbstractHttp2StreamChannel") &&
-           (equals(method, "write") || equals(method, "writeAndFlush"));
-}
-
 /* Helpers that read and write bytes, and have no reference to a buffer when they return. Their
  * constructors may keep one. */
 static bool has_only_helpers(const char *name, size_t len)
@@ -189,18 +182,36 @@ static bool is_part_of_codec(struct bbf_cf_str method)
     return false;
 }
 
-/* What a composite's addComponent(), a step, calls with the new component. */
-static bool adds_component(const char *name, size_t len, struct bbf_cf_str method)
+/* Methods of one class each. */
+static bool is_one_that_looks(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return is_netty(name, len, "buffer/CompositeByteBuf") &&
-           (equals(method, "addComponent0") || equals(method, "addComponents0") ||
-            equals(method, "newComponent") || equals(method, "ensureAccessible"));
+    static const struct {
+        const char *class_name, *method;
+    } these[] = {
+        /* what addComponent(), a step, calls with the new component */
+        {"buffer/CompositeByteBuf", "addComponent0"},
+        {"buffer/CompositeByteBuf", "addComponents0"},
+        {"buffer/CompositeByteBuf", "ensureAccessible"},
+        {"buffer/CompositeByteBuf", "newComponent"},
+        /* what channelRead(), a step, calls to have decode() called, another one */
+        {"handler/codec/ByteToMessageDecoder", "callDecode"},
+        {"handler/codec/ByteToMessageDecoder", "decodeRemovalReentryProtection"},
+        /* to the pipeline of a stream's channel */
+        {"handler/codec/http2/AbstractHttp2StreamChannel", "write"},
+        {"handler/codec/http2/AbstractHttp2StreamChannel", "writeAndFlush"},
+        /* eight of a request: the states of its stream, and what is handed on */
+        {"handler/codec/http2/Http2MultiplexHandler", "userEventTriggered"},
+    };
+    for (size_t i = 0; i < sizeof these / sizeof *these; i++)
+        if (equals(method, these[i].method) && is_netty(name, len, these[i].class_name))
+            return true;
+    return false;
 }
 
 bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method)
 {
     return is_predicate(method) || is_part_of_codec(method) || sends(name, len, method) ||
-           writes_to_pipeline(name, len, method) || adds_component(name, len, method) ||
+           is_one_that_looks(name, len, method) ||
            (!equals(method, "<init>") && has_only_helpers(name, len));
 }
 
@@ -336,9 +347,11 @@ bool bbf_netty_handler_method(struct bbf_cf_str name)
     return false;
 }
 
-bool bbf_netty_adds_to_list(struct bbf_cf_str name)
+bool bbf_netty_adds_to_list(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return equals(name, "decode") || equals(name, "decodeLast") || equals(name, "encode");
+    if (is_netty(name, len, "handler/codec/http2/Http2ConnectionHandler"))
+        return false; /* its decode() has frames reported, not collected */
+    return equals(method, "decode") || equals(method, "decodeLast") || equals(method, "encode");
 }
 
 bool bbf_netty_interesting(const char *utf8, size_t len)

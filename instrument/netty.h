@@ -40,7 +40,7 @@ bool bbf_netty_handler_method(struct bbf_cf_str name);
 
 /* Is it a handler's method that adds its results to a list parameter: decode, decodeLast,
  * encode? */
-bool bbf_netty_adds_to_list(struct bbf_cf_str name);
+bool bbf_netty_adds_to_list(const char *name, size_t len, struct bbf_cf_str method);
 
 /* Length of the name before `buffer/…` for a class of Netty's buffer package ("io/netty/" = 9); 0
  * for other classes. */

@@ -299,8 +299,8 @@ static bool forwards(const struct bbf_cf_method *m)
 /* Is the list parameter searched when the method ends? */
 static bool adds_to(const struct bbf_cf_method *m, uint16_t list)
 {
-    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V") &&
-           !bbf_cf_stores_to(m, list);
+    return list != NO_LIST && bbf_netty_adds_to_list(m->class_name.s, m->class_name.len, m->name) &&
+           tail(m->descriptor, ")V") && !bbf_cf_stores_to(m, list);
 }
 
 /* At the end of a decode or encode, give the buffers in the list parameter a step of the method's

@@ -64,6 +64,14 @@ def own_pool(when):
     return check
 
 
+def own_pool_by_windows(run):
+    """With duty= a buffer that no allocator gave may be older than the window: it is not followed, and no
+    note names its pool."""
+    for name in ("lives", "leaked", "unknown", "internal_errors"):
+        same(name, run.json.totals[name], 0)
+    assert not [n for n in run.json.doc["notes"] if "OwnPool" in n], run.json.doc["notes"]
+
+
 def early(how):
     """The count comes back inside deallocate(): what is lost is unknown, and no leak is claimed."""
     def check(run):
@@ -145,6 +153,10 @@ def cases():
                            when, netty=version, check=own_pool(when), jvm=[LOAD],
                            short=short(version, number),
                            own_jvm=True)  # in map mode later losses of that JVM are unknown (ADR 34)
+        for number, when in enumerate(("early", "hidden")):
+            yield Case(f"corner/own pool {version[:-6]} {when}, windows", "com.app.Probes", "ownpool", when,
+                       netty=version, agent="include=com.app,duty=100%", check=own_pool_by_windows,
+                       short=short(version, number))
         for number, how in enumerate(("late", "race", "unseen", "virtual")):
             yield Case(f"corner/early pool {version[:-6]} {how}", "com.app.Probes", "early", how,
                        netty=version, check=early(how),

@@ -137,7 +137,8 @@ static inline void twin_remember(struct twin_thread *me, struct bbf_stripe *stri
     twin_put_release(&stripe->recent_ends[at].handle, f);
 }
 
-/* ---- pools of the application (docs/adr/0034) ---- */
+/* ---- pools of the application (docs/adr/0034): with windows no step opens a life, so nothing is
+ * marked ---- */
 
 static inline bool twin_is_closed(struct twin_thread *me, uint64_t f)
 {
@@ -154,6 +155,8 @@ static inline bool twin_is_given(uint64_t f)
 /* setRefCnt(), resetRefCnt(): behind deallocate() the next step opens a life. */
 static inline void twin_again(struct twin_thread *me, struct twin_object *o)
 {
+    if (me->w->windows)
+        return;
     uint64_t f = twin_get(&o->bbf);
     TWIN_POINT(me);
     if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) || twin_is_given(f) ||
@@ -166,6 +169,8 @@ static inline void twin_again(struct twin_thread *me, struct twin_object *o)
 /* deallocate() is done. */
 static inline void twin_given_back(struct twin_thread *me, struct twin_object *o)
 {
+    if (me->w->windows)
+        return;
     uint64_t f = twin_get(&o->bbf);
     TWIN_POINT(me);
     if (f == BBF_HANDLE_MARK(ENDING))
@@ -181,6 +186,8 @@ static inline void twin_given_back(struct twin_thread *me, struct twin_object *o
 /* The last count is gone, and no life was open: the object is in deallocate() nevertheless. */
 static inline void twin_ended(struct twin_thread *me, struct twin_object *o, uint64_t f)
 {
+    if (me->w->windows)
+        return;
     if (f == BBF_HANDLE_MARK(IDLE) || f == BBF_HANDLE_MARK(COUNTED) ||
         f == BBF_HANDLE_MARK(AGAIN) || (twin_is_given(f) && !twin_is_open(me, f)))
         twin_cas(&o->bbf, f, BBF_HANDLE_MARK(ENDING));

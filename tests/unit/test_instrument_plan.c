@@ -256,6 +256,8 @@ static void what_only_reads_or_writes_is_no_step(void **state)
     static const char data[] = "io/netty/handler/codec/http2/DefaultHttp2DataFrame";
     static const char codec[] = "io/netty/handler/codec/Main";
     static const char stream[] = "io/netty/handler/codec/http2/AbstractHttp2StreamChannel";
+    static const char bytes[] = "io/netty/handler/codec/ByteToMessageDecoder";
+    static const char multiplex[] = "io/netty/handler/codec/http2/Http2MultiplexHandler";
     (void)state;
     assert_left("include=io.netty", hpack, PLAIN, "encodeHeader", "(" BUF ")V", "+C");
     assert_left("include=io.netty.handler.codec.http2.HpackEncoder", hpack, PLAIN, "encodeHeader",
@@ -291,6 +293,25 @@ static void what_only_reads_or_writes_is_no_step(void **state)
                 "(ZI" BUF ")I", "+C");
     assert_left("include=com.app", "com/app/Data", PLAIN, "content", "()" BUF,
                 "r:step(dup,#Data.content_return) +C");
+    assert_left("include=io.netty", bytes, PLAIN, "callDecode", "(" BUF ")V", "+C");
+    assert_left("include=io.netty", codec, PLAIN, "callDecode", "(" BUF ")V",
+                "step(a1,#Main.callDecode) +C");
+    assert_left("include=io.netty", multiplex, PLAIN, "userEventTriggered", "(Ljava/lang/Object;)V",
+                "+C");
+}
+
+/* Its frames are reported to a listener; another one's results are in its list. */
+static void nothing_is_looked_for_where_decode_adds_nothing(void **state)
+{
+    static const char connection[] = "io/netty/handler/codec/http2/Http2ConnectionHandler";
+    static const char descriptor[] = "(" BUF LIST ")V";
+    (void)state;
+    signature = "(" BUF "Ljava/util/List<Ljava/lang/Object;>;)V";
+    assert_left("include=io.netty", connection, PLAIN, "decode", descriptor,
+                "step(a1,#Http2ConnectionHandler.decode) +C");
+    assert_left("include=io.netty", "io/netty/handler/codec/Main", PLAIN, "decode", descriptor,
+                "step(a1,#Main.decode) V:stepObject(a2,#Main.decode) +C");
+    signature = "";
 }
 
 /* It has the name of what it calls. */
@@ -741,6 +762,7 @@ int main(void)
         cmocka_unit_test(what_a_decoder_adds_is_a_step_at_its_end),
         cmocka_unit_test(what_netty_only_looks_at_is_no_step),
         cmocka_unit_test(what_only_reads_or_writes_is_no_step),
+        cmocka_unit_test(nothing_is_looked_for_where_decode_adds_nothing),
         cmocka_unit_test(an_overload_that_only_calls_another_is_no_step),
         cmocka_unit_test(a_scratch_buffer_is_no_result),
         cmocka_unit_test(a_list_of_objects_is_for_results),

@@ -306,7 +306,7 @@ final class BBFlowRoots {
     /** The last count is gone, and no life was open: its class may set a count of its own. */
     @Hidden
     static void ended(Object o, long f) {
-        if (f == NEVER || f != 0 && U.getInt(SHARED + SHARED_OWN) == 0)
+        if (WINDOWS || f == NEVER || f != 0 && U.getInt(SHARED + SHARED_OWN) == 0)
             return;
         long kind = kindOf(o);
         if ((kind & KIND_OWN) == 0)

@@ -372,7 +372,7 @@ public final class BBFlowShim {
         BBFlowFast.close(o);
     }
 
-    // ---- pools of the application (ADR 34) ----
+    // ---- pools of the application (ADR 34): with windows no step opens a life, so nothing is marked ----
 
     /**
      * At the entry of setRefCnt and resetRefCnt. Netty's own pools open a life where they give the
@@ -381,7 +381,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void recount(Object o, int count) {
-        if (U.getInt(null, SHARED + SHARED_OWN) != 0 && count > 0)
+        if (!WINDOWS && U.getInt(null, SHARED + SHARED_OWN) != 0 && count > 0)
             recountSlow(o);
     }
 
@@ -422,7 +422,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void givenBack(Object o) {
-        if (U.getInt(null, SHARED + SHARED_OWN) != 0)
+        if (!WINDOWS && U.getInt(null, SHARED + SHARED_OWN) != 0)
             givenBackSlow(o);
     }
 
