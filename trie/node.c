@@ -30,8 +30,8 @@ static uint32_t arena_of(uint32_t id)
     return id >> BBF_L_ARENA_SHIFT;
 }
 
-/* One word is changed by a reset and read here and by reach(), so no thread sees the old range in
- * force and gets no number in it. */
+/* By the word that reach() reads: a reset, which changes it, ends both at once. A step that gets no
+ * number because of that is charged at ?before-reset. */
 static uint32_t arena_in_force(const struct bbf_tracker *t)
 {
     /* Acquire: pairs with the reset's publication of the new arena. */
