@@ -128,8 +128,8 @@ bool bbf_cf_stores_to(const struct bbf_cf_method *method, uint16_t slot);
 
 /*
  * Does the method do nothing but call another of its class with the same name and return, and does
- * it pass on the parameters of `slots` (bit n: the one in slot n) as they are? False for malformed
- * code.
+ * it pass on the parameters of `slots` (bit n: the one in slot n) as they are? Before that it may
+ * call static methods that make other arguments, and are not given these. False for malformed code.
  */
 bool bbf_cf_only_calls_overload(const struct bbf_cf_method *method, uint64_t slots);
 
@@ -195,10 +195,11 @@ struct bbf_cf_config {
                        struct bbf_cf_call *call);
     /* Is after_call() also called for such an invoke directly before areturn or pop? NULL: no. */
     bool (*always_after)(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode);
-    /* The same after a checkcast to the class `type` ("[…" for arrays). NULL: nothing is inserted
-     * after casts. */
+    /* The same after a checkcast to the class `type` ("[…" for arrays). `entered`: what is cast was
+     * loaded from the variable of a parameter that a call at the method's entry is given. NULL:
+     * nothing is inserted after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
-                       struct bbf_cf_call *call);
+                       bool entered, struct bbf_cf_call *call);
     /* Facts about parameters (classfile/params.h). The six are set together, or `facts` is NULL.
      * May a value of this type be or hold what is followed: 0, BBF_FACT_SEEN, or BBF_FACT_WEAK if
      * the type alone does not say so. Methods with such a parameter are looked at; with weak ones

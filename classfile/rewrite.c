@@ -217,6 +217,23 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
 
 /* ---- sites ---- */
 
+/* Is the instruction at `p` the aload of a parameter's local? */
+static bool loads_parameter(const struct method *m, const uint8_t *p, uint32_t *slot)
+{
+    struct cf__param param;
+
+    if (*p >= CF__ALOAD_0 && *p <= CF__ALOAD_3)
+        *slot = (uint32_t)(*p - CF__ALOAD_0);
+    else if (*p == CF__ALOAD)
+        *slot = p[1];
+    else if (*p == CF__WIDE && p[1] == CF__ALOAD)
+        *slot = cf__u2(p + 2);
+    else
+        return false;
+    return cf__param_find(m->code.descriptor, m->code.is_static, *slot, &param) &&
+           (param.kind == 'A' || param.kind == '[');
+}
+
 /*
  * Does the areturn at `pc`, with the instruction before it at `prev`, return a parameter or a field
  * as it is? No if a jump also leads to it, or if the parameter's local was stored to: then it may
@@ -225,27 +242,31 @@ static enum bbf_cf_method_result encode_plan(struct work *w, struct method *m)
 static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
 {
     const uint8_t *p = m->code.code + prev;
-    struct cf__param param;
     uint32_t slot;
 
     if (pc == 0 || (m->marks[pc] & CF__TARGET))
         return false;
-    if (*p == CF__GETFIELD)
-        return true;
-    if (*p >= CF__ALOAD_0 && *p <= CF__ALOAD_3)
-        slot = (uint32_t)(*p - CF__ALOAD_0);
-    else if (*p == CF__ALOAD)
-        slot = p[1];
-    else if (*p == CF__WIDE && p[1] == CF__ALOAD)
-        slot = cf__u2(p + 2);
-    else
-        return false;
-    return cf__param_find(m->code.descriptor, m->code.is_static, slot, &param) &&
-           (param.kind == 'A' || param.kind == '[') && !cf__code_stores(&m->code, slot);
+    return *p == CF__GETFIELD || (loads_parameter(m, p, &slot) && !cf__code_stores(&m->code, slot));
 }
 
-/* Does the planner want a call after the invoke or cast at `pc`? */
-static bool after_wanted(const struct work *w, const struct method *m, uint32_t pc,
+/* Does the instruction at `prev`, directly before `pc`, load a parameter that a call at the entry
+ * is given? */
+static bool was_entered(const struct method *m, uint32_t pc, uint32_t prev)
+{
+    const struct bbf_cf_plan *plan = &m->plan;
+    uint32_t slot;
+
+    if (pc == 0 || (m->marks[pc] & CF__TARGET) || !loads_parameter(m, m->code.code + prev, &slot))
+        return false;
+    for (unsigned i = 0; i < plan->n_entry; i++)
+        for (unsigned k = 0; k < plan->entry[i].n_args; k++)
+            if (plan->entry[i].args[k].push == BBF_CF_ALOAD && plan->entry[i].args[k].value == slot)
+                return true;
+    return false;
+}
+
+/* Does the planner want a call after the invoke or cast at `pc`, which has `prev` before it? */
+static bool after_wanted(const struct work *w, const struct method *m, uint32_t pc, uint32_t prev,
                          struct bbf_cf_call *call, bool *reference)
 {
     const struct bbf_cf_config *config = w->config;
@@ -256,7 +277,7 @@ static bool after_wanted(const struct work *w, const struct method *m, uint32_t 
     *reference = true;
     if (c[pc] == CF__CHECKCAST)
         return config->after_cast != NULL && cf__pool_class(&w->c, index, &owner) &&
-               config->after_cast(config->ctx, &m->info, owner, call);
+               config->after_cast(config->ctx, &m->info, owner, was_entered(m, pc, prev), call);
     if (config->after_call == NULL || !cf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
         return false;
     *reference = cf__returns_reference(descriptor);
@@ -278,7 +299,7 @@ static bool asked_for(const struct work *w, uint32_t pc, const uint8_t *c, uint8
 
 /* Have the planner plan the call after the invoke or cast at `pc`, and append it to w->after. */
 static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uint32_t pc,
-                                           uint32_t next)
+                                           uint32_t prev, uint32_t next)
 {
     const uint8_t *c = m->code.code;
     struct bbf_cf_call call = {0};
@@ -288,7 +309,7 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
     enum bbf_cf_method_result result;
 
     if (next >= m->code.len || !asked_for(w, pc, c, c[next]) ||
-        !after_wanted(w, m, pc, &call, &reference))
+        !after_wanted(w, m, pc, prev, &call, &reference))
         return BBF_CF_METHOD_FULL;
     if (call.n_args > 0 && call.args[0].push == BBF_CF_DUP && !reference)
         return BBF_CF_METHOD_LEFT_PLAN;
@@ -377,7 +398,7 @@ static enum bbf_cf_method_result find_sites(struct work *w, struct method *m)
             m->has_sites = true;
         }
         if (after && ((cf__opcodes[opcode] & CF__INVOKES) || opcode == CF__CHECKCAST)) {
-            enum bbf_cf_method_result result = ask_after(w, m, pc, pc + len);
+            enum bbf_cf_method_result result = ask_after(w, m, pc, prev, pc + len);
 
             if (result != BBF_CF_METHOD_FULL)
                 return result;

@@ -168,6 +168,7 @@ static bool is_part_of_codec(struct bbf_cf_str method)
         TEXT("finishAggregation0"),
         TEXT("getUnadjustedFrameLength"),
         TEXT("preProcessFrame"),
+        TEXT("processFragment"),
         TEXT("processPayloadState"),
         TEXT("readHeaders"),
         TEXT("readPadding"),
@@ -199,6 +200,10 @@ static bool is_one_that_looks(const char *name, size_t len, struct bbf_cf_str me
         /* to the pipeline of a stream's channel */
         {"handler/codec/http2/AbstractHttp2StreamChannel", "write"},
         {"handler/codec/http2/AbstractHttp2StreamChannel", "writeAndFlush"},
+        {"handler/codec/http2/AbstractHttp2StreamChannel$Http2ChannelUnsafe", "doRead0"},
+        {"handler/codec/http2/AbstractHttp2StreamChannel$Http2ChannelUnsafe", "write"},
+        /* what decode() calls, which has each kind of frame read by a method that is a step */
+        {"handler/codec/http2/DefaultHttp2FrameReader", "readFrame"},
         /* eight of a request: the states of its stream, and what is handed on */
         {"handler/codec/http2/Http2MultiplexHandler", "userEventTriggered"},
     };
@@ -215,6 +220,12 @@ bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method
            (!equals(method, "<init>") && has_only_helpers(name, len));
 }
 
+/* Its result is the helper's own buffer, which it fills anew each time. */
+static bool parses(const char *name, size_t len, struct bbf_cf_str method)
+{
+    return equals(method, "parse") && has_only_helpers(name, len);
+}
+
 bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method)
 {
     if (is_netty(name, len, "buffer/ByteBufUtil"))
@@ -222,7 +233,16 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
                starts_with(method.s, method.len, "set") || equals(method, "ensureAccessible");
     if (is_netty(name, len, "buffer/CompositeByteBuf"))
         return starts_with(method.s, method.len, "add");
-    return equals(method, "content") || (equals(method, "parse") && has_only_helpers(name, len));
+    if (is_netty(name, len, "channel/CoalescingBufferQueue"))
+        return equals(method, "remove"); /* its superclass's, which is a step */
+    return equals(method, "content") || parses(name, len, method);
+}
+
+bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method)
+{
+    return parses(name, len, method) ||
+           (equals(method, "cumulate") &&
+            is_netty(name, len, "handler/codec/ByteToMessageDecoder$Cumulator"));
 }
 
 bool bbf_netty_exhausted(const char *name, size_t len)
@@ -347,11 +367,14 @@ bool bbf_netty_handler_method(struct bbf_cf_str name)
     return false;
 }
 
-bool bbf_netty_adds_to_list(const char *name, size_t len, struct bbf_cf_str method)
+bool bbf_netty_adds_to_list(struct bbf_cf_str method)
 {
-    if (is_netty(name, len, "handler/codec/http2/Http2ConnectionHandler"))
-        return false; /* its decode() has frames reported, not collected */
     return equals(method, "decode") || equals(method, "decodeLast") || equals(method, "encode");
+}
+
+bool bbf_netty_reports_frames(const char *name, size_t len)
+{
+    return is_netty(name, len, "handler/codec/http2/Http2ConnectionHandler");
 }
 
 bool bbf_netty_interesting(const char *utf8, size_t len)

@@ -40,7 +40,10 @@ bool bbf_netty_handler_method(struct bbf_cf_str name);
 
 /* Is it a handler's method that adds its results to a list parameter: decode, decodeLast,
  * encode? */
-bool bbf_netty_adds_to_list(const char *name, size_t len, struct bbf_cf_str method);
+bool bbf_netty_adds_to_list(struct bbf_cf_str method);
+/* Is it a class of Netty whose decode() has what it reads reported, so that its list stays empty?
+ */
+bool bbf_netty_reports_frames(const char *name, size_t len);
 
 /* Length of the name before `buffer/…` for a class of Netty's buffer package ("io/netty/" = 9); 0
  * for other classes. */
@@ -60,6 +63,9 @@ bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method
 /* Does this method of a Netty class only return a buffer that was an argument, or that its object
  * has in a field? */
 bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method);
+/* Does this method of a Netty class give its caller, a method of a codec, a buffer that the caller
+ * has in a field anyway, and hands to its next step? */
+bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method);
 
 /* Is it the error that Netty throws when its direct memory has run out? */
 bool bbf_netty_exhausted(const char *name, size_t len);

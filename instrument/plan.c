@@ -297,9 +297,10 @@ static bool forwards(const struct bbf_cf_method *m)
 }
 
 /* Is the list parameter searched when the method ends? */
-static bool adds_to(const struct bbf_cf_method *m, uint16_t list)
+static bool adds_to(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list)
 {
-    return list != NO_LIST && bbf_netty_adds_to_list(m->class_name.s, m->class_name.len, m->name) &&
+    return list != NO_LIST && bbf_netty_adds_to_list(m->name) &&
+           !(c->skip_forwarders && bbf_netty_reports_frames(c->name.s, c->name.len)) &&
            tail(m->descriptor, ")V") && !bbf_cf_stores_to(m, list);
 }
 
@@ -309,7 +310,7 @@ static void plan_added(const struct bbf_plan_class *c, const struct bbf_cf_metho
                        struct bbf_cf_plan *plan)
 {
     struct bbf_cf_call call = call_of(TARGET_STEP_OBJECT);
-    if (!adds_to(m, list))
+    if (!adds_to(c, m, list))
         return;
     uint32_t site = bbf__plan_site(c, BBF_SITE_ENTER, m->class_name, m->name, "", m->descriptor,
                                    BBF_MEM_UNKNOWN, false);
@@ -342,7 +343,7 @@ static bool is_for_results(const struct bbf_plan_class *c, const struct bbf_cf_m
                            uint16_t list)
 {
     return list != NO_LIST && c->skip_forwarders &&
-           (adds_to(m, list) || has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
+           (adds_to(c, m, list) || has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
 }
 
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
@@ -501,8 +502,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)) ||
         ((of == BBF_TYPE_HOLDER || of == BBF_TYPE_MESSAGE) && type == BBF_TYPE_HOLDER &&
          !gives_holder(name)) ||
-        (c->skip_forwarders && same(name, "parse") &&
-         bbf_netty_returns_known(owner.s, owner.len, name)))
+        (c->skip_forwarders && bbf_netty_hands_back(owner.s, owner.len, name)))
         return false;
     return step_again(c, m, type, call);
 }
@@ -510,12 +510,12 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
 /* A buffer that arrives as an Object (from a queue, a list, a handler's message, a generic return
  * type) is recognised where it is cast, with the same site as the method's entry. */
 static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type,
-                       struct bbf_cf_call *call)
+                       bool entered, struct bbf_cf_call *call)
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
-    if (c->skip_forwarders && bbf_netty_only_looks(c->name.s, c->name.len, m->name))
-        return false; /* to check its class, as for a parameter */
+    if (c->skip_forwarders && (entered || bbf_netty_only_looks(c->name.s, c->name.len, m->name)))
+        return false; /* it had its step at the entry, or has none as a parameter either */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 

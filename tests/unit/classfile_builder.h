@@ -34,7 +34,8 @@ enum {
     P_VOID = 16,      /* Methodref a/Owner.get()V */
     P_DYNAMIC = 17,   /* InvokeDynamic get()Object */
     P_INTERFACE = 18, /* InterfaceMethodref a/Owner.get()Object */
-    P_OWN = 19        /* Methodref test/Made.get()Object */
+    P_OWN = 19,       /* Methodref test/Made.get()Object */
+    P_TAKES = 22      /* Methodref a/Owner.get(Object)Object */
 };
 
 struct made_attribute {
@@ -106,6 +107,9 @@ static inline uint16_t made_pool(struct cf__out *pool, const struct made_class *
     assert_int_equal(made_pair(pool, &count, CF__INVOKE_DYNAMIC, 0, 12), P_DYNAMIC); /* 17 */
     assert_int_equal(made_pair(pool, &count, CF__INTERFACE_METHODREF, 7, 12), P_INTERFACE);
     assert_int_equal(made_pair(pool, &count, CF__METHODREF, P_THIS, 12), P_OWN);
+    made_utf8(pool, &count, "(" OBJECT ")" OBJECT);                           /* 20 */
+    made_pair(pool, &count, CF__NAME_AND_TYPE, 10, 20);                       /* 21 */
+    assert_int_equal(made_pair(pool, &count, CF__METHODREF, 7, 21), P_TAKES); /* 22 */
     return count;
 }
 
@@ -215,6 +219,7 @@ struct orders {
     struct bbf_cf_call second; /* if n_args > 0: the entry call of methods named n */
     struct bbf_cf_call after;  /* given for each question, if n_args > 0 */
     unsigned questions;        /* asked for invokes and casts */
+    unsigned entered; /* of these, casts of a parameter that a call at the entry is given */
     bool no_interest;
     const char *field;
 };
@@ -326,13 +331,14 @@ static inline void result_free(struct result *r)
 }
 
 static inline bool orders_after_cast(void *ctx, const struct bbf_cf_method *method,
-                                     struct bbf_cf_str type, struct bbf_cf_call *call)
+                                     struct bbf_cf_str type, bool entered, struct bbf_cf_call *call)
 {
     struct orders *orders = ctx;
 
     (void)method;
     assert_true(cf__str_is(type, "test/Made"));
     orders->questions++;
+    orders->entered += entered;
     *call = orders->after;
     return orders->after.n_args > 0;
 }

@@ -245,6 +245,36 @@ static void after_casts_are_asked_for(void **state)
     result_free(&r);
 }
 
+/* By the instruction before the cast: not if a jump leads to the cast, nor for another variable.
+ * Stores to it are not looked for. */
+static void a_cast_of_an_entered_parameter_is_known(void **state)
+{
+    enum { CAST = 192, WIDE = 196, NONE = 0xffff };
+    static const struct {
+        uint8_t code[12];
+        size_t len;
+        uint32_t slot; /* that the call at the entry is given */
+        unsigned entered;
+    } table[] = {{{ALOAD_0, CAST, 0, P_THIS, ASTORE_0, 177}, 6, 0, 1},
+                 {{25, 0, CAST, 0, P_THIS, ASTORE_0, 177}, 7, 0, 1},
+                 {{WIDE, 25, 0, 0, CAST, 0, P_THIS, ASTORE_0, 177}, 9, 0, 1},
+                 {{ACONST_NULL, CAST, 0, P_THIS, ASTORE_0, 177}, 6, 0, 0},
+                 {{ALOAD_0, 3, 153, 0, 3, CAST, 0, P_THIS, ASTORE_0, 177}, 10, 0, 0},
+                 {{ALOAD_0, CAST, 0, P_THIS, ASTORE_0, 177}, 6, NONE, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct orders orders = after_orders();
+        if (table[i].slot != NONE) {
+            orders.plan.n_entry = 1;
+            orders.entry[0] = call_enter(table[i].slot, 1000);
+        }
+        struct result r = rewrite_code(table[i].code, table[i].len, &orders);
+        if (orders.questions != 1 || orders.entered != table[i].entered)
+            fail_msg("row %zu: %u of %u", i, orders.entered, orders.questions);
+        result_free(&r);
+    }
+}
+
 /* There is nothing to dup after a void call, and an invoke of no method is not asked about. */
 static void after_call_needs_a_reference(void **state)
 {
@@ -593,6 +623,7 @@ int main(void)
         cmocka_unit_test(jump_behind_an_invoke_skips_the_after_call),
         cmocka_unit_test(after_calls_are_asked_for_each_invoke),
         cmocka_unit_test(after_casts_are_asked_for),
+        cmocka_unit_test(a_cast_of_an_entered_parameter_is_known),
         cmocka_unit_test(after_call_needs_a_reference),
         cmocka_unit_test(athrow_gets_its_call),
         cmocka_unit_test(a_named_call_gets_a_call_before_it),

@@ -58,6 +58,25 @@ static void a_call_of_the_same_name_is_one(void **state)
     assert_false(answer("get", code, sizeof code, 1, 1 << 1));
 }
 
+/* `add(buffer, toListener(promise))`: get() is static and takes nothing, or one object. */
+static void a_static_method_may_make_another_argument(void **state)
+{
+    static const uint8_t code[] = {42, ALOAD_1, 184, 0, P_GET, VIRTUAL, 0, P_OWN, RETURN};
+    static const uint8_t given[] = {42,      ALOAD_1, ALOAD_2, 184,   0,
+                                    P_TAKES, VIRTUAL, 0,       P_OWN, RETURN};
+    static const uint8_t none[] = {184, 0, P_TAKES, VIRTUAL, 0, P_OWN, RETURN};
+    static const uint8_t nothing_back[] = {42, ALOAD_1, 184, 0, P_VOID, VIRTUAL, 0, P_OWN, RETURN};
+
+    (void)state;
+    assert_true(ANSWER("get", code, 1 << 1));
+    assert_false(ANSWER("get", code, 1 << 2));
+    assert_true(ANSWER("get", given, 1 << 1));
+    assert_false(ANSWER("get", given, 1 << 2));
+    assert_false(ANSWER("get", given, 1 << 1 | 1 << 2));
+    assert_false(ANSWER("get", none, 0));
+    assert_false(ANSWER("get", nothing_back, 1 << 1));
+}
+
 static void what_does_more_is_none(void **state)
 {
     static const uint8_t other_class[] = {42, ALOAD_1, VIRTUAL, 0, P_GET, RETURN};
@@ -95,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_of_the_same_name_is_one),
+        cmocka_unit_test(a_static_method_may_make_another_argument),
         cmocka_unit_test(what_does_more_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,10 +37,10 @@ static void a_declared_type_of_a_carrier_is_followed(void **state)
                               .name = {"m", 1},
                               .descriptor = {"()V", 3},
                               .access = PLAIN};
-    assert_true(
-        p->config.after_cast(p->config.ctx, &m, (struct bbf_cf_str){"org/flow/Frame", 14}, &call));
-    assert_false(
-        p->config.after_cast(p->config.ctx, &m, (struct bbf_cf_str){"org/flow/Fram", 13}, &call));
+    assert_true(p->config.after_cast(p->config.ctx, &m, (struct bbf_cf_str){"org/flow/Frame", 14},
+                                     false, &call));
+    assert_false(p->config.after_cast(p->config.ctx, &m, (struct bbf_cf_str){"org/flow/Fram", 13},
+                                      false, &call));
     signature = "(Ljava/util/List<" FRAME ">;)V";
     assert_plan(p, "com/app/Main", PLAIN, "m", "(" LIST ")V", "stepObject(a1,#Main.m) +C");
     signature = "";

@@ -258,6 +258,10 @@ static void what_only_reads_or_writes_is_no_step(void **state)
     static const char stream[] = "io/netty/handler/codec/http2/AbstractHttp2StreamChannel";
     static const char bytes[] = "io/netty/handler/codec/ByteToMessageDecoder";
     static const char multiplex[] = "io/netty/handler/codec/http2/Http2MultiplexHandler";
+    static const char stream_unsafe[] =
+        "io/netty/handler/codec/http2/AbstractHttp2StreamChannel$Http2ChannelUnsafe";
+    static const char frames[] = "io/netty/handler/codec/http2/DefaultHttp2FrameReader";
+    static const char queue[] = "io/netty/channel/CoalescingBufferQueue";
     (void)state;
     assert_left("include=io.netty", hpack, PLAIN, "encodeHeader", "(" BUF ")V", "+C");
     assert_left("include=io.netty.handler.codec.http2.HpackEncoder", hpack, PLAIN, "encodeHeader",
@@ -298,6 +302,15 @@ static void what_only_reads_or_writes_is_no_step(void **state)
                 "step(a1,#Main.callDecode) +C");
     assert_left("include=io.netty", multiplex, PLAIN, "userEventTriggered", "(Ljava/lang/Object;)V",
                 "+C");
+    assert_left("include=io.netty", stream_unsafe, PLAIN, "write", "(Ljava/lang/Object;)V", "+C");
+    assert_left("include=io.netty", stream_unsafe, PLAIN, "doRead0", "(" HOLDER ")V", "+C");
+    assert_left("include=io.netty", frames, PLAIN, "readFrame", "(" BUF ")V", "+C");
+    assert_left("include=io.netty", frames, PLAIN, "readDataFrame", "(" BUF ")V",
+                "step(a1,#DefaultHttp2FrameReader.readDataFrame) +C");
+    assert_left("include=io.netty", codec, PLAIN, "processFragment", "(" BUF ")V", "+C");
+    assert_left("include=io.netty", queue, PLAIN, "remove", "(I)" BUF, "+C");
+    assert_left("include=io.netty", queue, PLAIN, "copy", "(I)" BUF,
+                "r:step(dup,#CoalescingBufferQueue.copy_return) +C");
 }
 
 /* Its frames are reported to a listener; another one's results are in its list. */
@@ -309,6 +322,11 @@ static void nothing_is_looked_for_where_decode_adds_nothing(void **state)
     signature = "(" BUF "Ljava/util/List<Ljava/lang/Object;>;)V";
     assert_left("include=io.netty", connection, PLAIN, "decode", descriptor,
                 "step(a1,#Http2ConnectionHandler.decode) +C");
+    assert_left(
+        "include=io.netty.handler.codec.http2.Http2ConnectionHandler", connection, PLAIN, "decode",
+        descriptor,
+        "step(a1,#Http2ConnectionHandler.decode) stepObject(a2,#Http2ConnectionHandler.decode) "
+        "V:stepObject(a2,#Http2ConnectionHandler.decode) +C");
     assert_left("include=io.netty", "io/netty/handler/codec/Main", PLAIN, "decode", descriptor,
                 "step(a1,#Main.decode) V:stepObject(a2,#Main.decode) +C");
     signature = "";
@@ -330,19 +348,24 @@ static void an_overload_that_only_calls_another_is_no_step(void **state)
     assert_left("include=io.netty", queue, PLAIN, "add", "(" BUF ")V", "step(a1,#Queue.add) +C");
 }
 
-/* A parser of Netty's fills the same buffer for each header. */
-static void a_scratch_buffer_is_no_result(void **state)
+/* A parser of Netty's fills the same buffer for each header; what cumulate() returns is decoded
+ * next. */
+static void what_a_codec_is_handed_back_is_no_step(void **state)
 {
-    static const struct bbf_cf_str parse = {"parse", 5},
-                                   descriptor = {"(" BUF ")" BUF, sizeof "(" BUF ")" BUF - 1};
+    static const struct bbf_cf_str descriptor = {"(" BUF ")" BUF, sizeof "(" BUF ")" BUF - 1};
     static const char parser[] = "io/netty/handler/codec/http/HttpObjectDecoder$HeaderParser";
+    static const char cumulator[] = "io/netty/handler/codec/ByteToMessageDecoder$Cumulator";
+    static const char decoder[] = "io/netty/handler/codec/http/HttpObjectDecoder";
     static const struct {
-        const char *caller, *owner;
+        const char *caller, *owner, *method;
         bool step;
-    } table[] = {
-        {"io/netty/handler/codec/http/HttpObjectDecoder", parser, false},
-        {"io/netty/handler/codec/http/HttpObjectDecoder", "io/netty/handler/codec/Parser", true},
-        {"com/app/Main", parser, true}};
+    } table[] = {{decoder, parser, "parse", false},
+                 {decoder, "io/netty/handler/codec/Parser", "parse", true},
+                 {"com/app/Main", parser, "parse", true},
+                 {decoder, cumulator, "cumulate", false},
+                 {decoder, cumulator, "expand", true},
+                 {decoder, "io/netty/handler/codec/Cumulator", "cumulate", true},
+                 {"com/app/Main", cumulator, "cumulate", true}};
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct planned *p = planned_new("include=io.netty+com.app");
@@ -351,11 +374,38 @@ static void a_scratch_buffer_is_no_result(void **state)
                                   .descriptor = {"()V", 3}};
         struct bbf_cf_call call;
         plan_of(p, table[i].caller, PLAIN, "m", "()V");
-        assert_int_equal(
-            p->config.after_call(p->config.ctx, &m,
-                                 (struct bbf_cf_str){table[i].owner, strlen(table[i].owner)}, parse,
-                                 descriptor, 0xb6, &call),
-            table[i].step);
+        if (p->config.after_call(p->config.ctx, &m,
+                                 (struct bbf_cf_str){table[i].owner, strlen(table[i].owner)},
+                                 (struct bbf_cf_str){table[i].method, strlen(table[i].method)},
+                                 descriptor, 0xb6, &call) != table[i].step)
+            fail_msg("row %zu", i);
+        planned_free(p);
+    }
+}
+
+/* Of Netty's own classes: an application's may have stored another buffer to the variable. */
+static void a_cast_of_a_parameter_with_a_step_is_no_step(void **state)
+{
+    static const struct bbf_cf_str buffer = {"io/netty/buffer/ByteBuf", 23};
+    static const char codec[] = "io/netty/handler/codec/Main";
+    static const struct {
+        const char *options, *class_name;
+        bool entered, step;
+    } table[] = {{"include=io.netty", codec, true, false},
+                 {"include=io.netty", codec, false, true},
+                 {"include=io.netty.handler.codec.Main", codec, true, true},
+                 {"include=com.app", "com/app/Main", true, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct planned *p = planned_new(table[i].options);
+        struct bbf_cf_method m = {.class_name = {table[i].class_name, strlen(table[i].class_name)},
+                                  .name = {"channelRead", 11},
+                                  .descriptor = {"(Ljava/lang/Object;)V", 21}};
+        struct bbf_cf_call call;
+        plan_of(p, table[i].class_name, PLAIN, "channelRead", "(Ljava/lang/Object;)V");
+        if (p->config.after_cast(p->config.ctx, &m, buffer, table[i].entered, &call) !=
+            table[i].step)
+            fail_msg("row %zu", i);
         planned_free(p);
     }
 }
@@ -407,7 +457,7 @@ static void what_netty_sends_is_no_step(void **state)
                                   .descriptor = {"()V", 3}};
         struct bbf_cf_call call;
         plan_of(p, table[i].class_name, PLAIN, table[i].method, "()V");
-        if (p->config.after_cast(p->config.ctx, &m, buffer, &call) != table[i].cast)
+        if (p->config.after_cast(p->config.ctx, &m, buffer, false, &call) != table[i].cast)
             fail_msg("%s.%s", table[i].class_name, table[i].method);
     }
     planned_free(p);
@@ -627,7 +677,7 @@ static void a_buffer_that_a_call_returned_is_a_step(void **state)
     for (size_t i = 0; i < sizeof casts / sizeof *casts; i++) {
         struct bbf_cf_call call;
         struct bbf_cf_str type = {casts[i].type, strlen(casts[i].type)};
-        bool inserted = p->config.after_cast(p->config.ctx, &m, type, &call);
+        bool inserted = p->config.after_cast(p->config.ctx, &m, type, false, &call);
         assert_int_equal(inserted, casts[i].expected != NULL);
         if (!inserted)
             continue;
@@ -764,7 +814,8 @@ int main(void)
         cmocka_unit_test(what_only_reads_or_writes_is_no_step),
         cmocka_unit_test(nothing_is_looked_for_where_decode_adds_nothing),
         cmocka_unit_test(an_overload_that_only_calls_another_is_no_step),
-        cmocka_unit_test(a_scratch_buffer_is_no_result),
+        cmocka_unit_test(what_a_codec_is_handed_back_is_no_step),
+        cmocka_unit_test(a_cast_of_a_parameter_with_a_step_is_no_step),
         cmocka_unit_test(a_list_of_objects_is_for_results),
         cmocka_unit_test(what_netty_sends_is_no_step),
         cmocka_unit_test(an_application_looks_at_nothing_without_a_step),
