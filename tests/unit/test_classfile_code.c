@@ -259,7 +259,9 @@ static void a_cast_of_an_entered_parameter_is_known(void **state)
                  {{25, 0, CAST, 0, P_THIS, ASTORE_0, 177}, 7, 0, 1},
                  {{WIDE, 25, 0, 0, CAST, 0, P_THIS, ASTORE_0, 177}, 9, 0, 1},
                  {{ACONST_NULL, CAST, 0, P_THIS, ASTORE_0, 177}, 6, 0, 0},
-                 {{ALOAD_0, 3, 153, 0, 3, CAST, 0, P_THIS, ASTORE_0, 177}, 10, 0, 0},
+                 {{1, 3, 153, 0, 5, POP, ALOAD_0, CAST, 0, P_THIS, ASTORE_0, 177}, 12, 0, 0},
+                 {{ALOAD_0 + 1, CAST, 0, P_THIS, ASTORE_0, 177}, 6, 0, 0},
+                 {{ALOAD_0 + 1, CAST, 0, P_THIS, ASTORE_0, 177}, 6, 1, 1},
                  {{ALOAD_0, CAST, 0, P_THIS, ASTORE_0, 177}, 6, NONE, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -268,7 +270,13 @@ static void a_cast_of_an_entered_parameter_is_known(void **state)
             orders.plan.n_entry = 1;
             orders.entry[0] = call_enter(table[i].slot, 1000);
         }
-        struct result r = rewrite_code(table[i].code, table[i].len, &orders);
+        struct made_class spec = {.methods = {{.access = 9,
+                                               .name = "m",
+                                               .descriptor = "(" OBJECT OBJECT ")V",
+                                               .max_locals = 2,
+                                               .code = table[i].code,
+                                               .code_len = table[i].len}}};
+        struct result r = rewrite_class(&spec, &orders);
         if (orders.questions != 1 || orders.entered != table[i].entered)
             fail_msg("row %zu: %u of %u", i, orders.entered, orders.questions);
         result_free(&r);

@@ -64,6 +64,8 @@ static void a_static_method_may_make_another_argument(void **state)
     static const uint8_t code[] = {42, ALOAD_1, 184, 0, P_GET, VIRTUAL, 0, P_OWN, RETURN};
     static const uint8_t given[] = {42,      ALOAD_1, ALOAD_2, 184,   0,
                                     P_TAKES, VIRTUAL, 0,       P_OWN, RETURN};
+    static const uint8_t twice[] = {42,      ALOAD_1, ALOAD_1, 184,   0,
+                                    P_TAKES, VIRTUAL, 0,       P_OWN, RETURN};
     static const uint8_t none[] = {184, 0, P_TAKES, VIRTUAL, 0, P_OWN, RETURN};
     static const uint8_t nothing_back[] = {42, ALOAD_1, 184, 0, P_VOID, VIRTUAL, 0, P_OWN, RETURN};
 
@@ -73,6 +75,7 @@ static void a_static_method_may_make_another_argument(void **state)
     assert_true(ANSWER("get", given, 1 << 1));
     assert_false(ANSWER("get", given, 1 << 2));
     assert_false(ANSWER("get", given, 1 << 1 | 1 << 2));
+    assert_false(ANSWER("get", twice, 1 << 1)); /* it may be kept there */
     assert_false(ANSWER("get", none, 0));
     assert_false(ANSWER("get", nothing_back, 1 << 1));
 }
