@@ -11,6 +11,9 @@
 #include "wire/client/conn.h"
 
 static char why[512];
+enum {
+    PATIENT_MS = 60000
+}; /* of a server that answers, by a sanitizer's build, on a busy machine */
 
 /* To the Unix socket `path`, v2. */
 static int open_unix(struct bbf_conn **out, const char *path, unsigned timeout_ms)
@@ -24,7 +27,7 @@ static int open_unix(struct bbf_conn **out, const char *path, unsigned timeout_m
 static struct bbf_conn *open_conn(const struct bbf_server *server)
 {
     struct bbf_conn *conn;
-    int err = open_unix(&conn, bbf_server_path(server), 5000);
+    int err = open_unix(&conn, bbf_server_path(server), PATIENT_MS);
 
     if (err != BBF_OK)
         fail_msg("open: %d %s", err, why);
@@ -81,7 +84,7 @@ static struct sizes sizes_of(const struct bbf_server *server, const char *event,
 {
     struct bbf_conn_config config = {.path = bbf_server_path(server),
                                      .protocol = BBF_PROTOCOL_2,
-                                     .timeout_ms = 5000,
+                                     .timeout_ms = PATIENT_MS,
                                      .compress = compress};
     struct sizes sizes = {0, 0, 0};
     struct bbf_conn *conn;

@@ -28,17 +28,18 @@
 
 static _Atomic unsigned wanted[BBF_HTTP_MEDIA];
 static struct bbf_http *_Atomic makes; /* want() makes the document at once; NULL: it does not */
-static size_t body_bytes = 20;
+static _Atomic size_t body_bytes = 20;
 
 static void publish(struct bbf_http *http, enum bbf_http_media media, unsigned fresh_ms)
 {
     struct bbf_buf body = BBF_BUF_INIT;
+    size_t bytes = body_bytes; /* the test may change it meanwhile */
 
     bbf_buf_str(&body, media == BBF_HTTP_OPENMETRICS ? "open " : "text ");
-    char *rest = bbf_buf_reserve(&body, body_bytes);
+    char *rest = bbf_buf_reserve(&body, bytes);
     assert_non_null(rest);
-    memset(rest, '#', body_bytes - body.len);
-    body.len = body_bytes;
+    memset(rest, '#', bytes - body.len);
+    body.len = bytes;
     bbf_http_publish(http, media, &body, fresh_ms);
     assert_null(body.data);
 }
