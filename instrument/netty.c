@@ -197,7 +197,7 @@ static bool is_one_that_looks(const char *name, size_t len, struct bbf_cf_str me
         /* what channelRead(), a step, calls to have decode() called, another one */
         {"handler/codec/ByteToMessageDecoder", "callDecode"},
         {"handler/codec/ByteToMessageDecoder", "decodeRemovalReentryProtection"},
-        /* to the pipeline of a stream's channel */
+        /* a stream's channel: on to the next pipeline */
         {"handler/codec/http2/AbstractHttp2StreamChannel", "write"},
         {"handler/codec/http2/AbstractHttp2StreamChannel", "writeAndFlush"},
         {"handler/codec/http2/AbstractHttp2StreamChannel$Http2ChannelUnsafe", "doRead0"},

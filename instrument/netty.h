@@ -63,8 +63,8 @@ bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method
 /* Does this method of a Netty class only return a buffer that was an argument, or that its object
  * has in a field? */
 bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method);
-/* Does this method of a Netty class give its caller, a method of a codec, a buffer that the caller
- * has in a field anyway, and hands to its next step? */
+/* Does this method of a Netty class return a buffer that its caller has no need to be seen with:
+ * its own, filled anew each time, or what the caller, a decoder, decodes next? */
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method);
 
 /* Is it the error that Netty throws when its direct memory has run out? */
