@@ -93,6 +93,26 @@ static inline uint32_t cf__insn_length(const uint8_t *code, uint32_t len, uint32
     return size <= len - pc ? size : 0;
 }
 
+/* The local of the load or store at `p`, an instruction of a scanned method; `shortest`: the first
+ * of its one-byte forms, CF__ALOAD_0 for an aload. */
+static inline uint32_t cf__slot_of(const uint8_t *p, uint8_t shortest)
+{
+    if (*p == CF__WIDE)
+        return cf__u2(p + 2);
+    return *p >= shortest ? (uint32_t)(*p - shortest) % 4 : p[1];
+}
+
+/* Is the instruction at `p`, of a scanned method, an aload? Then *slot is its local. */
+static inline bool cf__is_aload(const uint8_t *p, uint32_t *slot)
+{
+    uint8_t opcode = *p == CF__WIDE ? p[1] : *p;
+
+    if (opcode != CF__ALOAD && (opcode < CF__ALOAD_0 || opcode > CF__ALOAD_3))
+        return false;
+    *slot = cf__slot_of(p, CF__ALOAD_0);
+    return true;
+}
+
 /* Marks of each byte of the code. */
 enum {
     CF__START = 1,    /* an instruction begins here */

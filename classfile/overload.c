@@ -13,7 +13,6 @@
 
 enum {
     LDC2_W = 20,
-    ALOAD_END = 45,
     IRETURN = 172,
     GETSTATIC = 178,
     INVOKESTATIC = 184,
@@ -25,20 +24,16 @@ enum {
 /* Constants, locals and static fields. */
 static bool pushes(uint8_t opcode)
 {
-    return (opcode > CF__NOP && opcode <= LDC2_W) || (opcode >= CF__ILOAD && opcode <= ALOAD_END) ||
-           opcode == GETSTATIC;
+    return (opcode > CF__NOP && opcode <= LDC2_W) ||
+           (opcode >= CF__ILOAD && opcode <= CF__ALOAD_3) || opcode == GETSTATIC;
 }
 
 /* The slot that the aload at `p` loads, as a bit; 0: another instruction, or too high a slot. */
 static uint64_t loaded(const uint8_t *p)
 {
-    unsigned slot = SLOTS;
+    uint32_t slot;
 
-    if (*p >= CF__ALOAD_0 && *p <= CF__ALOAD_3)
-        slot = (unsigned)(*p - CF__ALOAD_0);
-    else if (*p == CF__ALOAD)
-        slot = p[1];
-    return slot < SLOTS ? UINT64_C(1) << slot : 0;
+    return cf__is_aload(p, &slot) && slot < SLOTS ? UINT64_C(1) << slot : 0;
 }
 
 static bool same(struct bbf_cf_str a, struct bbf_cf_str b)

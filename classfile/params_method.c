@@ -10,7 +10,6 @@
 
 /* Opcodes that move references (JVMS 6.5). */
 enum {
-    ALOAD_0 = 42,
     ASTORE = 58,
     ISTORE = 54,
     ISTORE_0 = 59,
@@ -174,18 +173,10 @@ static void add_parameters(struct cf__walk *w)
 
 /* ---- instructions ---- */
 
-/* The local that a load or store names; `shortest` is the first opcode with the slot in it. */
-static uint32_t slot_of(const uint8_t *p, uint8_t shortest)
-{
-    if (*p == CF__WIDE)
-        return cf__u2(p + 2);
-    return *p >= shortest ? (uint32_t)(*p - shortest) % 4 : p[1];
-}
-
 /* A store of `slots` slots at pc; `origins` of a reference, else 0. */
 static void store(struct cf__walk *w, uint32_t pc, unsigned slots, uint64_t origins)
 {
-    uint32_t slot = slot_of(w->code->code + pc, ISTORE_0);
+    uint32_t slot = cf__slot_of(w->code->code + pc, ISTORE_0);
 
     if (slot + slots > w->code->max_locals) {
         w->failed = true;
@@ -222,8 +213,7 @@ static uint64_t act(struct cf__walk *w, uint32_t pc, uint8_t opcode, unsigned po
     uint64_t top = pops > 0 ? cf__stack(w)[cf__frame(w, 0)[0] - 1] : 0;
     uint32_t slot;
 
-    if (opcode == CF__ALOAD || (opcode >= ALOAD_0 && opcode <= CF__ALOAD_3)) {
-        slot = slot_of(p, ALOAD_0);
+    if (cf__is_aload(p, &slot)) {
         w->failed = w->failed || slot >= w->code->max_locals;
         return w->failed ? 0 : *cf__local(w, slot);
     }

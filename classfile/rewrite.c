@@ -222,15 +222,8 @@ static bool loads_parameter(const struct method *m, const uint8_t *p, uint32_t *
 {
     struct cf__param param;
 
-    if (*p >= CF__ALOAD_0 && *p <= CF__ALOAD_3)
-        *slot = (uint32_t)(*p - CF__ALOAD_0);
-    else if (*p == CF__ALOAD)
-        *slot = p[1];
-    else if (*p == CF__WIDE && p[1] == CF__ALOAD)
-        *slot = cf__u2(p + 2);
-    else
-        return false;
-    return cf__param_find(m->code.descriptor, m->code.is_static, *slot, &param) &&
+    return cf__is_aload(p, slot) &&
+           cf__param_find(m->code.descriptor, m->code.is_static, *slot, &param) &&
            (param.kind == 'A' || param.kind == '[');
 }
 
