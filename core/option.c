@@ -442,18 +442,57 @@ static void find_onerror(struct bbf_options *options, const char *text)
     }
 }
 
+/* Two options that exclude each other. */
+struct conflict {
+    const char *one, *other, *why;
+};
+
+static const struct conflict *find_conflict(const struct bbf_options *options)
+{
+    static const struct conflict budget_duty = {
+        "budget", "duty",
+        "option 'budget': not together with duty=, the share of the time, which budget= "
+        "chooses; leave one of them out (budget=off or duty=off)"};
+    static const struct conflict budget_sample = {
+        "budget", "sample",
+        "option 'budget': not together with sample=, because it chooses buffers by windows "
+        "of time; leave one of them out (budget=off or sample=1)"};
+    static const struct conflict duty_sample = {
+        "duty", "sample",
+        "option 'duty': not together with sample=, because it chooses buffers by windows "
+        "of time; leave one of them out (duty=off or sample=1)"};
+
+    if (options->budget != 0 && options->duty != 0)
+        return &budget_duty;
+    if (options->sample > 1 && options->budget != 0)
+        return &budget_sample;
+    return options->sample > 1 && options->duty != 0 ? &duty_sample : NULL;
+}
+
 const char *bbf_options_conflict(const struct bbf_options *options)
 {
-    if (options->budget != 0 && options->duty != 0)
-        return "option 'budget': not together with duty=, the share of the time, which budget= "
-               "chooses; leave one of them out (budget=off or duty=off)";
-    if (options->sample > 1 && options->budget != 0)
-        return "option 'budget': not together with sample=, because it chooses buffers by windows "
-               "of time; leave one of them out (budget=off or sample=1)";
-    if (options->sample > 1 && options->duty != 0)
-        return "option 'duty': not together with sample=, because it chooses buffers by windows "
-               "of time; leave one of them out (duty=off or sample=1)";
-    return NULL;
+    const struct conflict *conflict = find_conflict(options);
+    return conflict != NULL ? conflict->why : NULL;
+}
+
+/* Names the later of the two options; column 1 if `text` has neither (an earlier text did). */
+static int complain_of(const struct conflict *conflict, const char *text,
+                       struct bbf_option_error *error)
+{
+    size_t column = 1;
+
+    for (const char *part = text; *part != '\0';) {
+        const char *end = part_end(part), *equals = memchr(part, '=', (size_t)(end - part));
+        struct span name = trim(part, equals != NULL ? equals : end);
+        const struct bbf_option_row *option = find(name.at, name.len);
+        if (option != NULL && (strcmp(option->name, conflict->one) == 0 ||
+                               strcmp(option->name, conflict->other) == 0)) {
+            column = (size_t)(name.at - text) + 1;
+            snprintf(error->option, sizeof error->option, "%s", option->name);
+        }
+        part = *end == '\0' ? end : end + 1;
+    }
+    return bbf_option_complain(error, column, "%s", conflict->why);
 }
 
 int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_option_error *error)
@@ -470,8 +509,8 @@ int bbf_options_parse(struct bbf_options *options, const char *text, struct bbf_
         if (*cursor != '\0')
             cursor++;
     }
-    const char *why = bbf_options_conflict(options);
-    return why == NULL ? BBF_OK : bbf_option_complain(error, 1, "%s", why);
+    const struct conflict *conflict = find_conflict(options);
+    return conflict == NULL ? BBF_OK : complain_of(conflict, text, error);
 }
 
 /* ---- Current values ------------------------------------------------------------------------- */

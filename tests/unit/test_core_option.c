@@ -213,13 +213,16 @@ static const struct {
     {"nearLimit=0%", "nearLimit", 11, "option 'nearLimit': 0%" NO_RANGE},
     {"budget=0.00009%", "budget", 8, "option 'budget': '0.00009%'" NO_SHARE},
     {"budget=0.0001%", "budget", 8, "option 'budget': 0.0001%" NO_RANGE},
-    {"budget=1%,duty=2%", "duty", 1,
+    {"budget=1%,duty=2%", "duty", 11,
      "option 'budget': not together with duty=, the share of the time, "
      "which budget= chooses; leave one of them out (budget=off or duty=off)"},
-    {"sample=2,budget=1%", "budget", 1,
+    {"include=com.app, duty = 2%,budget=1%,sample=1,maxDepth=5", "budget", 28,
+     "option 'budget': not together with duty=, the share of the time, "
+     "which budget= chooses; leave one of them out (budget=off or duty=off)"},
+    {"sample=2,budget=1%", "budget", 10,
      "option 'budget': not together with sample=, because it chooses buffers "
      "by windows of time; leave one of them out (budget=off or sample=1)"},
-    {"duty=0%,sample=2", "sample", 1,
+    {"duty=0%,sample=2", "sample", 9,
      "option 'duty': not together with sample=, because it chooses buffers by "
      "windows of time; leave one of them out (duty=off or sample=1)"},
     {"nearLimit=101%", "nearLimit", 11, "option 'nearLimit': 101%" NO_RANGE},
