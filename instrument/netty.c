@@ -94,6 +94,7 @@ bool bbf_netty_internal(const char *name, size_t len)
         "channel/embedded/EmbeddedChannel",
         "handler/codec/http/HttpServerCodec$", /* a decoder and an encoder that count requests */
         "handler/codec/http2/DecoratingHttp2",
+        "handler/codec/http2/DefaultHttp2ConnectionDecoder$", /* they hand frames to a listener */
         "handler/codec/http2/Http2ConnectionHandler$",
         "handler/codec/http2/Http2EmptyDataFrame",
         "handler/codec/http2/Http2FrameListenerDecorator",
@@ -114,12 +115,18 @@ static bool is_netty(const char *name, size_t len, const char *rest)
     return prefix > 0 && equals((struct bbf_cf_str){name + prefix, len - prefix}, rest);
 }
 
+/* Is it in Netty's package of channels, or below? */
+static bool is_in_channel(const char *name, size_t len)
+{
+    static const char *const package[] = {"channel/"};
+    return starts_with_one(name, len, package, 1);
+}
+
 /* A transport's methods that send a message, or hand on what a local one received. A buffer that
  * they allocate for this still gets a step. */
 static bool sends(const char *name, size_t len, struct bbf_cf_str method)
 {
-    size_t prefix = bbf_netty_prefix(name, len);
-    return prefix > 0 && starts_with(name + prefix, len - prefix, "channel/") &&
+    return is_in_channel(name, len) &&
            (starts_with(method.s, method.len, "doWrite") || equals(method, "writeBytes") ||
             equals(method, "filterOutboundMessage") || equals(method, "newDirectBuffer") ||
             equals(method, "processMessage") || equals(method, "isSingleDirectBuffer") ||
@@ -194,7 +201,10 @@ static bool is_one_that_looks(const char *name, size_t len, struct bbf_cf_str me
         {"buffer/CompositeByteBuf", "addComponents0"},
         {"buffer/CompositeByteBuf", "ensureAccessible"},
         {"buffer/CompositeByteBuf", "newComponent"},
-        /* what channelRead(), a step, calls to have decode() called, another one */
+        /* what channelRead(), a step, calls before it has decode() called, another one; what they
+         * allocate has a step */
+        {"handler/codec/ByteToMessageDecoder$1", "cumulate"},
+        {"handler/codec/ByteToMessageDecoder$2", "cumulate"},
         {"handler/codec/ByteToMessageDecoder", "callDecode"},
         {"handler/codec/ByteToMessageDecoder", "decodeRemovalReentryProtection"},
         /* a stream's channel: on to the next pipeline */
@@ -235,6 +245,10 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
         return starts_with(method.s, method.len, "add");
     if (is_netty(name, len, "channel/CoalescingBufferQueue"))
         return equals(method, "remove"); /* its superclass's, which is a step */
+    if (is_netty(name, len, "channel/AbstractCoalescingBufferQueue"))
+        return equals(method, "remove") || equals(method, "removeFirst"); /* cast or called there */
+    if (equals(method, "allocate")) /* for the transport's read, where the result has a step */
+        return is_in_channel(name, len);
     return equals(method, "content") || parses(name, len, method);
 }
 
@@ -243,6 +257,28 @@ bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method
     return parses(name, len, method) ||
            (equals(method, "cumulate") &&
             is_netty(name, len, "handler/codec/ByteToMessageDecoder$Cumulator"));
+}
+
+bool bbf_netty_had_step(const char *name, size_t len, struct bbf_cf_str method,
+                        struct bbf_cf_str called)
+{
+    static const struct {
+        const char *class_name, *method, *called;
+    } these[] = {
+        /* of the method's own message; what a message of another class has gets a step in
+         * writeData() or writeFrame(), which is called with it */
+        {"handler/codec/http2/Http2FrameCodec", "write", "content"},
+        /* slices of a parameter, and of what the method allocated */
+        {"handler/codec/http2/DefaultHttp2FrameReader$HeadersBlockBuilder", "addFragment",
+         "readRetainedSlice"},
+        {"handler/codec/http2/DefaultHttp2FrameWriter", "writeHeadersInternal",
+         "readRetainedSlice"},
+    };
+    for (size_t i = 0; i < sizeof these / sizeof *these; i++)
+        if (equals(called, these[i].called) && equals(method, these[i].method) &&
+            is_netty(name, len, these[i].class_name))
+            return true;
+    return false;
 }
 
 bool bbf_netty_exhausted(const char *name, size_t len)
@@ -515,8 +551,7 @@ bool bbf_netty_gets_exceptions(const char *name, size_t len)
 
 bool bbf_netty_channel_type(const char *name, size_t len)
 {
-    size_t prefix = bbf_netty_prefix(name, len);
-    return prefix > 0 && starts_with(name + prefix, len - prefix, "channel/") &&
+    return is_in_channel(name, len) &&
            (ends_with(name, len, "/ChannelHandlerContext") || ends_with(name, len, "Channel"));
 }
 

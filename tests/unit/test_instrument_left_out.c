@@ -56,6 +56,12 @@ static void what_only_reads_or_writes_is_no_step(void **state)
         "io/netty/handler/codec/http2/AbstractHttp2StreamChannel$Http2ChannelUnsafe";
     static const char frames[] = "io/netty/handler/codec/http2/DefaultHttp2FrameReader";
     static const char queue[] = "io/netty/channel/CoalescingBufferQueue";
+    static const char all_queues[] = "io/netty/channel/AbstractCoalescingBufferQueue";
+    static const char merge[] = "io/netty/handler/codec/ByteToMessageDecoder$1";
+    static const char compose[] = "io/netty/handler/codec/ByteToMessageDecoder$2";
+    static const char listener[] =
+        "io/netty/handler/codec/http2/DefaultHttp2ConnectionDecoder$FrameReadListener";
+    static const char epoll[] = "io/netty/channel/epoll/Handle";
     (void)state;
     assert_left("include=io.netty", hpack, PLAIN, "encodeHeader", "(" BUF ")V", "+C");
     assert_left("include=io.netty.handler.codec.http2.HpackEncoder", hpack, PLAIN, "encodeHeader",
@@ -105,6 +111,24 @@ static void what_only_reads_or_writes_is_no_step(void **state)
     assert_left("include=io.netty", queue, PLAIN, "remove", "(I)" BUF, "+C");
     assert_left("include=io.netty", queue, PLAIN, "copy", "(I)" BUF,
                 "r:step(dup,#CoalescingBufferQueue.copy_return) +C");
+    assert_left("include=io.netty", all_queues, PLAIN, "remove", "(I)" BUF, "+C");
+    assert_left("include=io.netty", all_queues, PLAIN, "removeFirst", "(I)" BUF, "+C");
+    assert_left("include=io.netty", all_queues, PLAIN, "compose", "(I)" BUF,
+                "r:step(dup,#AbstractCoalescingBufferQueue.compose_return) +C");
+    assert_left("include=io.netty", merge, PLAIN, "cumulate", "(" BUF BUF ")V", "+C");
+    assert_left("include=io.netty", compose, PLAIN, "cumulate", "(" BUF BUF ")V", "+C");
+    assert_left("include=io.netty", bytes, PLAIN, "expandCumulation", "(" BUF BUF ")V",
+                "step2(a1,a2,#ByteToMessageDecoder.expandCumulation) +C");
+    assert_left("include=io.netty", listener, PLAIN, "onDataRead", "(" BUF ")V", "");
+    assert_left(
+        "include=io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder$FrameReadListener",
+        listener, PLAIN, "onDataRead", "(" BUF ")V",
+        "step(a1,#DefaultHttp2ConnectionDecoder$FrameReadListener.onDataRead) +C");
+    assert_left("include=io.netty", epoll, PLAIN, "allocate", "(I)" BUF, "+C");
+    assert_left("include=io.netty", codec, PLAIN, "allocate", "(I)" BUF,
+                "r:step(dup,#Main.allocate_return) +C");
+    assert_left("include=io.netty.channel.epoll.Handle", epoll, PLAIN, "allocate", "(I)" BUF,
+                "r:step(dup,#Handle.allocate_return) +C");
 }
 
 /* Its frames are reported to a listener; another one's results are in its list. */
@@ -143,31 +167,46 @@ static void an_overload_that_only_calls_another_is_no_step(void **state)
 }
 
 /* A parser of Netty's fills the same buffer for each header; what cumulate() returns is decoded
- * next. */
+ * next. Some methods are given what had its step there. */
 static void what_a_codec_is_handed_back_is_no_step(void **state)
 {
     static const struct bbf_cf_str descriptor = {"(" BUF ")" BUF, sizeof "(" BUF ")" BUF - 1};
     static const char parser[] = "io/netty/handler/codec/http/HttpObjectDecoder$HeaderParser";
     static const char cumulator[] = "io/netty/handler/codec/ByteToMessageDecoder$Cumulator";
     static const char decoder[] = "io/netty/handler/codec/http/HttpObjectDecoder";
+    static const char data[] = "io/netty/handler/codec/http2/Http2DataFrame";
+    static const char codec[] = "io/netty/handler/codec/http2/Http2FrameCodec";
+    static const char writer[] = "io/netty/handler/codec/http2/DefaultHttp2FrameWriter";
+    static const char block[] =
+        "io/netty/handler/codec/http2/DefaultHttp2FrameReader$HeadersBlockBuilder";
+    static const char buffer[] = "io/netty/buffer/ByteBuf", slice[] = "readRetainedSlice";
     static const struct {
-        const char *caller, *owner, *method;
+        const char *caller, *in, *owner, *method;
         bool step;
-    } table[] = {{decoder, parser, "parse", false},
-                 {decoder, "io/netty/handler/codec/Parser", "parse", true},
-                 {"com/app/Main", parser, "parse", true},
-                 {decoder, cumulator, "cumulate", false},
-                 {decoder, cumulator, "expand", true},
-                 {decoder, "io/netty/handler/codec/Cumulator", "cumulate", true},
-                 {"com/app/Main", cumulator, "cumulate", true}};
+    } table[] = {{decoder, "m", parser, "parse", false},
+                 {decoder, "m", "io/netty/handler/codec/Parser", "parse", true},
+                 {"com/app/Main", "m", parser, "parse", true},
+                 {decoder, "m", cumulator, "cumulate", false},
+                 {decoder, "m", cumulator, "expand", true},
+                 {decoder, "m", "io/netty/handler/codec/Cumulator", "cumulate", true},
+                 {"com/app/Main", "m", cumulator, "cumulate", true},
+                 {codec, "write", data, "content", false},
+                 {codec, "write", data, "copy", true},
+                 {codec, "read", data, "content", true},
+                 {"com/app/Main", "write", data, "content", true},
+                 {writer, "writeHeadersInternal", buffer, slice, false},
+                 {writer, "writeHeadersInternal", buffer, "copy", true},
+                 {writer, "writeContinuationFrames", buffer, slice, true},
+                 {block, "addFragment", buffer, slice, false},
+                 {block, "other", buffer, slice, true}};
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct planned *p = planned_new("include=io.netty+com.app");
         struct bbf_cf_method m = {.class_name = {table[i].caller, strlen(table[i].caller)},
-                                  .name = {"m", 1},
+                                  .name = {table[i].in, strlen(table[i].in)},
                                   .descriptor = {"()V", 3}};
         struct bbf_cf_call call;
-        plan_of(p, table[i].caller, PLAIN, "m", "()V");
+        plan_of(p, table[i].caller, PLAIN, table[i].in, "()V");
         if (p->config.after_call(p->config.ctx, &m,
                                  (struct bbf_cf_str){table[i].owner, strlen(table[i].owner)},
                                  (struct bbf_cf_str){table[i].method, strlen(table[i].method)},
