@@ -3,7 +3,7 @@
  * agent/cost/model.h - the approximate cost of a hook on this machine: the loads, compares and
  * stores that the shim makes for it (java-shim/boot, design.md: open protocol, step, close
  * protocol), in C, on words that no other thread shares, each step after the one before it, as the
- * steps of one buffer are. The least of several rounds, times two (a gate: seven), because a hook
+ * steps of one buffer are. The least of several rounds, times two (a gate: ten), because a hook
  * costs more in the application (IN_PLACE in model.c).
  *
  * It is a model: the factor is the same for all programs, and the cost of methods that grow too
