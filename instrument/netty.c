@@ -259,28 +259,6 @@ bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method
             is_netty(name, len, "handler/codec/ByteToMessageDecoder$Cumulator"));
 }
 
-bool bbf_netty_had_step(const char *name, size_t len, struct bbf_cf_str method,
-                        struct bbf_cf_str called)
-{
-    static const struct {
-        const char *class_name, *method, *called;
-    } these[] = {
-        /* of the method's own message; what a message of another class has gets a step in
-         * writeData() or writeFrame(), which is called with it */
-        {"handler/codec/http2/Http2FrameCodec", "write", "content"},
-        /* slices of a parameter, and of what the method allocated */
-        {"handler/codec/http2/DefaultHttp2FrameReader$HeadersBlockBuilder", "addFragment",
-         "readRetainedSlice"},
-        {"handler/codec/http2/DefaultHttp2FrameWriter", "writeHeadersInternal",
-         "readRetainedSlice"},
-    };
-    for (size_t i = 0; i < sizeof these / sizeof *these; i++)
-        if (equals(called, these[i].called) && equals(method, these[i].method) &&
-            is_netty(name, len, these[i].class_name))
-            return true;
-    return false;
-}
-
 bool bbf_netty_exhausted(const char *name, size_t len)
 {
     return is_netty(name, len, "util/internal/OutOfDirectMemoryError");

@@ -66,10 +66,6 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
 /* Does this method of a Netty class return a buffer that its caller has no need to be seen with:
  * its own, filled anew each time, or what the caller, a decoder, decodes next? */
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method);
-/* Is what `called` returns to this method of a Netty class a buffer that had its step there
- * already, or a slice of one? */
-bool bbf_netty_had_step(const char *name, size_t len, struct bbf_cf_str method,
-                        struct bbf_cf_str called);
 
 /* Is it the error that Netty throws when its direct memory has run out? */
 bool bbf_netty_exhausted(const char *name, size_t len);

@@ -502,8 +502,7 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)) ||
         ((of == BBF_TYPE_HOLDER || of == BBF_TYPE_MESSAGE) && type == BBF_TYPE_HOLDER &&
          !gives_holder(name)) ||
-        (c->skip_forwarders && (bbf_netty_hands_back(owner.s, owner.len, name) ||
-                                bbf_netty_had_step(c->name.s, c->name.len, m->name, name))))
+        (c->skip_forwarders && bbf_netty_hands_back(owner.s, owner.len, name)))
         return false;
     return step_again(c, m, type, call);
 }
