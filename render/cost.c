@@ -8,8 +8,8 @@
 
 enum { SHORTEST_NS = 500000000, IDLE = 20 }; /* a twentieth of a core, as for budget= */
 enum { MILLION = 1000000, PAIRS = 8 };       /* fewer pairs of windows measure nothing */
-/* The truth is from 1 / GATE_LEAST to GATE_MOST times the estimate (docs/windows.md). */
-enum { GATE_LEAST = 3, GATE_MOST = 2 };
+/* The truth is from 1 / GATE_WITHIN to GATE_WITHIN times the estimate (docs/windows.md). */
+enum { GATE_WITHIN = 3 };
 
 /* "830 ns", "12.3 ms", "4.0 s": tenths, rounded down. */
 static void add_ns(struct bbf_buf *out, uint64_t ns)
@@ -100,7 +100,7 @@ static void add_range(struct bbf_buf *out, uint64_t ns, uint64_t low_ns, uint64_
     bbf_buf_char(out, ')');
 }
 
-/* "measured 0.53% (0.41% to 0.70%) and an estimated 0.45% (0.15% to 0.90%) for the shut gate, of
+/* "measured 0.53% (0.41% to 0.70%) and an estimated 0.45% (0.15% to 1.35%) for the shut gate, of
  * 41.2 s of processor time since …" */
 static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
 {
@@ -114,7 +114,7 @@ static void add_measured(struct bbf_buf *out, const struct bbf_snap_cost *cost)
         if (row->estimated_shut_gate_ns_ != 0) { /* 0: of an older bbflow */
             bbf_buf_str(out, " and an estimated ");
             uint64_t gate_ns = row->estimated_shut_gate_ns_;
-            add_range(out, gate_ns, gate_ns / GATE_LEAST, gate_ns * GATE_MOST, row->process_ns_);
+            add_range(out, gate_ns, gate_ns / GATE_WITHIN, gate_ns * GATE_WITHIN, row->process_ns_);
             bbf_buf_str(out, " for the shut gate,");
         }
     } else {
