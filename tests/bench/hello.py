@@ -93,14 +93,19 @@ class Server(jvm.Worker):
         self.seen = 0  # requests that the agent saw before the load that is measured
         self.turns = []
 
-    def begin(self):
+    def listen(self, core, *more, main=MAIN):
+        """Starts it; more: flags of the JVM."""
         experiment = self.experiment
         path = machine.class_path(experiment.netty, machine.example(experiment.netty))
         self.port = free_port()  # not earlier: the other servers' clients take ports
-        self.start([*pinned(0), machine.java(experiment.jdk), *experiment.heap,
-                    "-XX:+UseSerialGC", *self.flags(), f"-Dport={self.port}", "-cp", path, MAIN],
+        self.start([*pinned(core), machine.java(experiment.jdk), *experiment.heap,
+                    "-XX:+UseSerialGC", *self.flags(), *more, f"-Dport={self.port}", "-cp", path, main],
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         wait_for(self.port, self.process, self.folder)
+
+    def begin(self):
+        experiment = self.experiment
+        self.listen(0)
         warm = self.under_load(lambda: self.work(experiment.warm))
         self.come_or_go()
         self.seen = self.under_load(

@@ -1,0 +1,62 @@
+"""JVMs that work while a clock runs: windows are by the clock, so nothing here is stopped. The workloads of
+com.example.bench as fast as they can (saturated), at a rate (paced), or a second of it and a second of a tenth of it
+in turns (stepped)."""
+
+import subprocess
+import time
+
+import hello
+import jvm
+import machine
+
+RATES = {"codec": 60000, "http2": 12000, "grpc": 12000, "rsocket": 3000}  # operations a second
+LOADS = ("saturated", "paced", "stepped")
+STEP_S = 1  # half of a turn's least: each has as much of the high as of the low rate
+IDLE_S = 3
+
+
+class Bench(jvm.Bench):
+    """free: seconds after its start in which it works as fast as it can."""
+
+    def __init__(self, experiment, level, load, rate, core, free=0):
+        super().__init__(experiment, level)
+        self.core = core
+        self.pace = [] if load == "saturated" else [
+            f"-Dbench.pace={rate}", f"-Dbench.step={STEP_S if load == 'stepped' else 0}", f"-Dbench.free={free}"]
+
+    def flags(self):
+        return [*super().flags(), *self.pace]
+
+    def up(self):
+        experiment = self.experiment
+        counters = self.folder.file("counters")
+        more = machine.library(experiment.workload)
+        self.start([*hello.pinned(self.core), machine.java(experiment.jdk), *experiment.heap,
+                    "-XX:+UseSerialGC", *self.flags(),
+                    "-cp", machine.class_path(experiment.netty, *more), "com.example.bench.Bench",
+                    counters, experiment.workload, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.expect("up")
+        with open(counters, "rb") as file:
+            self.shown = jvm.mmap.mmap(file.fileno(), 0, prot=jvm.mmap.PROT_READ)
+        self.say("go")
+
+    def down(self):
+        self.say("end")
+        self.process.wait(60)
+
+
+def settle(workers, most):
+    """Waits until the compilers have been idle for some seconds; `most` seconds at most."""
+    until, idle = time.monotonic() + most, 0
+    while idle < IDLE_S and time.monotonic() < until:
+        before = [worker.clock.compilers() for worker in workers]
+        time.sleep(1)
+        took = [worker.clock.compilers() - b for worker, b in zip(workers, before)]
+        idle = idle + 1 if max(took) < jvm.QUIET else 0
+
+
+def an_operation(worker, before, after):
+    """Processor seconds, by two looks: (operations, processor seconds, ...)."""
+    if after[0] <= before[0]:
+        raise jvm.Failed(f"{worker.folder.path}: no operation was done")
+    return (after[1] - before[1]) / (after[0] - before[0])
