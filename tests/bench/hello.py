@@ -93,13 +93,12 @@ class Server(jvm.Worker):
         self.seen = 0  # requests that the agent saw before the load that is measured
         self.turns = []
 
-    def listen(self, core, *more, main=MAIN):
-        """Starts it; more: flags of the JVM."""
+    def listen(self, core):
         experiment = self.experiment
         path = machine.class_path(experiment.netty, machine.example(experiment.netty))
         self.port = free_port()  # not earlier: the other servers' clients take ports
         self.start([*pinned(core), machine.java(experiment.jdk), *experiment.heap,
-                    "-XX:+UseSerialGC", *self.flags(), *more, f"-Dport={self.port}", "-cp", path, main],
+                    "-XX:+UseSerialGC", *self.flags(), f"-Dport={self.port}", "-cp", path, MAIN],
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         wait_for(self.port, self.process, self.folder)
 
