@@ -15,6 +15,11 @@ STEP_S = 1  # half of a turn's least: each has as much of the high as of the low
 IDLE_S = 3
 
 
+def pace(load, rate):
+    """[operations a second, seconds of a step]; [] if it is saturated."""
+    return [] if load == "saturated" else [rate, STEP_S if load == "stepped" else 0]
+
+
 class Bench(jvm.Bench):
     """free: seconds after its start in which it works as fast as it can."""
 
@@ -22,7 +27,7 @@ class Bench(jvm.Bench):
         super().__init__(experiment, level)
         self.core = core
         self.pace = [] if load == "saturated" else [
-            f"-Dbench.pace={rate}", f"-Dbench.step={STEP_S if load == 'stepped' else 0}", f"-Dbench.free={free}"]
+            f"-Dbench.{name}={value}" for name, value in zip(("pace", "step", "free"), (*pace(load, rate), free))]
 
     def flags(self):
         return [*super().flags(), *self.pace]
