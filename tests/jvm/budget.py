@@ -17,13 +17,13 @@ def cost(run):
     return run.snapshot().doc["cost"]
 
 
-def wait_until(run, what, holds):
+def wait_until(run, what, holds, every=1):
     end = time.time() + WAIT
     while time.time() < end:
         now = cost(run)
         if holds(now):
             return now
-        time.sleep(1)  # each look is a report, and its cost is part of what is measured
+        time.sleep(every)  # each look is a report, and its cost is part of what is measured
     raise AssertionError(f"never {what}: {now}")
 
 
@@ -130,7 +130,7 @@ def by_windows(run):
     # The share of a larger budget does not rise from that of the smaller one, window by window.
     run.client("set", pid, "budget=20%")
     time.sleep(0.2)
-    again = cost(run)
+    again = wait_until(run, "a share of that", lambda c: c["share_ppm"] > 0, every=0.05)
     assert again["share_ppm"] >= min(200000, 5 * now["share_ppm"]), (now["share_ppm"], again)
     # The threads and the gate alone take more than so small a budget.
     run.client("set", pid, "budget=0.01%")
@@ -145,8 +145,7 @@ def by_windows(run):
     time.sleep(0.3)
     same("lives of a gate that is shut", lives(run), before)
     run.client("set", pid, "budget=100%")
-    time.sleep(0.2)
-    assert lives(run) > before and cost(run)["share_ppm"] == 0
+    wait_until(run, "all followed", lambda c: lives(run) > before and c["share_ppm"] == 0, every=0.05)
     measured(run, pid)
     run.client("set", pid, "budget=off", "duty=3%")
     same("share", cost(run)["share_ppm"], 30000)
