@@ -8,6 +8,7 @@
 #include "agent/commands/endpoint.h"
 #include "agent/exit.h"
 #include "agent/jvm/environment.h"
+#include "agent/jvm/flags.h"
 #include "agent/jvm/threads.h"
 #include "agent/jvm/tool.h"
 #include "agent/lttng.h"
@@ -16,10 +17,16 @@
 #include "agent/thread.h"
 #include "core/err.h"
 #include "trie/switches.h"
+#include "trie/windows.h"
 
 void bbf_lifecycle_begin(JNIEnv *env)
 {
-    if (bbf_jvm_is_jdk_tool() || bbf_shim_define(env) != BBF_OK)
+    if (bbf_jvm_is_jdk_tool())
+        return;
+    if (bbf_windows_are_used(bbf_agent.tracker) && !bbf_jvm_verification_is_off() &&
+        !bbf_loaded_has_bytebuf(env))
+        bbf_windows_rely_on_fields(bbf_agent.tracker);
+    if (bbf_shim_define(env) != BBF_OK)
         return;
     atomic_store(&bbf_agent.phase, BBF_PHASE_ATTACHING);
     if (!bbf_attach_hooks(env, false))

@@ -209,6 +209,7 @@
     XX(SHARED_USAGE, 128)   /* byte-seconds are summed up: ADR 53 */                               \
     XX(SHARED_WINDOWS, 256) /* lives are followed by windows of time, from the start to the end */ \
     XX(SHARED_SELDOM, 512)  /* … and the gate is shut for most of the time: ADR 73 */            \
+    XX(SHARED_FIELDS, 1024) /* … and only a ByteBuf with the hidden field is followed: ADR 75 */ \
     XX(USAGE_NOT_READ, -1)  /* in the place of the bytes that a life wrote: trie/usage.h */        \
     XX(USAGE_NOT_ASKED, -2)                                                                        \
     /* the table of map mode: buckets of 64 B, word 0 = overflowed, 7 entries */                   \

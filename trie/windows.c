@@ -26,6 +26,19 @@ bool bbf_windows_are_used(const struct bbf_tracker *t)
             BBF_L_SHARED_WINDOWS) != 0;
 }
 
+void bbf_windows_rely_on_fields(struct bbf_tracker *t)
+{
+    _Atomic uint32_t *flags = bbf_shared_int(t, BBF_L_SHARED_FLAGS);
+    if ((atomic_load(flags) & (uint32_t)BBF_L_SHARED_SELDOM) != 0)
+        atomic_fetch_or(flags, (uint32_t)BBF_L_SHARED_FIELDS);
+}
+
+bool bbf_windows_are_by_field(const struct bbf_tracker *t)
+{
+    return (atomic_load_explicit(bbf_shared_int(t, BBF_L_SHARED_FLAGS), memory_order_relaxed) &
+            (uint32_t)BBF_L_SHARED_FIELDS) != 0;
+}
+
 /* ---- a life ---- */
 
 static bool may_be_left(const struct bbf_tracker *t, uint32_t node)

@@ -27,6 +27,12 @@ struct bbf_tracker;
 void bbf_windows_use(struct bbf_tracker *t, bool seldom);
 bool bbf_windows_are_used(const struct bbf_tracker *t);
 
+/* Before the shim's classes are defined, as of bbf_windows_use(): where windows are seldom, only a
+ * ByteBuf with the hidden field is followed from here on, so that hooks may look at it alone
+ * (docs/adr/0075). Without effect where they are not. */
+void bbf_windows_rely_on_fields(struct bbf_tracker *t);
+bool bbf_windows_are_by_field(const struct bbf_tracker *t);
+
 /* The gate. One thread at a time; open, then no more roots for the time of grace, then shut. */
 void bbf_windows_open(struct bbf_tracker *t);
 void bbf_windows_refuse_roots(struct bbf_tracker *t);

@@ -107,14 +107,34 @@ static bool ends_with(const char *text, const char *end)
     return len > n && strcmp(text + len - n, end) == 0;
 }
 
+/* *prefix as of bbf_nettys_is_bytebuf(). */
+static bool is_bytebuf(const char *name, size_t *prefix)
+{
+    return name != NULL && ends_with(name, "/buffer/ByteBuf") &&
+           bbf_nettys_is_bytebuf(name, prefix);
+}
+
+static void see_bytebuf(JNIEnv *env, void *found, jclass class, const char *name)
+{
+    size_t prefix;
+    (void)env;
+    (void)class;
+    *(bool *)found = *(bool *)found || is_bytebuf(name, &prefix);
+}
+
+bool bbf_loaded_has_bytebuf(JNIEnv *env)
+{
+    bool found = false;
+    bbf_names_each_class(env, &found, see_bytebuf);
+    return found;
+}
+
 /* Remember a ByteBuf that was loaded without the field, and why it has none. */
 static void find_bytebuf(jvmtiEnv *jvmti, jclass class)
 {
     char *name = bbf_names_of(class);
     size_t prefix;
-    if (name != NULL && ends_with(name, "/buffer/ByteBuf") &&
-        bbf_nettys_is_bytebuf(name, &prefix) &&
-        !bbf_field_hook_has_field(jvmti, class, name, prefix)) {
+    if (is_bytebuf(name, &prefix) && !bbf_field_hook_has_field(jvmti, class, name, prefix)) {
         bbf_nettys_set_fieldless();
         if (!bbf_nettys_is_known_without(name, prefix))
             bbf_nettys_remember(name, prefix, false,

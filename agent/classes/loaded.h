@@ -10,6 +10,7 @@
 
 #include <jni.h>
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@
  * enabled and ended after the loaded classes were looked at, and what else of Netty's was missed so
  * (agent/classes/late_classes.h). Its first use is after this. */
 void JNICALL bbf_loaded_prepare(jvmtiEnv *jvmti, JNIEnv *env, jthread thread, jclass class);
+
+/* Is a ByteBuf of Netty's loaded? False also if the JVM does not answer. */
+bool bbf_loaded_has_bytebuf(JNIEnv *env);
 
 /* The result of a pass over the loaded classes. */
 struct bbf_retransformed {

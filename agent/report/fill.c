@@ -20,6 +20,7 @@
 #include "agent/state.h"
 #include "core/err.h"
 #include "trie/map.h"
+#include "trie/windows.h"
 
 static char main_class[512], vm_version[128];
 
@@ -52,7 +53,26 @@ static int fill_settings(struct bbf_snapshot *s)
     return BBF_OK;
 }
 
-/* One line for each Netty, and one for each ByteBuf that cannot be followed. */
+/* A ByteBuf without the hidden field: map mode, or not followed (docs/adr/0075). */
+static int add_fieldless(struct bbf_snapshot *s, const struct bbf_netty_seen *seen)
+{
+    struct bbf_buf text = BBF_BUF_INIT;
+    bool is_left_out = bbf_windows_are_by_field(bbf_agent.tracker);
+    bbf_buf_printf(&text, "%s.buffer.ByteBuf", seen->prefix);
+    if (is_left_out)
+        bbf_buf_str(&text, " has no place for bbflow's mark and is not followed; duty=50% or more "
+                           "from the start follows it");
+    bbf_buf_printf(&text, ": %s", seen->why);
+    if (is_left_out || !bbf_map_is_open(bbf_agent.tracker))
+        s->totals.untracked_classes_++;
+    int err = is_left_out ? bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&text))
+                          : bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode,
+                                                  bbf_buf_cstr(&text));
+    bbf_buf_free(&text);
+    return err;
+}
+
+/* One line for each Netty, and one for each ByteBuf without the field. */
 static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty_seen *seen)
 {
     struct bbf_buf text = BBF_BUF_INIT;
@@ -60,14 +80,8 @@ static int add_netty(JNIEnv *env, struct bbf_snapshot *s, const struct bbf_netty
     bbf_netty_version(env, seen->prefix, version, sizeof version);
     bbf_buf_printf(&text, "%s %s", version, seen->prefix);
     int err = bbf_snapshot_add_text(&s->jvm.netty, &s->jvm.n_netty, bbf_buf_cstr(&text));
-    text.len = 0;
-    bbf_buf_printf(&text, "%s.buffer.ByteBuf: %s", seen->prefix, seen->why);
-    if (err == BBF_OK && !seen->has_field)
-        err = bbf_snapshot_add_text(&s->jvm.map_mode, &s->jvm.n_map_mode, bbf_buf_cstr(&text));
-    if (!seen->has_field && !bbf_map_is_open(bbf_agent.tracker))
-        s->totals.untracked_classes_++;
     bbf_buf_free(&text);
-    return err;
+    return err == BBF_OK && !seen->has_field ? add_fieldless(s, seen) : err;
 }
 
 static int fill_jvm(JNIEnv *env, struct bbf_snapshot *s)

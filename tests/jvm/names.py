@@ -81,30 +81,54 @@ def two_runs(bench):
     same("the second run's tree", texts[1], texts[0])
 
 
-def relocate(data):
-    """A class file whose constants name corp.shaded.io.netty (JVMS 4.4)."""
+def constants(data):
+    """Each constant of a class file, as its bytes (JVMS 4.4)."""
     sizes = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-    out, at, index = [data[:10]], 10, 1
+    at, index = 10, 1
     while index < int.from_bytes(data[8:10], "big"):
         tag = data[at]
         end = at + 1 + (2 + int.from_bytes(data[at + 1:at + 3], "big") if tag == 1 else sizes[tag])
-        text = data[at + 3:end] if tag == 1 else b""
-        for old in (b"io/netty/", b"io.netty."):
-            text = text.replace(old, b"corp" + old[2:3] + b"shaded" + old[2:3] + old)
-        out.append(b"\x01" + len(text).to_bytes(2, "big") + text if tag == 1 else data[at:end])
+        yield data[at:end]
         at, index = end, index + (2 if tag in (5, 6) else 1)
+
+
+def utf8(text):
+    return b"\x01" + len(text).to_bytes(2, "big") + text
+
+
+def relocate(data):
+    """A class file whose constants name corp.shaded.io.netty."""
+    out, at = [data[:10]], 10
+    for constant in constants(data):
+        at += len(constant)
+        if constant[0] == 1:
+            text = constant[3:]
+            for old in (b"io/netty/", b"io.netty."):
+                text = text.replace(old, b"corp" + old[2:3] + b"shaded" + old[2:3] + old)
+            constant = utf8(text)
+        out.append(constant)
     return b"".join(out) + data[at:]
 
 
-def relocated(jar):
-    """The probes and their Netty in one jar, relocated as the shade plugin does it."""
+def with_field(data):
+    """A class file with a field more, `private long other` (JVMS 4.1, 4.5)."""
+    n, pool = int.from_bytes(data[8:10], "big"), 10 + sum(len(c) for c in constants(data))
+    fields = pool + 8 + 2 * int.from_bytes(data[pool + 6:pool + 8], "big")
+    count = int.from_bytes(data[fields:fields + 2], "big")
+    return (data[:8] + (n + 2).to_bytes(2, "big") + data[10:pool] + utf8(b"other") + utf8(b"J") + data[pool:fields]
+            + (count + 1).to_bytes(2, "big") + b"".join(x.to_bytes(2, "big") for x in (2, n, n + 1, 0)) + data[fields + 2:])
+
+
+def relocated(jar, changes=()):
+    """The probes and their Netty in one jar, relocated as the shade plugin does it. changes: what else is done to
+    the class of a name."""
     with zipfile.ZipFile(jar, "w") as to:
         for part in class_path("probes", "4.1.140.Final").split(":"):
             for name, data in classes_of(part):
                 if name.startswith("io/netty/"):
                     name = "corp/shaded/" + name
                 if name not in to.NameToInfo:
-                    to.writestr(name, relocate(data))
+                    to.writestr(name, dict(changes).get(name, bytes)(relocate(data)))
     return jar
 
 

@@ -6,12 +6,13 @@ import time
 
 from attach import NO_LEAK_DETECTOR, Older
 import harness
-from harness import Case
-from snapshot import same
+from harness import Case, Scenario
+from names import relocated, with_field
+from snapshot import Snapshot, same
 
 GAP = "(later steps were not watched)"
 APP = "com.app.Watched."
-BEGUN = (APP + "plain", APP + "begin", APP + "middle")
+BEGUN = (APP + "plain", APP + "begin", APP + "look", APP + "middle")
 WHOLE = {BEGUN + (APP + "end",),
          BEGUN + (APP + "keep", "com.app.Watched$Worker.resumeDue", APP + "goOn", APP + "end")}
 LOST = BEGUN + (APP + "lose",)
@@ -124,11 +125,46 @@ def at_exit(run):
     paths_are_whole(run.json)
 
 
+def loaded_before(run):
+    """An agent that starts before us has loaded ByteBuf: its buffers are found by a table, and as exactly."""
+    reason, = run.json.doc["jvm"]["map_mode"]
+    assert "it was loaded before bbflow" in reason, reason
+    same("untracked_classes", run.json.totals["untracked_classes"], 0)
+    judged(200)(run)
+
+
+def no_field(bench):
+    """It was not known at the start that this ByteBuf cannot have the hidden field, and hooks rely on that, so its
+    buffers are not followed. The report says so, and what to do, which works."""
+    def run(name, duty):
+        out = bench.path(name + ".json")
+        done = bench.run([bench.jdk.java, f"-agentpath:{harness.AGENT}={DUTY.replace('duty=20%', duty)},gc=exit,file={out}", "-cp",
+                          jar, NO_LEAK_DETECTOR, "com.app.Probes", "watched", "300", "2", "200"])
+        same(f"exit ({done.stderr[-500:]})", done.returncode, 0)
+        with open(out, encoding="utf-8") as file:
+            return Snapshot(file.read())
+    jar = relocated(bench.path("no-field.jar"), {"corp/shaded/io/netty/buffer/ByteBuf.class": with_field})
+    picture = run("seldom", "duty=20%")
+    same("ByteBuf classes that are not followed", picture.totals["untracked_classes"], 1)
+    same("passed", followed(picture), 0)
+    for name in ("leaked", "unknown", "held", "undone", "internal_errors", "misuse"):
+        same(name, picture.totals.get(name, 0), 0)
+    same("map mode", picture.doc["jvm"]["map_mode"], [])
+    assert ("corp.shaded.io.netty.buffer.ByteBuf has no place for bbflow's mark and is not followed; duty=50% or more from "
+            "the start follows it: it is not Netty's ByteBuf") in picture.notes(), picture.notes()
+    picture = run("often", "duty=50%")
+    assert followed(picture) > 0 and picture.totals["leaked"] > 0, picture.totals
+    same("ByteBuf classes that are not followed", picture.totals["untracked_classes"], 0)
+
+
 def cases():
     for lose in (0, 200):
         yield Case(f"windows/one in {lose} lost" if lose else "windows/clean", "com.app.Probes", "watched",
                    "1000", "2", str(lose), agent=DUTY, check=judged(lose),
                    jvm=[NO_LEAK_DETECTOR, "-XX:TieredStopAtLevel=4"], short=(25,) if lose else (17,))
+    yield Case("windows/ByteBuf is there before", "com.app.Probes", "watched", "1000", "2", "200", agent=DUTY,
+               check=loaded_before, jvm=["-javaagent:@OUT@/other-agent.jar=load", NO_LEAK_DETECTOR], short=(25,))
+    yield Scenario("windows/ByteBuf cannot have the field", no_field, short=(17,))
     yield Case("windows/set, stop, attach", "com.app.Probes", "watched", "0", "2", "0", agent=DUTY, live=again,
                check=at_exit, jvm=[NO_LEAK_DETECTOR], short=(25,))
     yield Attached("windows, set, stop, attach", "watched", "0", "2", "0", options=("duty=20%", "windowMillis=4"),

@@ -233,6 +233,7 @@ void thread_finish(struct thread *x);
 /* lives_window.c: the thread that opens and shuts the gate; the hooks' parts that ask it. */
 int window_move(struct state *s, unsigned choice);
 bool window_idle(const struct state *s);
+void window_look(struct state *s, unsigned t);
 void window_ask(struct state *s, unsigned t);
 void window_recheck(struct state *s, unsigned t);
 /* Is the life to be charged at ?raced, which was at `path` and has this word? */
@@ -322,6 +323,7 @@ bool account_is_held(const struct state *s, unsigned object);
     XX(REFS_CAS, "refs: CAS refs")                                                                 \
     XX(BUCKET_PATH, "refs: path")                                                                  \
     XX(BUCKET_CAS, "refs: CAS path")                                                               \
+    XX(ASK_FIELD, "field: may there be a life?")                                                   \
     XX(ASK_GATE, "gate")                                                                           \
     XX(DERIVE_PATH, "derive: the owner's path")                                                    \
     XX(CLOSE_LATER, "slow close: life, whether LATER")                                             \

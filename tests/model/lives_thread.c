@@ -108,7 +108,7 @@ static void last_release(struct state *s, struct thread *x, unsigned o)
     if (handle != 0)
         s->begun[low(handle)] |= bit(generation(handle));
     x->object = (uint8_t)o;
-    x->pc = model.windows ? ASK_GATE : CLOSE_HANDLE;
+    x->pc = model.windows ? ASK_FIELD : CLOSE_HANDLE;
 }
 
 static bool begin_release(struct state *s, unsigned t, unsigned o, bool late)
@@ -119,7 +119,7 @@ static bool begin_release(struct state *s, unsigned t, unsigned o, bool late)
                                     : (s->counted & b) == 0 || (x->stale & b) != 0))
         return false;
     if (late) {
-        x->pc = model.windows ? ASK_GATE : CLOSE_HANDLE;
+        x->pc = model.windows ? ASK_FIELD : CLOSE_HANDLE;
         return true;
     }
     s->counted &= (uint8_t)~b;
@@ -178,7 +178,8 @@ static bool may(struct state *s, unsigned t, unsigned kind, unsigned o)
         if ((x->held & b) == 0 || (model.strict && (s->counted & b) == 0) ||
             (kind == RETAIN && !model.refs))
             return false;
-        x->pc = model.windows ? ASK_GATE : kind == STEP ? STEP_HANDLE : REFS_HANDLE;
+        x->pc = kind == STEP ? (model.windows ? ASK_GATE : STEP_HANDLE)
+                             : (model.windows ? ASK_FIELD : REFS_HANDLE);
         return true;
     case LET_GO:
     case LET_GO_LATE:
@@ -648,6 +649,8 @@ static int hook(struct state *s, unsigned t)
         move_step(s, t);
     else if (pc <= BUCKET_CAS)
         move_refs(s, t);
+    else if (pc == ASK_FIELD)
+        window_look(s, t);
     else if (pc == ASK_GATE)
         window_ask(s, t);
     else if (pc == DERIVE_PATH)

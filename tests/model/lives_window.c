@@ -194,7 +194,20 @@ static void miss(struct state *s, const struct thread *x)
     s->missed[r] |= bit(g);
 }
 
-/* The first thing in a hook. */
+/* First where a count changes or ends: of a buffer without a life the gate is not loaded. */
+void window_look(struct state *s, unsigned t)
+{
+    struct thread *x = &s->t[t];
+    unsigned f = load_handle(s, t, x->object);
+    x->pc = ASK_GATE;
+    if (f != 0 && low(f) != IGN && (f & OVER) == 0)
+        return;
+    x->pc = AFTER;
+    if (x->kind == RETAIN)
+        thread_finish(x);
+}
+
+/* The first thing in any other hook. */
 void window_ask(struct state *s, unsigned t)
 {
     struct thread *x = &s->t[t];

@@ -265,6 +265,13 @@ static inline void twin_release_shut(struct twin_thread *me, struct twin_object 
     twin_cas(&o->bbf, f, f | (uint32_t)BBF_L_HANDLE_OVER);
 }
 
+/* Windows, and each buffer has the hidden field: one whose handle is not above 0 has no life to
+ * count or to end, gate open or shut (docs/adr/0075). */
+static inline bool twin_has_none(struct twin_thread *me, struct twin_object *o)
+{
+    return me->w->windows && (int32_t)twin_get(&o->bbf) <= 0;
+}
+
 /* At the entry of handleRelease: zero = the last count is gone. The caller holds o to the end. */
 static inline void twin_release(struct twin_thread *me, struct twin_object *o, bool zero)
 {
@@ -272,6 +279,9 @@ static inline void twin_release(struct twin_thread *me, struct twin_object *o, b
         twin_refs(me, o, -1);
         return;
     }
+    if (twin_has_none(me, o))
+        return;
+    TWIN_POINT(me);
     /* Acquire: who missed a step sees the gap. */
     uint32_t gate = me->w->windows
                         ? atomic_load_explicit(bbf_shared_int(me->w->t, BBF_L_SHARED_SLOW_HOOKS),
@@ -332,6 +342,9 @@ static inline bool twin_set_refs(struct twin_thread *me, _Atomic uint64_t *word,
 
 static inline void twin_refs(struct twin_thread *me, struct twin_object *o, int delta)
 {
+    if (twin_has_none(me, o))
+        return;
+    TWIN_POINT(me);
     uint64_t f = twin_get(&o->bbf);
     struct bbf_record *at = twin_record(me, f);
     uint64_t refs;
@@ -518,12 +531,12 @@ static inline void twin_step(struct twin_thread *me, struct twin_object *o, uint
 
 /* ---- views, wrappers, derived buffers (design.md: lives) ---- */
 
+/* With windows the first step that meets a view gives it its handle (docs/adr/0075). */
 static inline void twin_alias(struct twin_thread *me, struct twin_object *view,
                               struct twin_object *owner)
 {
-    if (twin_is_shut(me))
-        return;
-    twin_put(&view->bbf, twin_get(&owner->bbf));
+    if (!me->w->windows)
+        twin_put(&view->bbf, twin_get(&owner->bbf));
 }
 
 /* A leak-aware wrapper is built before its buffer's root hook, which meets the wrapper in its
@@ -531,7 +544,7 @@ static inline void twin_alias(struct twin_thread *me, struct twin_object *view,
 static inline void twin_wrap(struct twin_thread *me, struct twin_object *view,
                              struct twin_object *owner)
 {
-    if (twin_is_shut(me))
+    if (me->w->windows)
         return;
     uint64_t f = twin_get(&owner->bbf);
     twin_put(&view->bbf, MUTANT == MUTANT_WRAP_COPIES || twin_in_force(me, f) ? f : 0);
@@ -545,7 +558,7 @@ static inline void twin_never(struct twin_object *o)
 static inline void twin_unreleasable(struct twin_thread *me, struct twin_object *wrapper,
                                      struct twin_object *owner)
 {
-    uint64_t f = twin_get(&owner->bbf);
+    uint64_t f = twin_current(me, owner);
     struct bbf_record *at = twin_record(me, f);
     uint64_t refs = twin_get(&at->refs);
     if (f != 0 && twin_is_open(me, f) && (refs ^ f) >> 32 == 0)

@@ -7,6 +7,7 @@
 #include "agent/classes/rewritten_classes.h"
 #include "agent/thread.h"
 #include "tests/unit/agent/agent_world.h"
+#include "trie/windows.h"
 
 static const struct bbf_rules *rules;
 
@@ -124,6 +125,24 @@ static void a_bytebuf_without_the_field_is_met_and_named(void **state)
     assert_false(bbf_nettys_have_field());
 }
 
+/* Hooks rely on the field only where no ByteBuf can lack it by then, and windows are seldom. */
+static void a_bytebuf_that_is_there_already_is_seen(void **state)
+{
+    (void)state;
+    world_class("com/app/buffer/ByteBuf", NULL);
+    assert_false(bbf_loaded_has_bytebuf(fake_env()));
+    world_class("org/shaded/netty/buffer/ByteBuf", NULL);
+    assert_true(bbf_loaded_has_bytebuf(fake_env()));
+    bbf_windows_rely_on_fields(bbf_agent.tracker);
+    assert_false(bbf_windows_are_by_field(bbf_agent.tracker));
+    bbf_windows_use(bbf_agent.tracker, false);
+    bbf_windows_rely_on_fields(bbf_agent.tracker);
+    assert_false(bbf_windows_are_by_field(bbf_agent.tracker));
+    bbf_windows_use(bbf_agent.tracker, true);
+    bbf_windows_rely_on_fields(bbf_agent.tracker);
+    assert_true(bbf_windows_are_by_field(bbf_agent.tracker));
+}
+
 static void each_netty_has_a_row_and_too_many_are_no_harm(void **state)
 {
     char name[600];
@@ -223,6 +242,7 @@ static void work(void)
     bbf_agent.attached = true;
     world_class("io/netty/buffer/ByteBuf", NULL);
     fake_not_retransformable(fake_find_class("com/app/One"));
+    (void)bbf_loaded_has_bytebuf(fake_env());
     (void)bbf_loaded_apply(fake_env(), NULL, rules);
     prepare(late_class());
     bbf_late_classes_catch_up(fake_env(), true);
@@ -246,6 +266,7 @@ int main(void)
         TEST(only_what_was_rewritten_is_put_back),
         TEST(another_include_moves_both_ways),
         TEST(a_bytebuf_without_the_field_is_met_and_named),
+        TEST(a_bytebuf_that_is_there_already_is_seen),
         TEST(each_netty_has_a_row_and_too_many_are_no_harm),
         TEST(idle_hooks_wake_for_a_loaded_class),
         TEST(a_late_class_opens_no_life_until_it_is_retransformed),

@@ -32,6 +32,12 @@ final class BBFlowHandle {
     /** Is the gate shut for more than half of the time? Then the hooks do not inline what they do in a window (ADR 73). */
     static final boolean SELDOM = WINDOWS && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_SELDOM) != 0;
 
+    /**
+     * Is only a ByteBuf with the field followed, where windows are seldom? Then counts and ends look at the buffer's
+     * handle and not at the gate: one that is not above 0 has no life, gate open or shut (ADR 75).
+     */
+    static final boolean FIELDS = SELDOM && (U.getInt(SHARED + SHARED_FLAGS) & SHARED_FIELDS) != 0;
+
     /** What slowHooks() and idle() read: the word, and the byte of its sign (little-endian, as all processors here). */
     static final long GATES = SHARED + SHARED_SLOW_HOOKS, GATE = GATES + 3;
 

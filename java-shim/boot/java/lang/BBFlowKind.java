@@ -191,7 +191,7 @@ final class BBFlowKind extends ClassValue<Long> {
         if (depth != KIND_NO_DEPTH && offset(up(type, depth), "$bbf", "J") == BBFlowHandle.OFF)
             kind |= KIND_FIELD;
         else if (depth != KIND_NO_DEPTH)
-            kind = (kind & KIND_NEVER) != 0 ? 0 : kind | KIND_MAPPED;
+            kind = (kind & KIND_NEVER) != 0 || BBFlowHandle.FIELDS ? 0 : kind | KIND_MAPPED;
         if ((kind & KIND_COUNTER) != 0)
             return withOffset(kind, offset(type, "value", "I"), KIND_COUNTER);
         if ((kind & KIND_MAPPED) != 0 && (kind & (KIND_COUNT_INT | KIND_COUNT_REF)) != 0)

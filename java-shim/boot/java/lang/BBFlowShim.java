@@ -72,15 +72,15 @@ public final class BBFlowShim {
 
     // ---- views, wrappers, derived buffers (design.md: lives) ----
 
-    /** In the constructor of a view or wrapper: it walks with its owner's handle. */
+    /**
+     * In the constructor of a view or wrapper: it walks with its owner's handle. Where windows are seldom, the first
+     * step in one gives it that (BBFlowRoots.firstSight; ADR 75).
+     */
     @ForceInline
     @Hidden
     public static void alias(Object view, Object owner) {
-        if (SELDOM) {
-            if (U.getByte(null, GATE) >= 0)
-                BBFlowWindows.alias(view, owner);
+        if (SELDOM)
             return;
-        }
         reserveStack();
         BBFlowFast.alias(view, owner);
     }
@@ -93,11 +93,8 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void wrap(Object view, Object owner) {
-        if (SELDOM) {
-            if (U.getByte(null, GATE) >= 0)
-                BBFlowWindows.wrap(view, owner);
+        if (SELDOM)
             return;
-        }
         reserveStack();
         BBFlowFast.wrap(view, owner);
     }
@@ -106,7 +103,7 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void aliasObject(Object view, Object owner) {
-        if (!(WINDOWS && U.getByte(null, GATE) < 0) && owner != null)
+        if (!SELDOM && !(WINDOWS && U.getByte(null, GATE) < 0) && owner != null)
             aliasObjectSlow(view, owner);
     }
 
@@ -152,8 +149,13 @@ public final class BBFlowShim {
         reserveStack();
         if (owner == null || slowHooks() && BBFlowMap.unreleasable(wrapper, owner))
             return;
-        makeStatic(U.getLong(owner, OFF));
         U.putLong(wrapper, OFF, NEVER);
+        reserveStackSlow();
+        try {
+            makeStatic(current(owner)); // of a view that no step met yet, too
+        } catch (Throwable t) {
+            failed(t);
+        }
     }
 
     /** At the entry of AbstractPooledDerivedByteBuf.init: a life of its own, linked to its parent's. */
@@ -228,7 +230,7 @@ public final class BBFlowShim {
     @Hidden
     public static void refs(Object o, int delta) {
         if (SELDOM) {
-            if (U.getByte(null, GATE) >= 0)
+            if (FIELDS ? U.getInt(o, OFF) > 0 : U.getByte(null, GATE) >= 0)
                 BBFlowWindows.refs(o, delta);
             return;
         }
@@ -356,6 +358,11 @@ public final class BBFlowShim {
     @ForceInline
     @Hidden
     public static void release(Object o, boolean zero) {
+        if (FIELDS) {
+            if (U.getInt(o, OFF) > 0)
+                BBFlowWindows.drop(o, zero);
+            return;
+        }
         if (!zero) {
             refs(o, -1);
             return;
@@ -363,7 +370,7 @@ public final class BBFlowShim {
         if (SELDOM) {
             // Gate shut, and o has the field: its low half says whether a life may be open.
             if (U.getByte(null, GATE) >= SHUT_ALONE || U.getInt(o, OFF) > 0)
-                BBFlowWindows.close(o);
+                BBFlowWindows.drop(o, true);
             return;
         }
         reserveStack();

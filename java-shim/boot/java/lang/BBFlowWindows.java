@@ -150,20 +150,6 @@ final class BBFlowWindows {
 
     @DontInline
     @Hidden
-    static void alias(Object view, Object owner) {
-        reserveStack();
-        BBFlowFast.alias(view, owner);
-    }
-
-    @DontInline
-    @Hidden
-    static void wrap(Object view, Object owner) {
-        reserveStack();
-        BBFlowFast.wrap(view, owner);
-    }
-
-    @DontInline
-    @Hidden
     static void derive(Object o, Object parent, int site) {
         reserveStack();
         BBFlowFast.derive(o, parent, site);
@@ -205,11 +191,14 @@ final class BBFlowWindows {
         BBFlowFast.step(b, site);
     }
 
+    /** A count of o goes: the last one, or another. */
     @DontInline
     @Hidden
-    static void close(Object o) {
+    static void drop(Object o, boolean last) {
         reserveStack();
-        if (!(slowHooks() && release(o)))
+        if (!last)
+            BBFlowFast.refs(o, -1);
+        else if (!(slowHooks() && release(o)))
             BBFlowFast.close(o);
     }
 }

@@ -8,6 +8,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.FastThreadLocalThread;
 
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,7 +122,7 @@ final class Watched {
         ByteBuf b = (w.plain & 1) == 0 ? POOL.directBuffer(64) : POOL.heapBuffer(64);
         w.plain++;
         begin(b);
-        middle(b);
+        look(b, (int) w.plain >> 1 & 3);
         int random = ThreadLocalRandom.current().nextInt();
         if (lose != 0 && Integer.remainderUnsigned(random, lose) == 0) {
             w.lost++;
@@ -137,8 +138,14 @@ final class Watched {
         b.writeInt(1);
     }
 
+    /** A view's steps are its buffer's. */
+    static void look(ByteBuf b, int which) {
+        middle(which == 0 ? b : which == 1 ? b.duplicate() : which == 2 ? b.order(ByteOrder.LITTLE_ENDIAN)
+                : b.slice(0, 8).order(ByteOrder.LITTLE_ENDIAN));
+    }
+
     static void middle(ByteBuf b) {
-        b.writeInt(2);
+        b.setInt(0, 2);
     }
 
     static void end(ByteBuf b) {
