@@ -58,11 +58,10 @@ static int add_fieldless(struct bbf_snapshot *s, const struct bbf_netty_seen *se
 {
     struct bbf_buf text = BBF_BUF_INIT;
     bool is_left_out = bbf_windows_are_by_field(bbf_agent.tracker);
-    bbf_buf_printf(&text, "%s.buffer.ByteBuf", seen->prefix);
+    bbf_buf_printf(&text, "%s.buffer.ByteBuf%s: %s", seen->prefix,
+                   is_left_out ? " has no place for bbflow's mark" : "", seen->why);
     if (is_left_out)
-        bbf_buf_str(&text, " has no place for bbflow's mark and is not followed; duty=50% or more "
-                           "from the start follows it");
-    bbf_buf_printf(&text, ": %s", seen->why);
+        bbf_buf_str(&text, ". It is not followed; duty=50% or more from the start follows it");
     if (is_left_out || !bbf_map_is_open(bbf_agent.tracker))
         s->totals.untracked_classes_++;
     int err = is_left_out ? bbf_snapshot_add_text(&s->notes, &s->n_notes, bbf_buf_cstr(&text))

@@ -150,8 +150,8 @@ def no_field(bench):
     for name in ("leaked", "unknown", "held", "undone", "internal_errors", "misuse"):
         same(name, picture.totals.get(name, 0), 0)
     same("map mode", picture.doc["jvm"]["map_mode"], [])
-    assert ("corp.shaded.io.netty.buffer.ByteBuf has no place for bbflow's mark and is not followed; duty=50% or more from "
-            "the start follows it: it is not Netty's ByteBuf") in picture.notes(), picture.notes()
+    assert ("corp.shaded.io.netty.buffer.ByteBuf has no place for bbflow's mark: it is not Netty's ByteBuf. It is not followed; "
+            "duty=50% or more from the start follows it") in picture.notes(), picture.notes()
     picture = run("often", "duty=50%")
     assert followed(picture) > 0 and picture.totals["leaked"] > 0, picture.totals
     same("ByteBuf classes that are not followed", picture.totals["untracked_classes"], 0)
