@@ -242,14 +242,30 @@ static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
     return *p == CF__GETFIELD || (loads_parameter(m, p, &slot) && !cf__code_stores(&m->code, slot));
 }
 
-/* Does the instruction at `prev`, directly before `pc`, load a parameter that a call at the entry
- * is given? */
-static bool was_entered(const struct method *m, uint32_t pc, uint32_t prev)
+/* Is the result of the invoke or cast at `pc` a reference that a call behind it is given? */
+static bool is_given_behind(const struct work *w, const struct method *m, uint32_t pc)
+{
+    const uint8_t *p = m->code.code + pc;
+    struct bbf_cf_str owner, name, descriptor;
+
+    return (m->marks[pc] & CF__AFTER) &&
+           (*p == CF__CHECKCAST ||
+            (cf__pool_invoke(&w->c, cf__u2(p + 1), &owner, &name, &descriptor) &&
+             cf__returns_reference(descriptor)));
+}
+
+/* Is what the instruction at `prev`, directly before `pc`, leaves on the stack given to a call: the
+ * parameter that it loads at the entry, or its result behind it? */
+static bool was_given(const struct work *w, const struct method *m, uint32_t pc, uint32_t prev)
 {
     const struct bbf_cf_plan *plan = &m->plan;
     uint32_t slot;
 
-    if (pc == 0 || (m->marks[pc] & CF__TARGET) || !loads_parameter(m, m->code.code + prev, &slot))
+    if (pc == 0 || (m->marks[pc] & CF__TARGET))
+        return false;
+    if (is_given_behind(w, m, prev))
+        return true;
+    if (!loads_parameter(m, m->code.code + prev, &slot))
         return false;
     for (unsigned i = 0; i < plan->n_entry; i++)
         for (unsigned k = 0; k < plan->entry[i].n_args; k++)
@@ -270,7 +286,7 @@ static bool after_wanted(const struct work *w, const struct method *m, uint32_t 
     *reference = true;
     if (c[pc] == CF__CHECKCAST)
         return config->after_cast != NULL && cf__pool_class(&w->c, index, &owner) &&
-               config->after_cast(config->ctx, &m->info, owner, was_entered(m, pc, prev), call);
+               config->after_cast(config->ctx, &m->info, owner, was_given(w, m, pc, prev), call);
     if (config->after_call == NULL || !cf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
         return false;
     *reference = cf__returns_reference(descriptor);

@@ -166,9 +166,12 @@ static bool is_part_of_codec(struct bbf_cf_str method)
 {
     static const struct text names[] = {
         TEXT("aggregate"),
+        TEXT("appendPartialContent"),
         TEXT("calculateSize"),
         TEXT("decodeFrame"),
         TEXT("decodeHeaders"),
+        TEXT("encodeByteBufHttpContent"),
+        TEXT("encodeContentNonChunk"),
         TEXT("encodeHeaders"),
         TEXT("encodeInitialLine"),
         TEXT("finishAggregation"),
@@ -249,7 +252,8 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
         return equals(method, "remove") || equals(method, "removeFirst"); /* cast or called there */
     if (equals(method, "allocate")) /* for the transport's read, where the result has a step */
         return is_in_channel(name, len);
-    return equals(method, "content") || parses(name, len, method);
+    return equals(method, "content") || equals(method, "beginAggregation") || /* decode() has it */
+           parses(name, len, method);
 }
 
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method)
@@ -384,11 +388,6 @@ bool bbf_netty_handler_method(struct bbf_cf_str name)
 bool bbf_netty_adds_to_list(struct bbf_cf_str method)
 {
     return equals(method, "decode") || equals(method, "decodeLast") || equals(method, "encode");
-}
-
-bool bbf_netty_reports_frames(const char *name, size_t len)
-{
-    return is_netty(name, len, "handler/codec/http2/Http2ConnectionHandler");
 }
 
 bool bbf_netty_interesting(const char *utf8, size_t len)

@@ -41,9 +41,6 @@ bool bbf_netty_handler_method(struct bbf_cf_str name);
 /* Is it a handler's method that adds its results to a list parameter: decode, decodeLast,
  * encode? */
 bool bbf_netty_adds_to_list(struct bbf_cf_str method);
-/* Is it a class of Netty whose decode() has what it reads reported, so that its list stays empty?
- */
-bool bbf_netty_reports_frames(const char *name, size_t len);
 
 /* Length of the name before `buffer/…` for a class of Netty's buffer package ("io/netty/" = 9); 0
  * for other classes. */

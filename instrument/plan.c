@@ -296,11 +296,11 @@ static bool forwards(const struct bbf_cf_method *m)
            forwards_in_scala(m);
 }
 
-/* Is the list parameter searched when the method ends? */
+/* Is the list parameter searched when the method ends? In Netty's own classes each buffer that is
+ * added had its step before (ADR 74). */
 static bool adds_to(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list)
 {
-    return list != NO_LIST && bbf_netty_adds_to_list(m->name) &&
-           !(c->skip_forwarders && bbf_netty_reports_frames(c->name.s, c->name.len)) &&
+    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && !c->skip_forwarders &&
            tail(m->descriptor, ")V") && !bbf_cf_stores_to(m, list);
 }
 
@@ -343,7 +343,8 @@ static bool is_for_results(const struct bbf_plan_class *c, const struct bbf_cf_m
                            uint16_t list)
 {
     return list != NO_LIST && c->skip_forwarders &&
-           (adds_to(c, m, list) || has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
+           ((bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V")) ||
+            has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
 }
 
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
@@ -509,13 +510,13 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
 
 /* A buffer that arrives as an Object (from a queue, a list, a handler's message, a generic return
  * type) is recognised where it is cast, with the same site as the method's entry. */
-static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type,
-                       bool entered, struct bbf_cf_call *call)
+static bool after_cast(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_str type, bool given,
+                       struct bbf_cf_call *call)
 {
     const struct bbf_plan_class *c = ctx;
     enum bbf_type kind = type_of(c, type.s, type.len);
-    if (c->skip_forwarders && (entered || bbf_netty_only_looks(c->name.s, c->name.len, m->name)))
-        return false; /* it had its step at the entry, or has none as a parameter either */
+    if (c->skip_forwarders && (given || bbf_netty_only_looks(c->name.s, c->name.len, m->name)))
+        return false; /* it had its step in this method, or has none as a parameter either */
     return kind != BBF_TYPE_NONE && kind != BBF_TYPE_MESSAGE && step_again(c, m, kind, call);
 }
 

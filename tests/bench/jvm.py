@@ -203,11 +203,12 @@ class Bench(Worker):
         self.unseen = 0  # operations before the agent came
         self.turns = []  # (operations, processor seconds, wall seconds) of each
 
-    def begin(self):
+    def up(self, before=()):
+        """Starts it, and it works. before: what its command begins with."""
         experiment = self.experiment
         counters = self.folder.file("counters")
         more = machine.library(experiment.workload)
-        self.start([machine.java(experiment.jdk), *experiment.heap,
+        self.start([*before, machine.java(experiment.jdk), *experiment.heap,
                     f"-XX:+Use{experiment.collector}GC",
                     *self.flags(), f"-Dbench.keys={machine.keys()}",
                     "-cp", machine.class_path(experiment.netty, *more), "com.example.bench.Bench",
@@ -217,6 +218,10 @@ class Bench(Worker):
         with open(counters, "rb") as file:
             self.shown = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
         self.say("go")
+
+    def begin(self):
+        experiment = self.experiment
+        self.up()
         self.work(experiment.warm)
         self.say("pause")
         self.unseen = self.done() if self.level.when == "attach" else 0

@@ -2,12 +2,10 @@
 com.example.bench as fast as they can (saturated), at a rate (paced), or a second of it and a second of a tenth of it
 in turns (stepped)."""
 
-import subprocess
 import time
 
 import hello
 import jvm
-import machine
 
 RATES = {"codec": 60000, "http2": 12000, "grpc": 12000, "rsocket": 3000}  # operations a second
 LOADS = ("saturated", "paced", "stepped")
@@ -33,17 +31,7 @@ class Bench(jvm.Bench):
         return [*super().flags(), *self.pace]
 
     def up(self):
-        experiment = self.experiment
-        counters = self.folder.file("counters")
-        more = machine.library(experiment.workload)
-        self.start([*hello.pinned(self.core), machine.java(experiment.jdk), *experiment.heap,
-                    "-XX:+UseSerialGC", *self.flags(),
-                    "-cp", machine.class_path(experiment.netty, *more), "com.example.bench.Bench",
-                    counters, experiment.workload, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.expect("up")
-        with open(counters, "rb") as file:
-            self.shown = jvm.mmap.mmap(file.fileno(), 0, prot=jvm.mmap.PROT_READ)
-        self.say("go")
+        super().up(hello.pinned(self.core))
 
     def down(self):
         self.say("end")

@@ -117,12 +117,12 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
 }
 
 static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
-                       bool entered, struct bbf_cf_call *call)
+                       bool given, struct bbf_cf_call *call)
 {
     (void)ctx;
     (void)method;
     *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)type.len);
-    return type.len % 8 != 7 && !entered;
+    return type.len % 8 != 7 && !given;
 }
 
 /* ---- facts about parameters: any answer, by what the call is ---- */

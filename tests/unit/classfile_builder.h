@@ -219,7 +219,7 @@ struct orders {
     struct bbf_cf_call second; /* if n_args > 0: the entry call of methods named n */
     struct bbf_cf_call after;  /* given for each question, if n_args > 0 */
     unsigned questions;        /* asked for invokes and casts */
-    unsigned entered; /* of these, casts of a parameter that a call at the entry is given */
+    unsigned given;            /* of these, casts of what another call is given */
     bool no_interest;
     const char *field;
 };
@@ -331,14 +331,14 @@ static inline void result_free(struct result *r)
 }
 
 static inline bool orders_after_cast(void *ctx, const struct bbf_cf_method *method,
-                                     struct bbf_cf_str type, bool entered, struct bbf_cf_call *call)
+                                     struct bbf_cf_str type, bool given, struct bbf_cf_call *call)
 {
     struct orders *orders = ctx;
 
     (void)method;
     assert_true(cf__str_is(type, "test/Made"));
     orders->questions++;
-    orders->entered += entered;
+    orders->given += given;
     *call = orders->after;
     return orders->after.n_args > 0;
 }

@@ -147,12 +147,12 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
 }
 
 static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
-                       bool entered, struct bbf_cf_call *call)
+                       bool given, struct bbf_cf_call *call)
 {
     (void)ctx;
     (void)method;
     (void)type;
-    (void)entered;
+    (void)given;
     *call = call_of(T_GOT, BBF_CF_DUP, 0, 40000);
     return agent.casts;
 }
