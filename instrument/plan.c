@@ -296,12 +296,17 @@ static bool forwards(const struct bbf_cf_method *m)
            forwards_in_scala(m);
 }
 
+/* Is it a decoder's or encoder's method that adds its results to `list`? */
+static bool has_results(const struct bbf_cf_method *m, uint16_t list)
+{
+    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V");
+}
+
 /* Is the list parameter searched when the method ends? In Netty's own classes each buffer that is
  * added had its step before (ADR 74). */
 static bool adds_to(const struct bbf_plan_class *c, const struct bbf_cf_method *m, uint16_t list)
 {
-    return list != NO_LIST && bbf_netty_adds_to_list(m->name) && !c->skip_forwarders &&
-           tail(m->descriptor, ")V") && !bbf_cf_stores_to(m, list);
+    return has_results(m, list) && !c->skip_forwarders && !bbf_cf_stores_to(m, list);
 }
 
 /* At the end of a decode or encode, give the buffers in the list parameter a step of the method's
@@ -337,14 +342,13 @@ static bool is_overload(const struct bbf_plan_class *c, const struct bbf_cf_meth
     return bbf_cf_only_calls_overload(m, slots);
 }
 
-/* The list that a decoder's or encoder's methods are given for their results: empty at the entry,
- * or seen at the end of the method that filled it. */
+/* The list that the methods of Netty's own decoders and encoders are given for their results: empty
+ * at the entry, or each buffer in it had its step before. */
 static bool is_for_results(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
                            uint16_t list)
 {
     return list != NO_LIST && c->skip_forwarders &&
-           ((bbf_netty_adds_to_list(m->name) && tail(m->descriptor, ")V")) ||
-            has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
+           (has_results(m, list) || has(m->signature, "Ljava/util/List<Ljava/lang/Object;>;)"));
 }
 
 static void plan_steps(const struct bbf_plan_class *c, const struct bbf_cf_method *m,
