@@ -162,7 +162,7 @@ def orders():
                       (b"i", ["Gamma", "Beta", "Alpha"]), (b"r", ["Beta", "Gamma", "Alpha"])):
         t.press(key)
         t.until(f"key {key}: {want}", lambda t, w=want: rows(t) == w)
-    check("details are of the first", "look at: Beta.keep" in t.text, t.text)
+    t.has("details are of the first", "look at: Beta.keep")
     t.press(b"\x1bOB")
     t.has("down selects the second", "look at: Gamma.keep")
     t.press(b"\x1b[4~")
