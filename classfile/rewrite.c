@@ -242,28 +242,16 @@ static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
     return *p == CF__GETFIELD || (loads_parameter(m, p, &slot) && !cf__code_stores(&m->code, slot));
 }
 
-/* Is the result of the invoke or cast at `pc` a reference that a call behind it is given? */
-static bool is_given_behind(const struct work *w, const struct method *m, uint32_t pc)
-{
-    const uint8_t *p = m->code.code + pc;
-    struct bbf_cf_str owner, name, descriptor;
-
-    return (m->marks[pc] & CF__AFTER) &&
-           (*p == CF__CHECKCAST ||
-            (cf__pool_invoke(&w->c, cf__u2(p + 1), &owner, &name, &descriptor) &&
-             cf__returns_reference(descriptor)));
-}
-
 /* Is what the instruction at `prev`, directly before `pc`, leaves on the stack given to a call: the
  * parameter that it loads at the entry, or its result behind it? */
-static bool was_given(const struct work *w, const struct method *m, uint32_t pc, uint32_t prev)
+static bool was_given(const struct method *m, uint32_t pc, uint32_t prev)
 {
     const struct bbf_cf_plan *plan = &m->plan;
     uint32_t slot;
 
     if (pc == 0 || (m->marks[pc] & CF__TARGET))
         return false;
-    if (is_given_behind(w, m, prev))
+    if (m->marks[prev] & CF__GIVEN)
         return true;
     if (!loads_parameter(m, m->code.code + prev, &slot))
         return false;
@@ -286,7 +274,7 @@ static bool after_wanted(const struct work *w, const struct method *m, uint32_t 
     *reference = true;
     if (c[pc] == CF__CHECKCAST)
         return config->after_cast != NULL && cf__pool_class(&w->c, index, &owner) &&
-               config->after_cast(config->ctx, &m->info, owner, was_given(w, m, pc, prev), call);
+               config->after_cast(config->ctx, &m->info, owner, was_given(m, pc, prev), call);
     if (config->after_call == NULL || !cf__pool_invoke(&w->c, index, &owner, &name, &descriptor))
         return false;
     *reference = cf__returns_reference(descriptor);
@@ -313,20 +301,21 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
     const uint8_t *c = m->code.code;
     struct bbf_cf_call call = {0};
     struct cf__piece piece;
-    bool reference;
+    bool reference, given;
     uint8_t bytes[CF__CALL_MAX];
     enum bbf_cf_method_result result;
 
     if (next >= m->code.len || !asked_for(w, pc, c, c[next]) ||
         !after_wanted(w, m, pc, prev, &call, &reference))
         return BBF_CF_METHOD_FULL;
-    if (call.n_args > 0 && call.args[0].push == BBF_CF_DUP && !reference)
+    given = call.n_args > 0 && call.args[0].push == BBF_CF_DUP;
+    if (given && !reference)
         return BBF_CF_METHOD_LEFT_PLAN;
     result = encode_sites(w, m, &call, 1, AFTER_SITE, bytes, &piece);
     if (result == BBF_CF_METHOD_FULL && piece.len > 0) {
         cf__out_u1(&w->after, piece.len);
         cf__out_put(&w->after, bytes, piece.len);
-        m->marks[pc] |= CF__AFTER;
+        m->marks[pc] |= given ? CF__AFTER | CF__GIVEN : CF__AFTER;
         m->has_sites = true;
     }
     return result;
