@@ -45,7 +45,7 @@ enum {
     MAX_FAULTS = 1000,  /* throwables caught in the shim before tracking is turned off */
     END_MS = 60000,     /* for the disk, when a recording ends with the JVM */
     SCAN_MS = 10,       /* between two scans at least */
-    IDLE_SCAN_MS = 100, /* the same while no life begins: no more objects wait for the next one */
+    IDLE_SCAN_MS = 500, /* the same while no life begins: no more objects wait for the next one */
     SCAN_SHARE = 20     /* scans take at most this part of one core */
 };
 #define MS UINT64_C(1000000)
