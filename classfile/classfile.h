@@ -94,6 +94,7 @@ struct bbf_cf_call {
         uint8_t push; /* enum bbf_cf_push */
         uint32_t value;
     } args[BBF_CF_MAX_ARGS];
+    bool known; /* in place of a call, where after_call() returns false */
 };
 
 struct bbf_cf_target {
@@ -188,7 +189,8 @@ struct bbf_cf_config {
     /* Plan one method that has a Code attribute. Called once for each such method, in order. */
     void (*plan)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_plan *plan);
     /* Plan the call after an invoke of owner.name descriptor, in a method with after_call. Fill
-     * *call and return true to insert it. Not called for an invoke directly before areturn or pop,
+     * *call and return true to insert it. With false and call->known nothing is inserted, but a
+     * cast of the result is `given` one. Not called for an invoke directly before areturn or pop,
      * unless always_after() says so. NULL: nothing is inserted after invokes. */
     bool (*after_call)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str owner,
                        struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode,
@@ -196,9 +198,9 @@ struct bbf_cf_config {
     /* Is after_call() also called for such an invoke directly before areturn or pop? NULL: no. */
     bool (*always_after)(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode);
     /* The same after a checkcast to the class `type` ("[…" for arrays). `given`: the instruction
-     * before it made what is cast, and a call behind that is given it, or loaded it from the
-     * variable of a parameter that a call at the method's entry is given. NULL: nothing is inserted
-     * after casts. */
+     * before it made what is cast, and a call behind that is given it, or it is known, or loaded it
+     * from the variable of a parameter that a call at the method's entry is given. NULL: nothing is
+     * inserted after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        bool given, struct bbf_cf_call *call);
     /* Facts about parameters (classfile/params.h). The six are set together, or `facts` is NULL.

@@ -119,7 +119,7 @@ enum {
     CF__TARGET = 2,   /* a jump leads here, or a handler begins here */
     CF__BEFORE = 4,   /* code is inserted before this instruction */
     CF__AFTER = 8,    /* code is inserted after this instruction */
-    CF__GIVEN = 64,   /* … and is given what the instruction left on the stack */
+    CF__GIVEN = 64,   /* what it left on the stack is given to that, or known */
     CF__HANDLER = 32, /* with BEFORE: that code is for an exception handler, which begins here */
     CF__RANGE = 16    /* an exception range begins here (classfile/params_method.c) */
 };

@@ -242,8 +242,8 @@ static bool is_fluent(const struct method *m, uint32_t pc, uint32_t prev)
     return *p == CF__GETFIELD || (loads_parameter(m, p, &slot) && !cf__code_stores(&m->code, slot));
 }
 
-/* Is what the instruction at `prev`, directly before `pc`, leaves on the stack given to a call: the
- * parameter that it loads at the entry, or its result behind it? */
+/* Is what the instruction at `prev`, directly before `pc`, leaves on the stack given to a call, the
+ * parameter that it loads at the entry, or its result behind it; or is that known? */
 static bool was_given(const struct method *m, uint32_t pc, uint32_t prev)
 {
     const struct bbf_cf_plan *plan = &m->plan;
@@ -305,9 +305,13 @@ static enum bbf_cf_method_result ask_after(struct work *w, struct method *m, uin
     uint8_t bytes[CF__CALL_MAX];
     enum bbf_cf_method_result result;
 
-    if (next >= m->code.len || !asked_for(w, pc, c, c[next]) ||
-        !after_wanted(w, m, pc, prev, &call, &reference))
+    if (next >= m->code.len || !asked_for(w, pc, c, c[next]))
         return BBF_CF_METHOD_FULL;
+    if (!after_wanted(w, m, pc, prev, &call, &reference)) {
+        if (call.known)
+            m->marks[pc] |= CF__GIVEN;
+        return BBF_CF_METHOD_FULL;
+    }
     given = call.n_args > 0 && call.args[0].push == BBF_CF_DUP;
     if (given && !reference)
         return BBF_CF_METHOD_LEFT_PLAN;

@@ -167,11 +167,13 @@ static bool is_part_of_codec(struct bbf_cf_str method)
     static const struct text names[] = {
         TEXT("aggregate"),
         TEXT("appendPartialContent"),
+        TEXT("beginAggregation"),
         TEXT("calculateSize"),
         TEXT("decodeFrame"),
         TEXT("decodeHeaders"),
         TEXT("encodeByteBufHttpContent"),
         TEXT("encodeContentNonChunk"),
+        TEXT("encodeFullHttpMessage"),
         TEXT("encodeHeaders"),
         TEXT("encodeInitialLine"),
         TEXT("finishAggregation"),
@@ -256,9 +258,19 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
            parses(name, len, method);
 }
 
+/* Of a holder, which a caller has from a parameter, a result or a cast: that had its step. What a
+ * form uploads may be read from a file, into a new buffer. */
+static bool holds_its_result(const char *name, size_t len, struct bbf_cf_str method)
+{
+    static const char *const uploads[] = {"handler/codec/http/multipart/"};
+    return equals(method, "content") && bbf_netty_prefix(name, len) > 0 &&
+           !starts_with_one(name, len, uploads, 1);
+}
+
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return parses(name, len, method) ||
+    return parses(name, len, method) || holds_its_result(name, len, method) ||
+           equals(method, "beginAggregation") || /* the holder of the content that it was given */
            (equals(method, "cumulate") &&
             is_netty(name, len, "handler/codec/ByteToMessageDecoder$Cumulator"));
 }

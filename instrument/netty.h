@@ -61,7 +61,8 @@ bool bbf_netty_only_looks(const char *name, size_t len, struct bbf_cf_str method
  * has in a field? */
 bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str method);
 /* Does this method of a Netty class return a buffer that its caller has no need to be seen with:
- * its own, filled anew each time, or what the caller, a decoder, decodes next? */
+ * its own, filled anew each time, what the caller, a decoder, decodes next, or that of a holder
+ * which had its step (docs/adr/0074)? */
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method);
 
 /* Is it the error that Netty throws when its direct memory has run out? */

@@ -506,10 +506,10 @@ static bool after_call(void *ctx, const struct bbf_cf_method *m, struct bbf_cf_s
     if (type == BBF_TYPE_NONE ||
         ((of == BBF_TYPE_BYTEBUF || of == BBF_TYPE_BUFFER) && !gives_buffer(name, descriptor)) ||
         ((of == BBF_TYPE_HOLDER || of == BBF_TYPE_MESSAGE) && type == BBF_TYPE_HOLDER &&
-         !gives_holder(name)) ||
-        (c->skip_forwarders && bbf_netty_hands_back(owner.s, owner.len, name)))
+         !gives_holder(name)))
         return false;
-    return step_again(c, m, type, call);
+    call->known = c->skip_forwarders && bbf_netty_hands_back(owner.s, owner.len, name);
+    return !call->known && step_again(c, m, type, call);
 }
 
 /* A buffer that arrives as an Object (from a queue, a list, a handler's message, a generic return

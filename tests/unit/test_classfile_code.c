@@ -287,6 +287,24 @@ static void a_cast_of_what_another_call_is_given_is_known(void **state)
     }
 }
 
+/* Without a call: the cast directly behind the invoke, and no other one. */
+static void a_cast_of_what_is_known_is_given(void **state)
+{
+    static const uint8_t behind[] = {184, 0, P_GET, 192, 0, P_THIS, ASTORE_0, 177};
+    static const uint8_t apart[] = {184, 0, P_GET, POP, 1, 192, 0, P_THIS, ASTORE_0, 177};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct orders orders = after_orders();
+        orders.after = (struct bbf_cf_call){.known = i > 0};
+        struct result r = i < 2 ? rewrite_code(behind, sizeof behind, &orders)
+                                : rewrite_code(apart, sizeof apart, &orders);
+        assert_int_equal(r.status, BBF_CF_NOTHING);
+        assert_int_equal(orders.questions, i < 2 ? 2 : 1);
+        assert_int_equal(orders.given, i == 1);
+        result_free(&r);
+    }
+}
+
 /* There is nothing to dup after a void call, and an invoke of no method is not asked about. */
 static void after_call_needs_a_reference(void **state)
 {
@@ -636,6 +654,7 @@ int main(void)
         cmocka_unit_test(after_calls_are_asked_for_each_invoke),
         cmocka_unit_test(after_casts_are_asked_for),
         cmocka_unit_test(a_cast_of_what_another_call_is_given_is_known),
+        cmocka_unit_test(a_cast_of_what_is_known_is_given),
         cmocka_unit_test(after_call_needs_a_reference),
         cmocka_unit_test(athrow_gets_its_call),
         cmocka_unit_test(a_named_call_gets_a_call_before_it),
