@@ -197,10 +197,10 @@ struct bbf_cf_config {
                        struct bbf_cf_call *call);
     /* Is after_call() also called for such an invoke directly before areturn or pop? NULL: no. */
     bool (*always_after)(struct bbf_cf_str name, struct bbf_cf_str descriptor, uint8_t opcode);
-    /* The same after a checkcast to the class `type` ("[…" for arrays). `given`: the instruction
-     * before it made what is cast, and a call behind that is given it, or it is known, or loaded it
-     * from the variable of a parameter that a call at the method's entry is given. NULL: nothing is
-     * inserted after casts. */
+    /* The same after a checkcast to the class `type` ("[…" for arrays). `given`: what is cast had
+     * its call. Either the instruction before made it, and the call behind that is given it or
+     * after_call() knows it; or that instruction loaded the variable of a parameter that a call at
+     * the method's entry is given. NULL: nothing is inserted after casts. */
     bool (*after_cast)(void *ctx, const struct bbf_cf_method *method, struct bbf_cf_str type,
                        bool given, struct bbf_cf_call *call);
     /* Facts about parameters (classfile/params.h). The six are set together, or `facts` is NULL.
