@@ -260,7 +260,7 @@ bool bbf_netty_returns_known(const char *name, size_t len, struct bbf_cf_str met
 
 /* Of a holder, which a caller has from a parameter, a result or a cast: that had its step. What a
  * form uploads may be read from a file, into a new buffer. */
-static bool holds_its_result(const char *name, size_t len, struct bbf_cf_str method)
+static bool is_content_of_holder(const char *name, size_t len, struct bbf_cf_str method)
 {
     static const char *const uploads[] = {"handler/codec/http/multipart/"};
     return equals(method, "content") && bbf_netty_prefix(name, len) > 0 &&
@@ -269,7 +269,7 @@ static bool holds_its_result(const char *name, size_t len, struct bbf_cf_str met
 
 bool bbf_netty_hands_back(const char *name, size_t len, struct bbf_cf_str method)
 {
-    return parses(name, len, method) || holds_its_result(name, len, method) ||
+    return parses(name, len, method) || is_content_of_holder(name, len, method) ||
            equals(method, "beginAggregation") || /* the holder of the content that it was given */
            (equals(method, "cumulate") &&
             is_netty(name, len, "handler/codec/ByteToMessageDecoder$Cumulator"));

@@ -13,7 +13,7 @@ JDK, NETTY = "17", "4.1.140.Final"
 OTHERS = (("17", "4.2.20.Final"), ("25", "4.1.140.Final"), ("25", "4.2.20.Final"))
 SMALL = ("-Xms256m", "-Xmx256m")
 # Seconds of processor time; a cold cache is warm again after a few milliseconds. Each turn wakes all threads of a JVM: bbflow's
-# take 0.14 % of codec's time more than without turns. With 0.1 rounds differ by 5.0 % (standard deviation) instead of 3.3 to 4.4.
+# take 0.14 % of codec's time more than without turns. With 0.1 rounds differed by 5.0 % (standard deviation), with this by 3.3 to 4.8.
 TURN = 0.025
 # Seconds of one JVM beside what is asked for, on a quiet machine with two cores.
 OVERHEAD = {"bench": 1.0, "hello": 1.6, "start": 0.35}

@@ -85,7 +85,7 @@ static void a_collection_shortens_the_sleep(void **state)
 }
 
 /* A collector that runs a hundred times a second has lives scanned as often while they begin, and
- * twice while none does. */
+ * less often while none does. */
 static void scans_are_less_often_while_no_life_begins(void **state)
 {
     (void)state;
